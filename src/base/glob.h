@@ -1,0 +1,12 @@
+/*
+ * base/glob: shell-like patterns (* ? [] \) as the kernel's filter files match them.
+ * Iterative and bounded by len(pattern) * len(text): any bytes may come in, from a signal handler too.
+ */
+#ifndef BASE_GLOB_H
+#define BASE_GLOB_H
+
+#include <stdbool.h>
+
+bool glob_match(const char *pattern, const char *text);
+
+#endif

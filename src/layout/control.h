@@ -1,0 +1,119 @@
+/*
+ * layout/control: what is switched on.
+ *
+ * The head holds one word that matters: `published`. It names the generation and the place of its *state*, an immutable
+ * picture of everything that programs must know. Changing anything means: build a new state in a free place, store
+ * `published`. Programs compare that word with the one their private copy was made from, and copy anew when it differs;
+ * a copy counts if its checksum holds, so an old state's place may be used again at once.
+ *
+ *   published   generation : 40 | state offset / 4096 : 24
+ */
+#ifndef LAYOUT_CONTROL_H
+#define LAYOUT_CONTROL_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include "layout/segment.h"
+
+#define CONTROL_PLACE_BITS 24
+#define CONTROL_PLACE_MASK ((1u << CONTROL_PLACE_BITS) - 1)
+#define CONTROL_FIRST_STATE 4096u
+#define CONTROL_SIZE_MAX (8u << 20)	/* programs map this much, whatever the file's size is */
+#define CONTROL_STATE_MAX (256u << 10)	/* the largest state; programs keep private copies */
+
+struct control_head {
+	struct segment_head seg;
+	uint64_t published;
+	uint64_t reserved[7];
+};
+
+enum {
+	TRACE_CLOCK_LOCAL = 0,	/* nanoseconds of CLOCK_MONOTONIC, from the TSC where that can be had */
+	TRACE_CLOCK_GLOBAL,
+	TRACE_CLOCK_COUNTER,
+	TRACE_CLOCK_UPTIME,
+	TRACE_CLOCK_MONO,
+	TRACE_CLOCK_MONO_RAW,
+	TRACE_CLOCK_BOOT,
+	TRACE_CLOCK_TAI,
+	TRACE_CLOCK_X86_TSC,
+};
+
+enum { TRACE_CLOCK_BY_COUNTER = 1 };	/* time comes from the CPU's counter, scaled; else from clock_gettime before the section */
+
+/* time = ns0 + ((counter - counter0) * mult >> 32) */
+struct state_clock {
+	uint32_t id;
+	uint32_t flags;
+	uint64_t mult;
+	uint64_t counter0;
+	uint64_t ns0;
+};
+
+/* A set of rings in the rings file. offset 0: none. */
+struct state_set {
+	uint64_t offset;
+	uint32_t npages;
+	uint32_t page_size;
+	struct state_clock clock;
+	uint64_t generation;	/* that brought it */
+};
+static_assert(sizeof(struct state_set) == 56, "set");
+
+enum {
+	BUFFER_ON = 1,		/* tracing_on */
+	BUFFER_OVERWRITE = 2,
+};
+
+#define STATE_BUFFERS_MAX 32
+#define STATE_RETIRED_MAX 4
+#define STATE_NAME_MAX 60
+
+struct state_buffer {
+	char name[64];			/* "" for the top one */
+	uint32_t flags;
+	uint32_t npages;		/* for the next set to be made */
+	uint32_t page_size;
+	uint32_t nretired;
+	struct state_set live;
+	struct state_set snapshot;
+	struct state_set retired[STATE_RETIRED_MAX];	/* oldest first: written no more, still to be read */
+	uint64_t reserved[8];
+};
+static_assert(sizeof(struct state_buffer) == 480, "buffer");
+
+/* An enable is a pattern, so that it also holds for programs that come later. The last rule that matches decides. */
+struct state_rule {
+	uint16_t buffer;
+	uint8_t on;
+	uint8_t reserved;
+	char system[60];	/* globs */
+	char event[64];
+};
+static_assert(sizeof(struct state_rule) == 128, "rule");
+
+/* Space of the rings file that no state uses any more but that a late writer might: freed by a later generation. */
+struct state_limbo {
+	uint64_t offset;
+	uint64_t size;
+	uint64_t generation;
+	uint64_t mono;		/* when it was given up */
+};
+#define STATE_LIMBO_MAX 16
+
+struct state_head {
+	uint64_t published;	/* the word that publishes this state */
+	uint32_t size;		/* bytes, all of it */
+	uint32_t crc;		/* CRC-32C of the `size` bytes with this word 0 */
+	uint32_t nbuffers;
+	uint32_t nrules;
+	uint32_t nlimbo;
+	uint32_t buffers;	/* offsets from the state's first byte */
+	uint32_t rules;
+	uint32_t limbo;
+	uint64_t reserved[2];
+};
+static_assert(sizeof(struct state_head) == 56, "state header");
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * layout/page: the bytes of a sub-buffer, as the kernel's ring buffer lays them out and every reader of trace data
+ * expects them. `commit` is 8 bytes wide for every program, 32-bit ones too.
+ */
+#ifndef LAYOUT_PAGE_H
+#define LAYOUT_PAGE_H
+
+#include <assert.h>
+#include <stdint.h>
+
+struct page_head {
+	uint64_t time_stamp;	/* time of the page's first event */
+	uint64_t commit;	/* bytes of data that are whole events; in a reader's copy also the flags below */
+};
+
+#define PAGE_HEAD_SIZE 16u
+static_assert(sizeof(struct page_head) == PAGE_HEAD_SIZE, "page header");
+
+/* Flags in a copy's commit word: events were lost before this page; their count follows the data. */
+#define PAGE_MISSED_EVENTS (1u << 31)
+#define PAGE_MISSED_STORED (1u << 30)
+#define PAGE_COMMIT_MASK ((1u << 27) - 1)
+
+#define PAGE_SIZE_MIN 4096u
+#define PAGE_SIZE_MAX (128u * 4096u)
+
+/* An event's first word: 5 bits of type_len, 27 bits of time since the event before. */
+#define EVENT_TYPE_BITS 5
+#define EVENT_DELTA_BITS 27
+#define EVENT_DELTA_MAX ((1u << EVENT_DELTA_BITS) - 1)
+#define EVENT_LEN_MAX_SHORT (28u * 4)	/* longest payload whose length fits into type_len */
+enum {
+	EVENT_TYPE_LONG = 0,	/* the next word holds the length, itself included */
+	EVENT_TYPE_PADDING = 29,
+	EVENT_TYPE_TIME_EXTEND = 30,
+	EVENT_TYPE_TIME_STAMP = 31,
+};
+#define EVENT_EXTEND_SIZE 8u
+
+/* What every record begins with. */
+struct record_head {
+	uint16_t type;
+	uint8_t flags;
+	uint8_t preempt_count;
+	int32_t pid;
+};
+static_assert(sizeof(struct record_head) == 8, "common fields");
+
+/* IDs that ftrace fixes; the ones of declared events come from the directory. */
+enum {
+	EVENT_ID_PRINT = 5,
+	EVENT_ID_BPRINT = 6,
+	EVENT_ID_RAW_DATA = 18,
+	EVENT_ID_BUILTIN_END = 32,
+	EVENT_ID_FIRST = 0x8000,
+	EVENT_ID_END = 0x10000,
+};
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * ring/read: copying pages out of a ring that others are writing to.
+ *
+ * A reader owns nothing and stops nobody. It copies a page by pread, so a truncated file is an error and not a signal, then
+ * looks at `tail` again: the copy counts unless a writer may have come round to that page meanwhile (R9).
+ */
+#ifndef RING_READ_H
+#define RING_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "layout/ring.h"
+
+/* One ring of the rings file. Its shape comes from a checked state, never from the ring itself. */
+struct ring_source {
+	int fd;
+	uint32_t ncpu;
+	uint64_t offset;
+	uint32_t npages;
+	uint32_t page_size;
+};
+
+int ring_read_head(const struct ring_source *source, struct ring_head *head);
+int ring_read_tail(const struct ring_source *source, uint64_t *tail);
+
+/* Pages from a to b, both tail words of this ring; negative when a is the later one. */
+int64_t ring_distance(const struct ring_source *source, uint64_t a, uint64_t b);
+/* The tail word `pages` before or after one. */
+uint64_t ring_page_step(const struct ring_source *source, uint64_t page, int64_t pages);
+/* The oldest page that may be looked at while `tail` is current. */
+uint64_t ring_page_oldest(const struct ring_source *source, uint64_t tail);
+/* The page of a position, and its offset; `tail` gives the laps that a position has no bits for. */
+uint64_t ring_pos_page(const struct ring_source *source, uint64_t pos, uint64_t tail, uint32_t *offset);
+
+/* Bytes committed to the page now: worth a look at the tail before and after, like all of it. 0 when it cannot be read. */
+uint32_t ring_page_commit(const struct ring_source *source, uint64_t page);
+
+/*
+ * Copies the page into `copy` (page_size bytes), the commit word included, and the number of its first event. 1: the copy
+ * is good. 0: the page is gone. -errno.
+ */
+int ring_page_copy(const struct ring_source *source, uint64_t page, void *copy, uint64_t *first);
+
+#endif
