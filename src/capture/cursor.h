@@ -1,0 +1,50 @@
+/*
+ * capture/cursor: the events of one ring, one after the other, and where one is.
+ *
+ * A cursor copies a page at a time and walks the copy. When writers have overtaken it, it goes on with the oldest page there is
+ * and adds what it missed to `lost`: pages carry the number of their first event.
+ */
+#ifndef CAPTURE_CURSOR_H
+#define CAPTURE_CURSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "decode/page.h"
+#include "ring/read.h"
+
+struct cursor {
+	struct ring_source source;
+	uint64_t page;		/* tail word of the page in hand */
+	uint32_t offset;	/* of the first unread byte in it */
+	uint64_t nr;		/* number of the event there */
+	bool numbered;		/* nr is known */
+	bool recount;		/* nr is the page's first: count what is skipped */
+	uint64_t lost;		/* missed since it was last taken */
+	uint64_t lost_before, read_before, refused_before, ts_before;	/* as of opening */
+	void *copy;
+	bool loaded;		/* copy is of `page` */
+	struct page_walk walk;
+	struct page_event event;
+	bool peeked;		/* event is valid */
+	uint32_t end;		/* of that event */
+};
+
+/* Begins at the shared read position: a consumed word and its two records, at these offsets of the ring's head. */
+int cursor_open(struct cursor *cursor, const struct ring_source *source, uint64_t consumed_at, uint64_t records_at);
+void cursor_close(struct cursor *cursor);
+
+/* Looks at the next event: 1, 0 when there is none now, -errno. */
+int cursor_peek(struct cursor *cursor);
+/* Passes the event that cursor_peek() shows. */
+void cursor_pass(struct cursor *cursor);
+
+/* The whole rest of the page in hand, when nothing of it was passed yet: its bytes, else 0. */
+uint32_t cursor_whole_page(const struct cursor *cursor);
+/* Passes all of it; its number of events, time of the last one in *ts. */
+uint32_t cursor_pass_page(struct cursor *cursor, uint64_t *ts);
+
+/* Writes the position back as the shared read position. */
+int cursor_store(const struct cursor *cursor, uint64_t consumed_at, uint64_t records_at, const struct ring_read *record);
+
+#endif

@@ -1,0 +1,578 @@
+/*
+ * capture/stream: see stream.h. Runs in the tool; one thread at a time per stream.
+ *
+ * Sets are asked in the order in which they were made, each time anew: a writer that was late for the switch may still add an
+ * event to a retired one. Within a set the CPU's own ring sets the pace; records from overflow rings are slipped in by time,
+ * never before what is known of the own ring, and time never goes back in what is handed out (R5).
+ */
+#include "capture/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/build.h"
+#include "capture/cursor.h"
+
+#define SETS_MAX (STATE_RETIRED_MAX + 1)
+#define SLEEP_MS 100
+
+struct lane {
+	struct cursor cursor;
+	bool open;
+	uint64_t consumed_at, records_at;
+	uint64_t read;		/* events handed out by this stream */
+	uint64_t lost;		/* told by this stream */
+};
+
+struct reader {
+	struct state_set set;
+	struct lane *lane;	/* [0]: the CPU's ring; [1 + i]: overflow ring i */
+	uint64_t refused;	/* told by this stream */
+	const uint32_t *wakes;	/* mapped for futex only, never looked at */
+};
+
+struct stream {
+	int rings;
+	uint32_t ncpu, cpu, page_size;
+	bool consume;
+	bool unaccepted;
+	uint64_t last_ts;
+	uint32_t nreaders;
+	struct reader reader[SETS_MAX];
+};
+
+/* ---- opening ---- */
+
+static bool shape_ok(const struct state_set *set)
+{
+	uint32_t size = set->page_size;
+
+	return set->offset && size >= PAGE_SIZE_MIN && size <= PAGE_SIZE_MAX && !(size & (size - 1)) &&
+	       set->npages >= RING_NPAGES_MIN && set->npages <= RING_NPAGES_MAX;
+}
+
+static struct ring_source lane_source(const struct stream *stream, const struct state_set *set, uint32_t ring)
+{
+	return (struct ring_source){
+		.fd = stream->rings,
+		.ncpu = stream->ncpu,
+		.offset = set_ring_offset(set->offset, ring, stream->ncpu, set->npages, set->page_size),
+		.npages = set->npages,
+		.page_size = set->page_size,
+	};
+}
+
+/* A ring without memory has no events: its lane opens when it gets some. */
+static int lane_open(const struct stream *stream, const struct reader *reader, uint32_t n)
+{
+	struct lane *lane = &reader->lane[n];
+	struct ring_source source = lane_source(stream, &reader->set, n ? stream->ncpu + n - 1 : stream->cpu);
+	struct ring_head head;
+	int ret = ring_read_head(&source, &head);
+
+	if (ret || !head.made)
+		return ret;
+	lane->consumed_at = offsetof(struct ring_head, consumed);
+	lane->records_at = offsetof(struct ring_head, read);
+	if (n) {
+		uint64_t at = RING_STREAMS_OFFSET + (uint64_t)stream->cpu * sizeof(struct ring_stream);
+
+		lane->consumed_at = at + offsetof(struct ring_stream, consumed);
+		lane->records_at = at + offsetof(struct ring_stream, read);
+	}
+	ret = cursor_open(&lane->cursor, &source, lane->consumed_at, lane->records_at);
+	lane->open = !ret;
+	return ret;
+}
+
+static int reader_open(const struct stream *stream, struct reader *reader, const struct state_set *set)
+{
+	void *page;
+
+	memset(reader, 0, sizeof(*reader));
+	if (!shape_ok(set))
+		return -EBADMSG;
+	reader->set = *set;
+	reader->lane = calloc(1 + stream->ncpu, sizeof(*reader->lane));
+	if (!reader->lane)
+		return -ENOMEM;
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, stream->rings, (off_t)set->offset);
+	reader->wakes = page == MAP_FAILED ? NULL : &((struct set_head *)page)->wakes;
+	return 0;
+}
+
+static void reader_close(const struct stream *stream, struct reader *reader)
+{
+	for (uint32_t i = 0; reader->lane && i < 1 + stream->ncpu; i++)
+		if (reader->lane[i].open)
+			cursor_close(&reader->lane[i].cursor);
+	free(reader->lane);
+	if (reader->wakes)
+		munmap((void *)(uintptr_t)reader->wakes, 4096);
+	memset(reader, 0, sizeof(*reader));
+}
+
+/* The right to consume this CPU of this buffer: a lock on a byte of the set's head, which dies with its holder. */
+static int lock_set(const struct stream *stream, const struct state_set *set)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)(set->offset + 64 + stream->cpu % 4032),
+		.l_len = 1,
+	};
+
+	return fcntl(stream->rings, F_OFD_SETLK, &lock) ? -errno : 0;
+}
+
+static struct reader *reader_of(struct stream *stream, const struct state_set *set)
+{
+	for (uint32_t i = 0; i < stream->nreaders; i++)
+		if (stream->reader[i].set.offset == set->offset &&
+		    stream->reader[i].set.generation == set->generation)
+			return &stream->reader[i];
+	return NULL;
+}
+
+static int take_sets(struct stream *stream, const struct state_set *sets, uint32_t n, struct err *err)
+{
+	struct reader next[SETS_MAX];
+	uint32_t count = 0;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < n && !ret; i++) {
+		struct reader *known;
+
+		if (!sets[i].offset)
+			continue;
+		known = reader_of(stream, &sets[i]);
+		if (known) {
+			next[count++] = *known;
+			memset(known, 0, sizeof(*known));
+			continue;
+		}
+		ret = stream->consume ? lock_set(stream, &sets[i]) : 0;
+		if (ret == -EAGAIN || ret == -EACCES)
+			ret = err_set(err, -EBUSY, "cpu %u is being read by somebody else", stream->cpu);
+		else if (!ret)
+			ret = reader_open(stream, &next[count], &sets[i]);
+		if (!ret)
+			count++;
+	}
+	for (uint32_t i = 0; i < stream->nreaders; i++)
+		reader_close(stream, &stream->reader[i]);
+	memcpy(stream->reader, next, count * sizeof(next[0]));
+	stream->nreaders = count;
+	for (uint32_t i = 0; i < count; i++)
+		if (next[i].set.page_size > stream->page_size)
+			stream->page_size = next[i].set.page_size;
+	return ret ? err_set(err, ret, "cannot read the rings of cpu %u: %s", stream->cpu, strerror(-ret)) : 0;
+}
+
+int stream_update(struct stream *stream, const struct state_buffer *buffer, struct err *err)
+{
+	struct state_set sets[SETS_MAX];
+	uint32_t n = buffer->nretired <= STATE_RETIRED_MAX ? buffer->nretired : STATE_RETIRED_MAX;
+
+	memcpy(sets, buffer->retired, n * sizeof(sets[0]));
+	sets[n] = buffer->live;
+	return take_sets(stream, sets, n + 1, err);
+}
+
+/* Locks belong to the open file: a consumer needs one of its own. */
+static int reopen(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+int stream_open(struct stream **out, int rings, const struct state_buffer *buffer, uint32_t ncpu, uint32_t cpu,
+		bool consume, struct err *err)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+	int ret;
+
+	if (!stream)
+		return err_set(err, -ENOMEM, "out of memory");
+	stream->consume = consume;
+	stream->rings = consume ? reopen(rings) : rings;
+	if (stream->rings < 0) {
+		ret = err_set(err, -errno, "cannot open the rings: %s", strerror(errno));
+		free(stream);
+		return ret;
+	}
+	stream->ncpu = ncpu;
+	stream->cpu = cpu;
+	stream->page_size = buffer->page_size >= PAGE_SIZE_MIN && buffer->page_size <= PAGE_SIZE_MAX ?
+			    buffer->page_size : PAGE_SIZE_MIN;
+	ret = stream_update(stream, buffer, err);
+	if (ret) {
+		stream_close(stream);
+		return ret;
+	}
+	*out = stream;
+	return 0;
+}
+
+void stream_close(struct stream *stream)
+{
+	if (!stream)
+		return;
+	for (uint32_t i = 0; i < stream->nreaders; i++)
+		reader_close(stream, &stream->reader[i]);
+	if (stream->consume)
+		close(stream->rings);
+	free(stream);
+}
+
+uint32_t stream_page_size(const struct stream *stream)
+{
+	return stream->page_size;
+}
+
+/* ---- reading ---- */
+
+/* Shows the lane's next event that belongs to this CPU. */
+static int lane_peek(const struct stream *stream, const struct reader *reader, uint32_t n)
+{
+	struct lane *lane = &reader->lane[n];
+	int ret;
+
+	if (!lane->open) {
+		ret = lane_open(stream, reader, n);
+		if (ret || !lane->open)
+			return ret;
+	}
+	while ((ret = cursor_peek(&lane->cursor)) > 0) {
+		uint32_t cpu;
+
+		if (!n)
+			return 1;
+		memcpy(&cpu, lane->cursor.event.data, sizeof(cpu));
+		if (lane->cursor.event.len > sizeof(cpu) &&
+		    (cpu == stream->cpu || (cpu >= stream->ncpu && !stream->cpu)))
+			return 1;
+		cursor_pass(&lane->cursor);
+	}
+	return ret;
+}
+
+/* The overflow lane with the earliest event for this CPU, 0 if there is none. */
+static int earliest(const struct stream *stream, const struct reader *reader, uint32_t *which)
+{
+	*which = 0;
+	for (uint32_t n = 1; n <= stream->ncpu; n++) {
+		int ret = lane_peek(stream, reader, n);
+
+		if (ret < 0)
+			return ret;
+		if (ret && (!*which || reader->lane[n].cursor.event.ts < reader->lane[*which].cursor.event.ts))
+			*which = n;
+	}
+	return 0;
+}
+
+static uint64_t take_lost(struct lane *lane)
+{
+	uint64_t lost = lane->cursor.lost;
+
+	lane->cursor.lost = 0;
+	lane->lost += lost;
+	return lost;
+}
+
+/* What was lost so far: in the CPU's ring, in the overflow ring of the same number, and for want of any. */
+static uint64_t reader_lost(const struct stream *stream, struct reader *reader)
+{
+	struct ring_source source = lane_source(stream, &reader->set, stream->cpu);
+	struct ring_head head;
+	uint64_t lost = take_lost(&reader->lane[0]) + take_lost(&reader->lane[1 + stream->cpu]);
+
+	if (!ring_read_head(&source, &head) && head.refused > reader->lane[0].cursor.refused_before + reader->refused) {
+		uint64_t told = reader->lane[0].cursor.refused_before + reader->refused;
+
+		lost += head.refused - told;
+		reader->lane[0].lost += head.refused - told;
+		reader->refused += head.refused - told;
+	}
+	return lost;
+}
+
+/* The own ring's page as it is, when nothing has to be slipped in and nothing of it was read before. */
+static bool pass_through(struct stream *stream, struct reader *reader, void *page, struct stream_page *info)
+{
+	struct lane *own = &reader->lane[0];
+	uint32_t bytes = cursor_whole_page(&own->cursor);
+	uint32_t size = own->cursor.source.page_size;
+	uint64_t lost;
+
+	if (!bytes || own->cursor.walk.time_stamp < stream->last_ts || bytes + 8 > size - PAGE_HEAD_SIZE)
+		return false;
+	lost = reader_lost(stream, reader);
+	memset(page, 0, stream->page_size);
+	memcpy(page, own->cursor.copy, PAGE_HEAD_SIZE + bytes);
+	*info = (struct stream_page){ .bytes = bytes, .lost = lost, .first_ts = own->cursor.walk.time_stamp };
+	if (lost) {
+		((struct page_head *)page)->commit |= PAGE_MISSED_EVENTS | PAGE_MISSED_STORED;
+		memcpy((char *)page + PAGE_HEAD_SIZE + bytes, &lost, sizeof(lost));
+	}
+	info->events = cursor_pass_page(&own->cursor, &info->last_ts);
+	own->read += info->events;
+	return true;
+}
+
+/* Adds the lane's next event to the page; false when the page is full. */
+static bool move(struct build *build, struct lane *lane, uint32_t skip, uint64_t not_before, uint32_t keep)
+{
+	const struct page_event *event = &lane->cursor.event;
+	uint64_t ts = event->ts > not_before ? event->ts : not_before;
+
+	if (!build_add(build, ts, (const char *)event->data + skip, event->len - skip, keep))
+		return false;
+	cursor_pass(&lane->cursor);
+	lane->read++;
+	return true;
+}
+
+/* Events of all lanes by time, until the page is full or the own ring's page in hand is through. */
+static int merge(struct stream *stream, struct reader *reader, struct build *build)
+{
+	uint64_t page = reader->lane[0].cursor.page;
+
+	for (;;) {
+		int own = lane_peek(stream, reader, 0);
+		uint32_t other;
+		int ret = earliest(stream, reader, &other);
+		struct lane *from = &reader->lane[other];
+
+		if (own < 0 || ret < 0)
+			return own < 0 ? own : ret;
+		if (own && (!other || reader->lane[0].cursor.event.ts <= from->cursor.event.ts)) {
+			/* A loss is told at the head of a page: what comes after one begins the next. */
+			if (build->events && (reader->lane[0].cursor.page != page || reader->lane[0].cursor.lost))
+				return 0;
+			if (!move(build, &reader->lane[0], 0, stream->last_ts, sizeof(uint64_t)))
+				return 0;
+		} else if (other) {
+			if (!move(build, from, sizeof(uint32_t), stream->last_ts, sizeof(uint64_t)))
+				return 0;
+		} else {
+			return 0;
+		}
+	}
+}
+
+static int reader_next(struct stream *stream, struct reader *reader, void *page, struct stream_page *info)
+{
+	struct build build;
+	uint64_t lost;
+	uint32_t other;
+	int own = lane_peek(stream, reader, 0);
+	int ret = own < 0 ? own : earliest(stream, reader, &other);
+
+	if (ret < 0)
+		return ret;
+	if (!own && !other)
+		return 0;
+	if (!other && pass_through(stream, reader, page, info))
+		return 1;
+	/* Before the merge: losses that it comes upon belong to the page after. */
+	lost = reader_lost(stream, reader);
+	build_begin(&build, page, stream->page_size);
+	ret = merge(stream, reader, &build);
+	if (ret < 0)
+		return ret;
+	build_end(&build, lost);
+	*info = (struct stream_page){
+		.bytes = build.len, .events = build.events, .lost = lost,
+		.first_ts = build.first_ts, .last_ts = build.last_ts,
+	};
+	return build.events > 0;
+}
+
+int stream_next(struct stream *stream, void *page, struct stream_page *info)
+{
+	if (stream->unaccepted)
+		stream_accept(stream);
+	for (uint32_t i = 0; i < stream->nreaders; i++) {
+		int ret = reader_next(stream, &stream->reader[i], page, info);
+
+		if (ret > 0) {
+			stream->last_ts = info->last_ts;
+			stream->unaccepted = stream->consume;
+		}
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static void lane_accept(const struct stream *stream, const struct reader *reader, const struct lane *lane)
+{
+	const struct cursor *cursor = &lane->cursor;
+	struct ring_read record = {
+		.pos = ring_pos(cursor->page, cursor->offset),
+		.nr = cursor->nr,
+		.lost = cursor->lost_before + lane->lost,
+		.read = cursor->read_before + lane->read,
+		.refused = cursor->refused_before + reader->refused,
+		.ts = stream->last_ts,
+	};
+
+	if (lane->open)
+		cursor_store(cursor, lane->consumed_at, lane->records_at, &record);
+}
+
+void stream_accept(struct stream *stream)
+{
+	if (!stream->consume)
+		return;
+	for (uint32_t i = 0; i < stream->nreaders; i++)
+		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+			lane_accept(stream, &stream->reader[i], &stream->reader[i].lane[n]);
+	stream->unaccepted = false;
+}
+
+/* ---- waiting ---- */
+
+static int something(const struct stream *stream)
+{
+	for (uint32_t i = 0; i < stream->nreaders; i++)
+		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+			if (lane_peek(stream, &stream->reader[i], n) > 0)
+				return 1;
+	return 0;
+}
+
+static void arm(const struct stream *stream)
+{
+	const struct state_set *set = &stream->reader[stream->nreaders - 1].set;
+	struct ring_source source = lane_source(stream, set, stream->cpu);
+	uint32_t wait = RING_WAIT_EVENT;
+
+	if (pwrite(stream->rings, &wait, sizeof(wait),
+		   (off_t)(source.offset + offsetof(struct ring_head, waiters))) < 0)
+		return;
+}
+
+static void sleep_on(const struct reader *reader, uint32_t seen, int ms)
+{
+	struct timespec limit = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+
+	if (!reader || !reader->wakes || syscall(SYS_futex, reader->wakes, FUTEX_WAIT, seen, &limit, NULL, 0)) {
+		if (reader && reader->wakes && errno != EFAULT)
+			return;
+		nanosleep(&limit, NULL);
+	}
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms)
+{
+	const struct stream *first = n ? streams[0] : NULL;
+	const struct reader *live = first && first->nreaders ? &first->reader[first->nreaders - 1] : NULL;
+	int64_t left = timeout_ms < 0 || timeout_ms > SLEEP_MS ? SLEEP_MS : timeout_ms, start = now_ms();
+	uint32_t seen = 0;
+
+	if (live && pread(first->rings, &seen, sizeof(seen), (off_t)live->set.offset) != sizeof(seen))
+		live = NULL;
+	for (uint32_t i = 0; i < n; i++)
+		if (streams[i]->nreaders)
+			arm(streams[i]);
+	/* Either a writer's commit is seen below, or it sees our waiters word. Partner: wake() in runtime/write.c. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+	atomic_thread_fence(memory_order_seq_cst);
+	for (uint32_t i = 0; i < n; i++)
+		if (something(streams[i]))
+			return 1;
+	if (left > 0) {
+		errno = 0;
+		sleep_on(live, seen, (int)left);
+		if (errno == EINTR)
+			return -EINTR;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (something(streams[i]))
+			return 1;
+	return timeout_ms >= 0 && now_ms() - start >= timeout_ms ? 0 : 1;
+}
+
+int stream_wait(struct stream *stream, int timeout_ms)
+{
+	return stream_wait_any(&stream, 1, timeout_ms);
+}
+
+/* ---- numbers ---- */
+
+static int add_lane(const struct stream *stream, struct reader *reader, uint32_t n, struct stream_stats *stats)
+{
+	struct lane *lane = &reader->lane[n];
+	uint64_t lost;
+	int ret;
+
+	while ((ret = lane_peek(stream, reader, n)) > 0) {
+		const struct page_event *event = &lane->cursor.event;
+
+		if (!stats->oldest_ts || event->ts < stats->oldest_ts)
+			stats->oldest_ts = event->ts;
+		stats->entries++;
+		stats->bytes += event->len + 4;
+		cursor_pass(&lane->cursor);
+	}
+	if (ret < 0 || !lane->open)
+		return ret;
+	stats->read += lane->cursor.read_before;
+	lost = lane->cursor.lost_before + lane->cursor.lost;
+	if (!n) {
+		struct ring_head head;
+
+		ret = ring_read_head(&lane->cursor.source, &head);
+		if (ret)
+			return ret;
+		stats->dropped += head.dropped + head.refused;
+		/* Told losses are overwritten, dropped or refused ones. */
+		lost -= lost < lane->cursor.refused_before ? lost : lane->cursor.refused_before;
+		stats->overrun += lost > head.dropped ? lost - head.dropped : 0;
+	} else if (n == 1 + stream->cpu) {
+		stats->overrun += lost;
+	}
+	return 0;
+}
+
+int stream_stats(struct stream *stream, struct stream_stats *stats)
+{
+	struct stream fresh = *stream;
+	int ret = 0;
+
+	/* Counted by looking, with readers of their own so that the stream's position stays. */
+	*stats = (struct stream_stats){ 0 };
+	for (uint32_t i = 0; i < stream->nreaders && !ret; i++) {
+		struct reader reader;
+
+		ret = reader_open(&fresh, &reader, &stream->reader[i].set);
+		for (uint32_t n = 0; !ret && n < 1 + fresh.ncpu; n++)
+			ret = add_lane(&fresh, &reader, n, stats);
+		reader_close(&fresh, &reader);
+	}
+	stats->written = stats->entries + stats->read + stats->overrun;
+	return ret;
+}

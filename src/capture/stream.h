@@ -1,0 +1,69 @@
+/*
+ * capture/stream: one CPU's events of one buffer as pages in order: what a reader of trace_pipe_raw sees.
+ *
+ * A stream walks the buffer's sets (retired ones first, then the live one), copies pages out, and merges into them the
+ * records that writers without rseq left for this CPU in overflow rings. Pages it yields are the kernel's bytes: where
+ * events were lost the commit word carries the missed flag and the count follows the data.
+ *
+ * A consuming stream holds the CPU's reader lock while open and moves the shared read position past what it yielded when
+ * the next page is asked for, or by stream_accept(); a peeking one leaves no trace.
+ * It never trusts what it reads: nothing in the files makes it crash, loop or read outside its own copy.
+ */
+#ifndef CAPTURE_STREAM_H
+#define CAPTURE_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "layout/control.h"
+
+struct stream;
+
+struct stream_page {
+	uint32_t bytes;		/* of page data, without header */
+	uint32_t events;
+	uint64_t lost;		/* events lost before this page; also told in the page's commit word */
+	uint64_t first_ts;
+	uint64_t last_ts;
+};
+
+/* `rings` is a descriptor of the rings file, kept by the caller. -EBUSY: another reader consumes this CPU. */
+int stream_open(struct stream **out, int rings, const struct state_buffer *buffer, uint32_t ncpu, uint32_t cpu,
+		bool consume, struct err *err);
+void stream_close(struct stream *stream);
+
+/* Size of the pages that stream_next() yields: the largest page size of the buffer's sets. */
+uint32_t stream_page_size(const struct stream *stream);
+
+/* Copies out the next page with events into `page` (stream_page_size() bytes, the rest zeroed). 1, 0 when there is
+ * nothing more now, -errno. Call again after more was written. */
+int stream_next(struct stream *stream, void *page, struct stream_page *info);
+
+/* Makes what the last stream_next() yielded count as read. */
+void stream_accept(struct stream *stream);
+
+/* Sleeps until there may be something to read or `timeout_ms` are over (-1: no limit); returns 1 when worth a look,
+ * 0 on timeout, -EINTR. Wakes at least each 100 ms to look by itself. */
+int stream_wait(struct stream *stream, int timeout_ms);
+
+/* The same for several streams of one buffer at once: there is one place where all of them sleep. */
+int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms);
+
+/* The buffer may have got new sets: tell the stream the new description. Its position carries on. */
+int stream_update(struct stream *stream, const struct state_buffer *buffer, struct err *err);
+
+/* Numbers for per_cpu/cpuN/stats, summed over the buffer's sets and this CPU's share of the overflow rings. */
+struct stream_stats {
+	uint64_t entries;	/* unread */
+	uint64_t written;	/* ever committed */
+	uint64_t overrun;	/* overwritten before they were read */
+	uint64_t dropped;	/* refused in discard mode, or for want of any ring */
+	uint64_t read;
+	uint64_t bytes;		/* unread */
+	uint64_t oldest_ts;	/* of the oldest unread event, 0 if none */
+};
+int stream_stats(struct stream *stream, struct stream_stats *stats);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * runtime: life in the traced program. The door for event/: what is known of this process, and the way to the rings.
+ *
+ * All of it is safe when there is no tracing directory: interning fails, hints stay 0, writes do nothing.
+ * Functions marked [any] may run in any thread and in signal handlers; the others take no lock that a handler could
+ * hold, but allocate from the registry and belong into constructors, dlopen and ordinary code.
+ */
+#ifndef RUNTIME_RUNTIME_H
+#define RUNTIME_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Longest record, common fields included, that fits into a page of any size in any ring. A multiple of 8. */
+#define RUNTIME_RECORD_MAX 4048u
+
+/* The word that event sites test while the process has no directory: always 0. */
+extern const uint32_t runtime_hint_off;
+
+/* For the tool, which is no traced program by itself: joins the directory at `path`. -EALREADY when it has. */
+int runtime_attach(const char *path);
+
+/*
+ * Makes an event known: `body` is its format text from the first field line (the common fields) to the end of the print
+ * format. `related` is the id of the event whose sites this one rides on, or 0. Gives the id and the word to test.
+ * When it returns, enables that hold for this event are in force. -errno leaves both untouched.
+ */
+int runtime_event_intern(const char *system, const char *name, const char *body, size_t body_len,
+			 uint32_t related, uint32_t *id, const uint32_t **hint);
+
+/* The hint word of one of ftrace's own events (layout/page.h), runtime_hint_off when not attached. */
+const uint32_t *runtime_builtin_hint(uint32_t id);
+
+/* Makes a printf format known; gives the address that stands for it in records. */
+int runtime_format_intern(uint64_t ip, const char *func, const char *format, uint64_t *address);
+
+/* An address of this process as an address of the directory's symbol space; the ELF file is made known on the way.
+ * 0 when it belongs to no ELF file. */
+uint64_t runtime_symbol_address(const void *address);
+
+/*
+ * [any] Writes a record to every buffer in which event `id` is on. `record` has room for the common fields, which this
+ * fills in; `len` is a multiple of 4, at least 8, at most RUNTIME_RECORD_MAX. Loses it, counted, where there is no way.
+ */
+void runtime_write(uint32_t id, void *record, size_t len);
+
+/* [any] Room for one record of up to RUNTIME_RECORD_MAX bytes, aligned to 8, for events too large for the stack of
+ * somebody else's thread. NULL when all are in use: the caller then calls runtime_lose(id). */
+void *runtime_stage_get(void);
+void runtime_stage_put(void *stage);
+
+/* [any] Counts an event that could not be put together. */
+void runtime_lose(uint32_t id);
+
+#endif

@@ -1,0 +1,261 @@
+/*
+ * runtime/thread: who is writing, and by which means.
+ *
+ * A thread becomes ready at its first event: its tid, its rseq area (libc's, or one of ours where libc registers none), its
+ * name for the registry. A guarded thread (see guard.c) stays unready, so each of its events takes the slow way.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/local.h"
+
+#if defined(__aarch64__)
+#define RSEQ_SIGNATURE 0xd428bc00u
+#else
+#define RSEQ_SIGNATURE 0x53053053u
+#endif
+
+__thread struct thread runtime_self __attribute__((tls_model("initial-exec")));
+static __thread struct ring_rseq own_rseq __attribute__((tls_model("initial-exec")));
+
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+/* Of threads without rseq: a CPU that is none, so that every section sends them on. */
+static struct ring_rseq no_rseq = { .cpu_id = UINT32_MAX };
+
+static pthread_key_t ending_key;
+static uint32_t ending_key_made;
+
+static void *thread_pointer(void)
+{
+#if defined(__x86_64__)
+	void *tp;
+
+	__asm__("movq %%fs:0, %0" : "=r"(tp));
+	return tp;
+#elif defined(__i386__)
+	void *tp;
+
+	__asm__("movl %%gs:0, %0" : "=r"(tp));
+	return tp;
+#else
+	return __builtin_thread_pointer();
+#endif
+}
+
+/* Only a thread that is about to end may give up its area: the kernel writes to it until then. */
+static void unregister(void *arg)
+{
+	(void)arg;
+	runtime_self.ending = true;
+	runtime_self.tid = 0;
+	runtime_self.rs = &no_rseq;
+	syscall(SYS_rseq, &own_rseq, sizeof(own_rseq), 1, RSEQ_SIGNATURE);
+}
+
+static struct ring_rseq *register_own(void)
+{
+	if (LOAD(runtime.locked) || runtime_self.ending)
+		return NULL;
+	if (LOAD_ACQUIRE(ending_key_made) != 1)
+		return NULL;
+	if (pthread_setspecific(ending_key, &own_rseq))
+		return NULL;
+	if (syscall(SYS_rseq, &own_rseq, sizeof(own_rseq), 0, RSEQ_SIGNATURE))
+		return NULL;
+	runtime_self.rs_ours = true;
+	return &own_rseq;
+}
+
+static struct ring_rseq *find_rseq(void)
+{
+	if (&__rseq_size && __rseq_size) {
+		struct ring_rseq *rs = (void *)((char *)thread_pointer() + __rseq_offset);
+
+		/* Registered, and not refused: the kernel keeps cpu_id true. */
+		if ((int32_t)LOAD(rs->cpu_id) >= 0)
+			return rs;
+	}
+	return register_own();
+}
+
+/* Called once, at attach: keys cannot be made in signal handlers. */
+void runtime_thread_init(void)
+{
+	const char *self = (const char *)pthread_self();
+	int32_t tid = (int32_t)syscall(SYS_gettid);
+
+	if (!(&__rseq_size && __rseq_size) && !pthread_key_create(&ending_key, unregister))
+		STORE_RELEASE(ending_key_made, 1);
+#if defined(__GLIBC__)
+	/* A program that has given up system calls may still start threads or fork: libc knows their tid. */
+	for (int at = 0; at < 1024; at += 4) {
+		if (*(const int32_t *)(const void *)(self + at) == tid) {
+			runtime.tid_offset = at;
+			break;
+		}
+	}
+#else
+	(void)self;
+	(void)tid;
+#endif
+}
+
+int32_t runtime_thread_tid(void)
+{
+	if (!LOAD(runtime.locked))
+		return (int32_t)syscall(SYS_gettid);
+	if (runtime.tid_offset >= 0)
+		return *(const int32_t *)(const void *)((const char *)pthread_self() + runtime.tid_offset);
+	return runtime.pid;
+}
+
+/* Field 22 of a stat file; low bits, 0 when it cannot be had. */
+uint32_t runtime_start_time(const char *path)
+{
+	char text[512];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	char *at;
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? (uint32_t)strtoull(at + 1, NULL, 10) : 0;
+}
+
+uint64_t runtime_thread_identity(struct thread *thread)
+{
+	int32_t tid = thread->guard ? runtime_thread_tid() : thread->tid;
+
+	if (!thread->start && !LOAD(runtime.locked) && !thread->guard)
+		thread->start = runtime_start_time("/proc/thread-self/stat");
+	return (uint64_t)(uint32_t)tid << 32 | (thread->guard ? 0 : thread->start);
+}
+
+/* Whether the thread that owns an overflow slot is gone. Not knowing means no. */
+bool runtime_owner_dead(uint64_t owner)
+{
+	char path[32] = "/proc/", digits[12];
+	uint32_t tid = (uint32_t)(owner >> 32), start = (uint32_t)owner, now;
+	int n = 0;
+	char *at = path + 6;
+
+	if (LOAD(runtime.locked) || !tid)
+		return false;
+	if (syscall(SYS_tkill, tid, 0) && errno == ESRCH)
+		return true;
+	if (!start)
+		return false;
+	for (uint32_t rest = tid; rest; rest /= 10)
+		digits[n++] = (char)('0' + rest % 10);
+	while (n)
+		*at++ = digits[--n];
+	memcpy(at, "/stat", 6);
+	now = runtime_start_time(path);
+	return now && now != start;
+}
+
+/* The newest name of a tid stays; the sequence word tells readers to look again. */
+static void tell_name(int32_t tid, uint32_t start)
+{
+	struct registry_task *task = (struct registry_task *)(void *)((char *)runtime.registry + REGISTRY_TASKS_OFFSET);
+	char comm[16] = "";
+	uint32_t seq;
+
+	task += (uint32_t)tid % REGISTRY_TASKS;
+	if (prctl(PR_GET_NAME, comm) || !comm[0])
+		return;
+	seq = LOAD(task->seq) | 1;
+	STORE(task->seq, seq);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	STORE(task->tid, tid);
+	STORE(task->tgid, runtime.pid);
+	STORE(task->start, start);
+	memcpy(task->comm, comm, sizeof(comm));
+	/* Partner: readers of the registry, who take a slot only between two equal even words. */
+	STORE_RELEASE(task->seq, seq + 1);
+}
+
+bool runtime_thread_ready(struct thread *thread)
+{
+	int32_t tid;
+
+	if (thread->guard)
+		return false;
+	if (thread->tid)
+		return true;
+	tid = runtime_thread_tid();
+	thread->rs = find_rseq();
+	if (!thread->rs)
+		thread->rs = &no_rseq;
+	if (!LOAD(runtime.locked))
+		tell_name(tid, tid == runtime.pid ? runtime.start : 0);
+	thread->real_tid = tid;
+	/* Last: a signal handler that comes in between does the same again. */
+	__atomic_signal_fence(__ATOMIC_RELEASE);
+	thread->tid = tid;
+	return true;
+}
+
+/* The program named this thread anew. One that never traced is told of when it does. */
+void runtime_thread_renamed(void)
+{
+	if (LOAD(runtime.attached) && runtime_self.tid && !LOAD(runtime.locked))
+		tell_name(runtime_self.tid, 0);
+}
+
+/* In the child of a fork, before it runs on, or at its first event if it was forked past libc. */
+void runtime_fork_child(void)
+{
+	uint32_t forked = WIPED_FORKED;
+
+	runtime_self.tid = 0;
+	runtime_self.start = 0;
+	runtime_self.guard = 0;
+	if (!__atomic_compare_exchange_n(&wiped.alive, &forked, WIPED_RESETTING, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED)) {
+		/* The page was not wiped: an old kernel. */
+		if (forked != WIPED_ALIVE || LOAD(runtime.pid) == runtime_thread_tid())
+			return;
+		wiped.view = NULL;
+		wiped.overflowing = wiped.staged = wiped.registering = 0;
+	}
+	runtime.pid = runtime_thread_tid();
+	runtime.start = 0;
+	runtime.growing = 0;
+	for (int i = 0; i < RUNTIME_VIEWS; i++)
+		if (runtime.views[i])
+			runtime.views[i]->state = VIEW_FREE;
+	STORE_RELEASE(wiped.alive, WIPED_ALIVE);
+}
+
+/*
+ * Guards nest: a vfork child may vfork. Whoever runs between enter and leave shares this thread's TLS but maybe not its
+ * rseq registration, so sections would not be aborted there.
+ */
+void runtime_guard_enter(void)
+{
+	runtime_self.guard++;
+	runtime_self.tid = 0;
+}
+
+void runtime_guard_leave(void)
+{
+	if (!--runtime_self.guard)
+		runtime_self.tid = runtime_self.real_tid;
+}

@@ -1,0 +1,285 @@
+/*
+ * runtime/view: private, checked pictures of the published state, so that the hot path trusts what it follows.
+ *
+ * A view is built in a free place by whichever thread first notices that the published word has moved, in a signal handler
+ * too, and put in force by one compare-and-swap. The one before is retired, and its place used again only when no section
+ * and no overflow writer of this process can be using it: membarrier aborts the sections, `wiped.overflowing` counts the
+ * writers.
+ *
+ *   FREE -> BUILDING (claimed) -> READY (in force) -> RETIRED -> BUILDING ...
+ *              `-> FREE (somebody else was faster)
+ */
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "base/glob.h"
+#include "runtime/local.h"
+
+bool runtime_view_init(void)
+{
+	size_t refs = (size_t)STATE_BUFFERS_MAX * 2 * runtime.ncpu * sizeof(struct ring_ref);
+	size_t size = ((sizeof(struct view) + refs) + 4095) & ~(size_t)4095;
+	unsigned char *all = mmap(NULL, size * RUNTIME_VIEWS + RUNTIME_STAGES * 4096, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (all == MAP_FAILED)
+		return false;
+	for (int i = 0; i < RUNTIME_VIEWS; i++) {
+		runtime.views[i] = (struct view *)(void *)(all + size * (size_t)i);
+		/* Right behind the struct, on a line of its own. */
+		runtime.views[i]->refs = (struct ring_ref *)(((uintptr_t)(runtime.views[i] + 1) + 63) & ~(uintptr_t)63);
+	}
+	runtime.stages = all + size * RUNTIME_VIEWS;
+	return true;
+}
+
+static bool ranges_fit(const struct state_head *state, uint32_t size)
+{
+	uint64_t buffers = (uint64_t)state->nbuffers * sizeof(struct state_buffer);
+	uint64_t rules = (uint64_t)state->nrules * sizeof(struct state_rule);
+
+	return state->nbuffers <= STATE_BUFFERS_MAX && state->buffers % 8 == 0 &&
+	       state->buffers >= sizeof(*state) && state->rules >= sizeof(*state) &&
+	       state->buffers + buffers <= size && state->rules + rules <= size;
+}
+
+/* Copies the state that `published` names. False when it is not whole: it was replaced under us, or is garbage. */
+static bool copy_state(uint64_t published, struct view *view)
+{
+	uint64_t offset = (published & CONTROL_PLACE_MASK) * 4096;
+	const struct state_head *there = (const void *)((const char *)runtime.control + offset);
+	struct state_head *state = (struct state_head *)view->copy;
+	uint32_t size, crc;
+
+	if (offset < CONTROL_FIRST_STATE || offset > runtime.control_window - CONTROL_STATE_MAX)
+		return false;
+	size = LOAD(there->size);
+	if (size < sizeof(*state) || size > CONTROL_STATE_MAX)
+		return false;
+	memcpy(state, there, size);
+	crc = state->crc;
+	state->crc = 0;
+	return state->published == published && state->size == size && crc32c(0, state, size) == crc &&
+	       ranges_fit(state, size);
+}
+
+static const struct state_buffer *state_buffers(const struct state_head *state)
+{
+	return (const void *)((const char *)state + state->buffers);
+}
+
+static bool shape_ok(const struct state_set *set)
+{
+	uint32_t size = set->page_size;
+
+	return set->offset && set->offset % 4096 == 0 && size >= PAGE_SIZE_MIN && size <= PAGE_SIZE_MAX &&
+	       !(size & (size - 1)) && set->npages >= RING_NPAGES_MIN && set->npages <= RING_NPAGES_MAX;
+}
+
+static void fill_ref(struct ring_ref *ref, unsigned char *ring, const struct state_set *set, uint32_t flags)
+{
+	struct ring_head *head = (struct ring_head *)(void *)ring;
+
+	*ref = (struct ring_ref){
+		.head = LOAD(head->made) ? head : NULL,
+		.pages = ring + ring_pages_offset(runtime.ncpu, set->npages),
+		.first = (uint64_t *)(void *)(ring + ring_head_size(runtime.ncpu)),
+		.npages = set->npages,
+		.data_size = set->page_size - PAGE_HEAD_SIZE,
+		.page_shift = (uint32_t)__builtin_ctz(set->page_size),
+		.flags = (flags & BUFFER_OVERWRITE ? RING_REF_OVERWRITE : 0) |
+			 (set->clock.flags & TRACE_CLOCK_BY_COUNTER ? RING_REF_COUNTER : 0),
+		.mult = set->clock.mult,
+		.counter0 = set->clock.counter0,
+		.ns0 = set->clock.ns0,
+	};
+}
+
+/* True when the buffer can be written to. */
+static bool fill_buffer(struct view *view, uint32_t b, const struct state_buffer *from)
+{
+	struct view_buffer *buffer = &view->buffer[b];
+	const struct state_set *set = &from->live;
+	unsigned char *base;
+
+	if (!(from->flags & BUFFER_ON) || !shape_ok(set))
+		return false;
+	base = runtime_rings_reach(set->offset, set_size(runtime.ncpu, set->npages, set->page_size));
+	if (!base)
+		return false;
+	buffer->refs = view->refs + (size_t)b * 2 * runtime.ncpu;
+	buffer->wakes = &((struct set_head *)(void *)base)->wakes;
+	buffer->clock = set->clock.id;
+	buffer->by_counter = set->clock.flags & TRACE_CLOCK_BY_COUNTER;
+	for (uint32_t i = 0; i < 2 * runtime.ncpu; i++)
+		fill_ref(&buffer->refs[i],
+			 base + set_ring_offset(0, i, runtime.ncpu, set->npages, set->page_size), set, from->flags);
+	return true;
+}
+
+/* The buffers in which the rules switch this event on. The last rule that matches decides. */
+static uint32_t rules_mask(const struct state_head *state, const char *system, const char *name)
+{
+	const struct state_rule *rule = (const void *)((const char *)state + state->rules);
+	uint32_t mask = 0;
+
+	for (uint32_t i = 0; i < state->nrules; i++, rule++) {
+		if (rule->buffer >= STATE_BUFFERS_MAX || rule->system[sizeof(rule->system) - 1] ||
+		    rule->event[sizeof(rule->event) - 1])
+			continue;
+		if (!glob_match(rule->system, system) || !glob_match(rule->event, name))
+			continue;
+		if (rule->on)
+			mask |= 1u << rule->buffer;
+		else
+			mask &= ~(1u << rule->buffer);
+	}
+	return mask;
+}
+
+static uint32_t event_mask(const struct view *view, uint32_t id)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+	char system[REGISTRY_NAME_MAX + 1], name[REGISTRY_NAME_MAX + 1];
+	uint32_t related;
+
+	if (!view->published || !runtime_event_names(id, system, name, &related))
+		return 0;
+	return rules_mask(state, system, name) & view->usable;
+}
+
+/* Masks of the events that became known since they were last filled in. */
+static void fill_events(struct view *view)
+{
+	uint32_t nknown = __atomic_load_n(&runtime.nknown, __ATOMIC_SEQ_CST);
+
+	for (uint32_t i = view->nfilled; i < nknown; i++) {
+		uint32_t id = LOAD(runtime.known[i]);
+
+		STORE(view->mask[id], event_mask(view, id));
+	}
+	view->nfilled = nknown;
+}
+
+static void fill(struct view *view)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+
+	view->usable = 0;
+	view->nbuffers = view->published ? state->nbuffers : 0;
+	for (uint32_t b = 0; b < view->nbuffers; b++)
+		if (fill_buffer(view, b, &state_buffers(state)[b]))
+			view->usable |= 1u << b;
+	/* Marks and printf go to the top buffer whenever it is there. */
+	for (uint32_t id = 0; id < EVENT_ID_BUILTIN_END; id++)
+		view->mask[id] = view->usable & 1;
+	view->published_at = &runtime.control->published;
+	view->ncpu = runtime.ncpu;
+	view->fast = view->usable & 1 && view->buffer[0].by_counter ? view->buffer[0].refs : NULL;
+	view->nfilled = 0;
+	fill_events(view);
+}
+
+/* Sections of other threads that began with a retired view are over when this returns true. */
+static bool quiesce(void)
+{
+	if (!LOAD(runtime.locked))
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0);
+	return !__atomic_load_n(&wiped.overflowing, __ATOMIC_SEQ_CST);
+}
+
+static bool claim(struct view *view, uint32_t from)
+{
+	return __atomic_compare_exchange_n(&view->state, &from, VIEW_BUILDING, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static struct view *claim_view(void)
+{
+	struct view *oldest = NULL;
+
+	for (int i = 0; i < RUNTIME_VIEWS; i++)
+		if (LOAD(runtime.views[i]->state) == VIEW_FREE && claim(runtime.views[i], VIEW_FREE))
+			return runtime.views[i];
+	for (int i = 0; i < RUNTIME_VIEWS; i++) {
+		struct view *view = runtime.views[i];
+
+		if (LOAD(view->state) == VIEW_RETIRED && (!oldest || (int32_t)(view->number - oldest->number) < 0))
+			oldest = view;
+	}
+	return oldest && quiesce() && claim(oldest, VIEW_RETIRED) ? oldest : NULL;
+}
+
+static void build(struct view *view)
+{
+	for (int tries = 0; tries < 16; tries++) {
+		/* Partner: the tool's store of `published` behind the state it names. */
+		uint64_t published = LOAD_ACQUIRE(runtime.control->published);
+
+		STORE(view->published, published);
+		if (!published || copy_state(published, view)) {
+			fill(view);
+			return;
+		}
+		if (published == LOAD_ACQUIRE(runtime.control->published))
+			break;
+	}
+	/* Garbage: nothing is on until somebody publishes anew. */
+	memset(view->copy, 0, sizeof(struct state_head));
+	fill(view);
+}
+
+struct view *runtime_view_refresh(void)
+{
+	static uint32_t number;
+	struct view *old = LOAD_ACQUIRE(wiped.view);
+	struct view *view;
+
+	if (!LOAD(runtime.attached))
+		return NULL;
+	if (old && LOAD(old->published) == LOAD_ACQUIRE(runtime.control->published))
+		return old;
+	view = claim_view();
+	if (!view)
+		return NULL;
+	build(view);
+	STORE(view->state, VIEW_READY);
+	if (!__atomic_compare_exchange_n(&wiped.view, &old, view, false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)) {
+		STORE_RELEASE(view->state, VIEW_FREE);
+		return old;
+	}
+	fill_events(view);
+	if (old) {
+		old->number = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
+		STORE_RELEASE(old->state, VIEW_RETIRED);
+	}
+	return view;
+}
+
+uint32_t runtime_view_know(uint32_t id)
+{
+	struct view *view;
+
+	if (runtime.is_known[id / 8] & 1u << id % 8) {
+		view = runtime_view_refresh();
+		return view ? LOAD(view->mask[id]) : 0;
+	}
+	if (runtime.nknown == RUNTIME_EVENTS_MAX)
+		return 0;
+	runtime.is_known[id / 8] |= 1u << id % 8;
+	runtime.known[runtime.nknown] = id;
+	/* A builder either sees the new count or its view is seen here: both sides store, then load. */
+	__atomic_store_n(&runtime.nknown, runtime.nknown + 1, __ATOMIC_SEQ_CST);
+	do {
+		view = runtime_view_refresh();
+		if (!view)
+			return 0;
+		STORE(view->mask[id], event_mask(view, id));
+	} while (__atomic_load_n(&wiped.view, __ATOMIC_SEQ_CST) != view);
+	return LOAD(view->mask[id]);
+}

@@ -1,0 +1,323 @@
+/*
+ * runtime/write: from a record to every buffer that wants it. The hot path of the whole system.
+ *
+ * Any thread, any signal handler. The view gives rings and generation; ring_write() commits or says why not. What cannot go
+ * through a section goes to an overflow ring; what finds no way at all is counted on the CPU's ring.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ring/arch.h"
+#include "ring/write.h"
+#include "runtime/local.h"
+#include "runtime/runtime.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* How often an event may find its view stale, or no place to build a new one. */
+#define VIEW_TRIES 1000
+
+static_assert(RUNTIME_RECORD_MAX <= RING_PAYLOAD_MAX, "a record of any size fits into any page");
+
+static uint64_t read_clock(uint32_t id)
+{
+	static const clockid_t clocks[] = {
+		[TRACE_CLOCK_LOCAL] = CLOCK_MONOTONIC,	 [TRACE_CLOCK_GLOBAL] = CLOCK_MONOTONIC,
+		[TRACE_CLOCK_COUNTER] = CLOCK_MONOTONIC, [TRACE_CLOCK_UPTIME] = CLOCK_MONOTONIC,
+		[TRACE_CLOCK_MONO] = CLOCK_MONOTONIC,	 [TRACE_CLOCK_MONO_RAW] = CLOCK_MONOTONIC_RAW,
+		[TRACE_CLOCK_BOOT] = CLOCK_BOOTTIME,	 [TRACE_CLOCK_TAI] = CLOCK_TAI,
+		[TRACE_CLOCK_X86_TSC] = CLOCK_MONOTONIC,
+	};
+	struct timespec now;
+
+	clock_gettime(id < sizeof(clocks) / sizeof(clocks[0]) ? clocks[id] : CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* (a * mult) >> 32 for a signed a, without 128-bit arithmetic. */
+static uint64_t scale(uint64_t a, uint64_t mult)
+{
+	uint64_t low = a & UINT32_MAX, high = (uint64_t)((int64_t)a >> 32);
+
+	return high * mult + low * (mult >> 32) + (low * (mult & UINT32_MAX) >> 32);
+}
+
+static uint64_t buffer_time(const struct view_buffer *buffer, const struct ring_ref *ref)
+{
+	if (!buffer->by_counter)
+		return read_clock(buffer->clock);
+	return ref->ns0 + scale(section_counter() - ref->counter0, ref->mult);
+}
+
+/* A reader sleeps: it set `waiters`, had membarrier order that with our commit, and looked once more. */
+static __attribute__((noinline)) void wake(const struct view_buffer *buffer, struct ring_head *head, bool switched)
+{
+	uint32_t waiters = LOAD(head->waiters);
+
+	if (!(waiters & RING_WAIT_EVENT) && !(waiters & RING_WAIT_PAGE && switched))
+		return;
+	STORE(head->waiters, 0);
+	__atomic_fetch_add(buffer->wakes, 1, __ATOMIC_RELEASE);
+	if (!LOAD(runtime.locked)) {
+		int saved = errno;
+
+		syscall(SYS_futex, buffer->wakes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+		errno = saved;
+	}
+}
+
+/* The first event on a CPU gives its ring memory, so that a full file system is an error here and not a SIGBUS later. */
+static bool make_ring(struct ring_ref *ref, unsigned char *ring)
+{
+	struct ring_head *head = (struct ring_head *)(void *)ring;
+	size_t size = (size_t)(ref->pages - ring) + ((size_t)ref->npages << ref->page_shift);
+
+	if (!LOAD_ACQUIRE(head->made)) {
+		if (!LOAD(runtime.locked) && madvise(ring, size, MADV_POPULATE_WRITE) && errno != EINVAL)
+			return false;
+		STORE_RELEASE(head->made, 1);
+	}
+	STORE_RELEASE(ref->head, head);
+	return true;
+}
+
+static unsigned char *ring_of(const struct ring_ref *ref)
+{
+	return (unsigned char *)ref->first - ring_head_size(runtime.ncpu);
+}
+
+static void refuse(const struct view_buffer *buffer, uint32_t cpu)
+{
+	const struct ring_ref *ref = &buffer->refs[cpu < runtime.ncpu ? cpu : 0];
+	struct ring_head *head = (struct ring_head *)(void *)ring_of(ref);
+
+	__atomic_fetch_add(&head->refused, 1, __ATOMIC_RELAXED);
+}
+
+static uint32_t current_cpu(void)
+{
+	unsigned cpu = 0;
+
+	/* The vDSO's answer: in a vfork child libc's rseq area speaks of the parent. */
+	if (getcpu(&cpu, NULL) || cpu >= runtime.ncpu)
+		return 0;
+	return cpu;
+}
+
+static enum ring_result overflow_owned(const struct view *view, uint32_t b, struct ring_op *op, uint32_t cpu, int slot)
+{
+	const struct view_buffer *buffer = &view->buffer[b];
+	struct ring_ref *ref = &buffer->refs[runtime.ncpu + (uint32_t)slot];
+
+	/* The slot is ours, so the set of this generation will not be freed before we let go. */
+	if (__atomic_load_n(op->published, __ATOMIC_SEQ_CST) != op->generation)
+		return RING_STALE;
+	if (!LOAD_ACQUIRE(ref->head) && !make_ring(ref, ring_of(ref)))
+		return RING_NOWHERE;
+	op->ts = buffer_time(buffer, ref);
+	return ring_twin_write(ref, op, cpu);
+}
+
+/* Signals are held off: a handler that never returns here (longjmp) would keep the slot for good. */
+static enum ring_result overflow(struct thread *thread, const struct view *view, uint32_t b, struct ring_op *op)
+{
+	struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
+	bool locked = LOAD(runtime.locked);
+	uint32_t cpu = current_cpu();
+	enum ring_result result = RING_NOWHERE;
+	sigset_t all, before;
+	int slot;
+
+	if (!rings)
+		return RING_NOWHERE;
+	sigfillset(&all);
+	if (!locked)
+		sigprocmask(SIG_SETMASK, &all, &before);
+	__atomic_fetch_add(&wiped.overflowing, 1, __ATOMIC_SEQ_CST);
+	slot = ring_overflow_take(rings->slot, runtime.ncpu, cpu, runtime_thread_identity(thread), runtime_owner_dead);
+	if (slot >= 0) {
+		result = overflow_owned(view, b, op, cpu, slot);
+		ring_overflow_release(&rings->slot[slot]);
+	}
+	__atomic_fetch_sub(&wiped.overflowing, 1, __ATOMIC_SEQ_CST);
+	if (!locked)
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	op->cpu = cpu;
+	return result;
+}
+
+/* What to do when a section did not end in a commit. RING_STALE: try again with a new view. */
+static __attribute__((noinline)) enum ring_result other_way(struct thread *thread, const struct view *view, uint32_t b,
+							    struct ring_op *op, enum ring_result result)
+{
+	const struct view_buffer *buffer = &view->buffer[b];
+
+	if (result == RING_NOWHERE && !thread->guard) {
+		uint32_t cpu = LOAD(thread->rs->cpu_id);
+		struct ring_ref *ref = &buffer->refs[cpu < runtime.ncpu ? cpu : 0];
+
+		if (cpu < runtime.ncpu && !LOAD_ACQUIRE(ref->head) && make_ring(ref, ring_of(ref)))
+			result = ring_write(thread->rs, op);
+	}
+	if (result == RING_STALE || result == RING_DONE || result == RING_DROPPED)
+		return result;
+	result = overflow(thread, view, b, op);
+	if (result != RING_STALE && result != RING_DONE && result != RING_DROPPED)
+		refuse(buffer, op->cpu);
+	return result;
+}
+
+static enum ring_result write_buffer(struct thread *thread, const struct view *view, uint64_t generation,
+					    uint32_t b, const void *record, size_t len)
+{
+	const struct view_buffer *buffer = &view->buffer[b];
+	struct ring_op op;
+	enum ring_result result = RING_NOWHERE;
+
+	op.refs = buffer->refs;
+	op.published = &runtime.control->published;
+	op.generation = generation;
+	op.ncpu = runtime.ncpu;
+	op.result = RING_DONE;
+	op.ts = __builtin_expect(buffer->by_counter, 1) ? 0 : read_clock(buffer->clock);
+	ring_op_payload(&op, record, (uint32_t)len);
+	if (__builtin_expect(!thread->guard, 1))
+		result = ring_write(thread->rs, &op);
+	if (__builtin_expect(result != RING_DONE, 0))
+		result = other_way(thread, view, b, &op, result);
+	if (result == RING_DONE) {
+		struct ring_head *head = (struct ring_head *)(void *)ring_of(&buffer->refs[op.cpu]);
+
+		if (__builtin_expect(LOAD(head->waiters), 0))
+			wake(buffer, head, op.result == RING_SWITCHED);
+	}
+	return result;
+}
+
+/* Counts an event as lost in the buffers that have not got it. */
+static void lose(const struct view *view, uint32_t id, uint32_t done)
+{
+	uint32_t mask = view ? LOAD(view->mask[id]) & ~done : 0;
+
+	if (!view)
+		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
+	for (uint32_t b = 0; mask && b < STATE_BUFFERS_MAX; b++)
+		if (mask & 1u << b)
+			refuse(&view->buffer[b], current_cpu());
+}
+
+/* Every buffer that has not got the event yet, under one view; false when that went stale on the way. */
+static bool write_all(struct thread *thread, const struct view *view, uint32_t id, const void *record, size_t len,
+		      uint32_t *done)
+{
+	uint64_t generation = LOAD_ACQUIRE(view->published);
+	uint32_t mask = LOAD(view->mask[id]) & ~*done;
+
+	for (uint32_t b = 0; mask && b < STATE_BUFFERS_MAX; b++) {
+		if (!(mask & 1u << b))
+			continue;
+		if (write_buffer(thread, view, generation, b, record, len) == RING_STALE)
+			return false;
+		*done |= 1u << b;
+	}
+	return true;
+}
+
+/* Everything that is not an event of a ready thread, under the current view, in the top buffer alone. */
+static __attribute__((noinline)) void slow_write(uint32_t id, void *record, size_t len)
+{
+	struct thread *thread = &runtime_self;
+	struct record_head *head = record;
+	int saved = errno;
+	uint32_t done = 0;
+
+	if (!LOAD(runtime.attached))
+		return;
+	if (LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
+		runtime_fork_child();
+	runtime_thread_ready(thread);
+	head->type = (uint16_t)id;
+	head->flags = 0;
+	head->preempt_count = 0;
+	head->pid = thread->guard ? runtime_thread_tid() : thread->tid;
+	for (int tries = 0; tries < VIEW_TRIES; tries++) {
+		struct view *view = runtime_view_refresh();
+
+		if (view && write_all(thread, view, id, record, len, &done))
+			goto out;
+		/* Others are building views, or the tool publishes faster than we look. */
+		if (!LOAD(runtime.locked))
+			sched_yield();
+	}
+	lose(LOAD_ACQUIRE(wiped.view), id, done);
+out:
+	errno = saved;
+}
+
+void runtime_write(uint32_t id, void *record, size_t len)
+{
+	struct thread *thread = &runtime_self;
+	struct view *view = LOAD_ACQUIRE(wiped.view);
+	uint64_t generation, common;
+
+	if (__builtin_expect(!view || !thread->tid, 0))
+		goto slow;
+	/* The generation first: if the view's place was used again since, no section will find this one in force. */
+	generation = LOAD_ACQUIRE(view->published);
+	if (__builtin_expect(LOAD(view->mask[id]) != 1, 0))
+		goto slow;
+	common = (uint64_t)(uint32_t)thread->tid << 32 | id;
+	__builtin_memcpy(record, &common, sizeof(common));
+#ifdef SECTION_FAST
+	if (__builtin_expect(view->fast && len <= EVENT_LEN_MAX_SHORT, 1)) {
+		struct ring_head *ring;
+
+		if (__builtin_expect(section_fast(thread->rs, view->fast, view->ncpu, view->published_at, generation,
+						  record, len, &ring) == RING_DONE, 1)) {
+			if (__builtin_expect(LOAD(ring->waiters), 0))
+				wake(&view->buffer[0], ring, false);
+			return;
+		}
+	}
+#endif
+	if (write_buffer(thread, view, generation, 0, record, len) != RING_STALE)
+		return;
+slow:
+	slow_write(id, record, len);
+}
+
+void *runtime_stage_get(void)
+{
+	uint32_t used = LOAD(wiped.staged);
+
+	while (~used && runtime.stages) {
+		uint32_t free = (uint32_t)__builtin_ctz(~used);
+
+		if (__atomic_compare_exchange_n(&wiped.staged, &used, used | 1u << free, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return runtime.stages + (size_t)free * 4096;
+	}
+	return NULL;
+}
+
+void runtime_stage_put(void *stage)
+{
+	uint32_t at = (uint32_t)(((unsigned char *)stage - runtime.stages) / 4096);
+
+	__atomic_fetch_and(&wiped.staged, ~(1u << at), __ATOMIC_RELEASE);
+}
+
+void runtime_lose(uint32_t id)
+{
+	if (LOAD(runtime.attached))
+		lose(runtime_view_refresh(), id, 0);
+}
