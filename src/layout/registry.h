@@ -71,7 +71,7 @@ struct registry_task {
 	uint32_t seq;
 	int32_t tid;
 	int32_t tgid;
-	uint32_t start;		/* low bits of the start time, 0 unknown */
+	uint32_t start;		/* low bits of the process's start time, 0 unknown */
 	char comm[16];
 };
 static_assert(sizeof(struct registry_task) == 32, "task");

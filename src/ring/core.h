@@ -8,7 +8,7 @@
  *
  *   WRITE                                          SWITCH
  *     generation still the view's?  else STALE       same CPU, same tail as WRITE saw?  else AGAIN
- *     page <- tail, room above commit? else FULL     discard mode, next page unread?  dropped <- +1 and no more
+ *     page <- tail, room above commit? else FULL     discard mode, reader too near?  dropped <- +1 and no more
  *     slot whose tag is (tail, commit)               next page: commit <- 0
  *     time, never before the slot's                  first[next] <- number of its first event
  *     header and payload above commit                other slot <- {time, number, (next, 0)}

@@ -92,11 +92,20 @@ static bool find_place(const struct ring_ref *ref, uint64_t tail, struct place *
 	return LOAD(place->now->tag) == pos;
 }
 
-/* In discard mode a page that some CPU's stream has not read through is not to be entered. */
+static uint64_t page_after(const struct ring_ref *ref, uint64_t tail)
+{
+	uint64_t lap = tail & ~(uint64_t)RING_INDEX_MASK;
+	uint32_t index = ((uint32_t)tail & RING_INDEX_MASK) + 1;
+
+	return index < ref->npages ? lap + index : lap + RING_LAP;
+}
+
+/* In discard mode one page stays between the writer and what a CPU's stream has not read through: readers accept no
+ * copy of the page that the writer may enter next. */
 static bool unread(const struct ring_ref *ref, uint32_t ncpu, uint64_t next)
 {
 	const struct ring_stream *stream = (const void *)((const char *)ref->head + RING_STREAMS_OFFSET);
-	uint64_t page = ring_pos(next - RING_LAP, 0);
+	uint64_t page = ring_pos(page_after(ref, next) - RING_LAP, 0);
 
 	for (uint32_t cpu = 0; cpu < ncpu; cpu++) {
 		uint64_t consumed = LOAD(stream[cpu].consumed);
@@ -111,14 +120,10 @@ static enum ring_result twin_switch(const struct ring_ref *ref, uint32_t ncpu, u
 				    const struct place *place)
 {
 	struct ring_head *head = ref->head;
-	uint32_t index = place->index + 1;
-	uint64_t next = tail + 1;
+	uint64_t next = page_after(ref, tail);
+	uint32_t index = (uint32_t)next & RING_INDEX_MASK;
 	uint64_t ts, nr;
 
-	if (index >= ref->npages) {
-		index = 0;
-		next = (tail & ~(uint64_t)RING_INDEX_MASK) + RING_LAP;
-	}
 	if (!(ref->flags & RING_REF_OVERWRITE) && unread(ref, ncpu, next)) {
 		STORE(head->dropped, LOAD(head->dropped) + 1);
 		return RING_DROPPED;
@@ -178,7 +183,7 @@ static enum ring_result twin_event(const struct ring_ref *ref, const struct plac
 	uint64_t commit;
 
 	need += extend ? EVENT_EXTEND_SIZE : 0;
-	if (place->commit > ref->data_size - need || delta >> EVENT_DELTA_BITS >> 32)
+	if (place->commit > ref->data_size - need || (extend && delta >> EVENT_DELTA_BITS >> 32))
 		return RING_FULL;
 	if (!place->commit) {
 		STORE(place->page->time_stamp, ts);

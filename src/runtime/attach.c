@@ -110,10 +110,7 @@ static void *map(int fd, uint64_t size, int prot)
 {
 	void *at = mmap(NULL, size, prot, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
-	if (at == MAP_FAILED)
-		return NULL;
-	madvise(at, size, MADV_DONTDUMP);
-	return at;
+	return at == MAP_FAILED ? NULL : at;
 }
 
 static int map_all(const struct segment_dir *dir)
@@ -158,7 +155,6 @@ int runtime_attach(const char *path)
 		return ret;
 	runtime.ncpu = dir.ncpu;
 	runtime.pid = getpid();
-	runtime.start = runtime_start_time("/proc/self/stat");
 	if (!runtime_view_init())
 		return -ENOMEM;
 	/* Readers that go to sleep, and views that are built anew, rely on these; without them they wait longer. */
@@ -177,12 +173,21 @@ int runtime_attach(const char *path)
 /* Set by a program that is no traced program, such as the tool: it attaches when it wants to, if at all. */
 extern const int ringside_no_attach __attribute__((weak));
 
-__attribute__((constructor(101))) static void start(void)
+/* Linked statically, constructors of events may come before ours: whoever is first starts the runtime. */
+void runtime_start(void)
 {
 	char path[4096];
 	int saved = errno;
 
+	if (runtime.started)
+		return;
+	runtime.started = true;
 	if (!&ringside_no_attach && !segment_path(path, sizeof(path), getauxval(AT_SECURE) != 0))
 		runtime_attach(path);
 	errno = saved;
+}
+
+__attribute__((constructor(101))) static void start(void)
+{
+	runtime_start();
 }

@@ -72,11 +72,12 @@ struct window {
 #define RUNTIME_STAGES 32
 
 struct runtime {
+	bool started;
 	bool attached;
 	uint32_t locked;	/* the program gave up system calls: make none */
 	uint32_t ncpu;
 	pid_t pid;
-	uint32_t start;		/* low bits of the process's start time, 0 unknown */
+	uint32_t start;		/* low bits of the process's start time, 0 not read yet */
 	int tid_offset;		/* of the tid in libc's thread descriptor, -1 unknown: for locked programs */
 	const struct control_head *control;
 	uint64_t control_window;
@@ -121,12 +122,14 @@ void runtime_guard_enter(void) __attribute__((visibility("hidden")));
 void runtime_guard_leave(void) __attribute__((visibility("hidden")));
 
 /* view.c */
-struct view *runtime_view_refresh(void);
+/* The view of the newest state. NULL: no place to build it; `insist` uses one that a lost thread may hold. */
+struct view *runtime_view_refresh(bool insist);
 bool runtime_view_init(void);
 /* Makes this process know event `id`; gives the buffers that want it. Under runtime_registration_lock(). */
 uint32_t runtime_view_know(uint32_t id);
 
 /* attach.c */
+void runtime_start(void);
 int runtime_attach(const char *path);
 /* Address of `size` bytes at `offset` of the rings file, NULL when they cannot be had. */
 void *runtime_rings_reach(uint64_t offset, uint64_t size);

@@ -196,6 +196,7 @@ int runtime_event_intern(const char *system, const char *name, const char *body,
 {
 	int i;
 
+	runtime_start();
 	if (!LOAD(runtime.attached))
 		return -ENOTCONN;
 	if (!*system || !*name || strlen(system) > REGISTRY_NAME_MAX || strlen(name) > REGISTRY_NAME_MAX ||
@@ -240,6 +241,7 @@ bool runtime_event_names(uint32_t id, char system[REGISTRY_NAME_MAX + 1], char n
 
 const uint32_t *runtime_builtin_hint(uint32_t id)
 {
+	runtime_start();
 	if (!LOAD(runtime.attached) || id >= EVENT_ID_BUILTIN_END)
 		return &runtime_hint_off;
 	return &runtime.registry->builtin_hint[id];
@@ -252,6 +254,7 @@ int runtime_format_intern(uint64_t ip, const char *func, const char *format, uin
 	char *at = (char *)(blob + 1);
 	int i;
 
+	runtime_start();
 	if (!LOAD(runtime.attached))
 		return -ENOTCONN;
 	if (func_len + format_len + sizeof(*blob) + 2 > REGISTRY_TEXT_MAX)
@@ -356,6 +359,7 @@ uint64_t runtime_symbol_address(const void *address)
 	struct object object = { .address = (uintptr_t)address };
 	int i = -1;
 
+	runtime_start();
 	if (!LOAD(runtime.attached))
 		return 0;
 	dl_iterate_phdr(look, &object);

@@ -171,7 +171,7 @@ bool runtime_owner_dead(uint64_t owner)
 }
 
 /* The newest name of a tid stays; the sequence word tells readers to look again. */
-static void tell_name(int32_t tid, uint32_t start)
+static void tell_name(int32_t tid)
 {
 	struct registry_task *task = (struct registry_task *)(void *)((char *)runtime.registry + REGISTRY_TASKS_OFFSET);
 	char comm[16] = "";
@@ -180,12 +180,14 @@ static void tell_name(int32_t tid, uint32_t start)
 	task += (uint32_t)tid % REGISTRY_TASKS;
 	if (prctl(PR_GET_NAME, comm) || !comm[0])
 		return;
+	if (!LOAD(runtime.start))
+		STORE(runtime.start, runtime_start_time("/proc/self/stat"));
 	seq = LOAD(task->seq) | 1;
 	STORE(task->seq, seq);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	STORE(task->tid, tid);
 	STORE(task->tgid, runtime.pid);
-	STORE(task->start, start);
+	STORE(task->start, LOAD(runtime.start));
 	memcpy(task->comm, comm, sizeof(comm));
 	/* Partner: readers of the registry, who take a slot only between two equal even words. */
 	STORE_RELEASE(task->seq, seq + 1);
@@ -204,7 +206,7 @@ bool runtime_thread_ready(struct thread *thread)
 	if (!thread->rs)
 		thread->rs = &no_rseq;
 	if (!LOAD(runtime.locked))
-		tell_name(tid, tid == runtime.pid ? runtime.start : 0);
+		tell_name(tid);
 	thread->real_tid = tid;
 	/* Last: a signal handler that comes in between does the same again. */
 	__atomic_signal_fence(__ATOMIC_RELEASE);
@@ -216,7 +218,7 @@ bool runtime_thread_ready(struct thread *thread)
 void runtime_thread_renamed(void)
 {
 	if (LOAD(runtime.attached) && runtime_self.tid && !LOAD(runtime.locked))
-		tell_name(runtime_self.tid, 0);
+		tell_name(runtime_self.tid);
 }
 
 /* In the child of a fork, before it runs on, or at its first event if it was forked past libc. */

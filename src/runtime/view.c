@@ -199,7 +199,7 @@ static bool claim(struct view *view, uint32_t from)
 					   __ATOMIC_RELAXED);
 }
 
-static struct view *claim_view(void)
+static struct view *claim_view(bool insist)
 {
 	struct view *oldest = NULL;
 
@@ -212,7 +212,7 @@ static struct view *claim_view(void)
 		if (LOAD(view->state) == VIEW_RETIRED && (!oldest || (int32_t)(view->number - oldest->number) < 0))
 			oldest = view;
 	}
-	return oldest && quiesce() && claim(oldest, VIEW_RETIRED) ? oldest : NULL;
+	return oldest && (quiesce() || insist) && claim(oldest, VIEW_RETIRED) ? oldest : NULL;
 }
 
 static void build(struct view *view)
@@ -234,7 +234,7 @@ static void build(struct view *view)
 	fill(view);
 }
 
-struct view *runtime_view_refresh(void)
+struct view *runtime_view_refresh(bool insist)
 {
 	static uint32_t number;
 	struct view *old = LOAD_ACQUIRE(wiped.view);
@@ -244,7 +244,7 @@ struct view *runtime_view_refresh(void)
 		return NULL;
 	if (old && LOAD(old->published) == LOAD_ACQUIRE(runtime.control->published))
 		return old;
-	view = claim_view();
+	view = claim_view(insist);
 	if (!view)
 		return NULL;
 	build(view);
@@ -266,7 +266,7 @@ uint32_t runtime_view_know(uint32_t id)
 	struct view *view;
 
 	if (runtime.is_known[id / 8] & 1u << id % 8) {
-		view = runtime_view_refresh();
+		view = runtime_view_refresh(false);
 		return view ? LOAD(view->mask[id]) : 0;
 	}
 	if (runtime.nknown == RUNTIME_EVENTS_MAX)
@@ -276,7 +276,7 @@ uint32_t runtime_view_know(uint32_t id)
 	/* A builder either sees the new count or its view is seen here: both sides store, then load. */
 	__atomic_store_n(&runtime.nknown, runtime.nknown + 1, __ATOMIC_SEQ_CST);
 	do {
-		view = runtime_view_refresh();
+		view = runtime_view_refresh(false);
 		if (!view)
 			return 0;
 		STORE(view->mask[id], event_mask(view, id));

@@ -250,7 +250,8 @@ static __attribute__((noinline)) void slow_write(uint32_t id, void *record, size
 	head->preempt_count = 0;
 	head->pid = thread->guard ? runtime_thread_tid() : thread->tid;
 	for (int tries = 0; tries < VIEW_TRIES; tries++) {
-		struct view *view = runtime_view_refresh();
+		/* In the end: a vfork child that was killed in the overflow path keeps its count for ever. */
+		struct view *view = runtime_view_refresh(tries == VIEW_TRIES - 1);
 
 		if (view && write_all(thread, view, id, record, len, &done))
 			goto out;
@@ -319,5 +320,5 @@ void runtime_stage_put(void *stage)
 void runtime_lose(uint32_t id)
 {
 	if (LOAD(runtime.attached))
-		lose(runtime_view_refresh(), id, 0);
+		lose(runtime_view_refresh(false), id, 0);
 }

@@ -3,18 +3,21 @@
  *
  * Loads and stores may pass each other here unless they are held, and these hold them:
  *
- *   the one store     a store-release (stlr), so that whoever has it by an acquiring load has all that it publishes
- *   R9                dmb ishst in SWITCH, between the tail that made this page current and the first store into the
- *                     next; partner: the fence before the second load of tail in ring/read.c
- *   generation,       each is branched on before any store into the ring, and a store does not pass a branch that it
- *   consumed          depends on
- *   own words         what another thread stored on this CPU is seen as if we had stored it: the kernel's switch
- *                     from that thread to us, or our move to this CPU, is a full barrier
- *   the counter       isb before, so that it is not read ahead of what led up to the event; the event depends on it
+ *   the one store  a store-release (stlr): whoever has it by an acquiring load has all that it
+ *                  publishes
+ *   R9             dmb ishst in SWITCH, between the tail that made this page current and the first
+ *                  store into the next; partner: the fence before the second load of tail in
+ *                  ring/read.c
+ *   generation,    each is branched on before any store into the ring, and no store passes a branch
+ *   consumed       that it depends on
+ *   own words      what another thread stored on this CPU is seen as if we had stored it: the
+ *                  kernel's switch from that thread to us is a full barrier, and so is our move
+ *   the counter    isb before it, so that it is not read ahead of what led up to the event
  *
- * As on x86-64, rarely taken turns come first in the text of a section, because its protected range must end with the one
- * store: `1:` begins the range, `20:` is where it is entered, `2:` lies behind the one store. Ways out to C are plain
- * branches among those turns, since a conditional one may not reach.
+ * As on x86-64, rarely taken turns come first in the text of a section, because its protected range
+ * must end with the one store: `1:` begins the range, `20:` is where it is entered, `2:` lies
+ * behind the one store. Ways out to C are plain branches among those turns, since a conditional one
+ * may not reach.
  */
 #ifndef RING_ARCH_SECTION_H
 #define RING_ARCH_SECTION_H
@@ -22,8 +25,9 @@
 #include "ring/core.h"
 
 /*
- * Where members lie, as text for the assembler: OP_x of the event in hand, REF_x of the ring's reference (in x8),
- * HEAD_x of the ring (in x9). SLOT_x are those of the slot at x13, which is x9 plus 0 or 32.
+ * Where members lie, as text for the assembler: OP_x of the event in hand, REF_x of the ring's
+ * reference (in x8), HEAD_x of the ring (in x9). SLOT_x are those of the slot at x13, which is x9
+ * plus 0 or 32.
  */
 #define OP_REFS	      "[%[op], #0]"
 #define OP_PUBLISHED  "[%[op], #8]"
@@ -40,12 +44,14 @@
 #define OP_RESULT     "[%[op], #68]"
 #define OP_TAIL	      "[%[op], #72]"
 static_assert(offsetof(struct ring_op, refs) == 0 && offsetof(struct ring_op, published) == 8 &&
-	      offsetof(struct ring_op, generation) == 16 && offsetof(struct ring_op, payload) == 24 &&
+	      offsetof(struct ring_op, generation) == 16 &&
+	      offsetof(struct ring_op, payload) == 24 &&
 	      offsetof(struct ring_op, ts) == 32 && offsetof(struct ring_op, ncpu) == 40 &&
 	      offsetof(struct ring_op, len) == 44 && offsetof(struct ring_op, word) == 48 &&
 	      offsetof(struct ring_op, extra) == 52 && offsetof(struct ring_op, need) == 56 &&
 	      offsetof(struct ring_op, extend) == 60 && offsetof(struct ring_op, cpu) == 64 &&
-	      offsetof(struct ring_op, result) == 68 && offsetof(struct ring_op, tail) == 72, "OP_x");
+	      offsetof(struct ring_op, result) == 68 && offsetof(struct ring_op, tail) == 72,
+	      "OP_x");
 
 #define REF_HEAD       "[x8, #0]"
 #define REF_PAGES      "[x8, #8]"
@@ -59,9 +65,11 @@ static_assert(offsetof(struct ring_op, refs) == 0 && offsetof(struct ring_op, pu
 #define REF_NS0	       "[x8, #56]"
 static_assert(offsetof(struct ring_ref, head) == 0 && offsetof(struct ring_ref, pages) == 8 &&
 	      offsetof(struct ring_ref, first) == 16 && offsetof(struct ring_ref, npages) == 24 &&
-	      offsetof(struct ring_ref, data_size) == 28 && offsetof(struct ring_ref, page_shift) == 32 &&
+	      offsetof(struct ring_ref, data_size) == 28 &&
+	      offsetof(struct ring_ref, page_shift) == 32 &&
 	      offsetof(struct ring_ref, flags) == 36 && offsetof(struct ring_ref, mult) == 40 &&
-	      offsetof(struct ring_ref, counter0) == 48 && offsetof(struct ring_ref, ns0) == 56, "REF_x");
+	      offsetof(struct ring_ref, counter0) == 48 && offsetof(struct ring_ref, ns0) == 56,
+	      "REF_x");
 
 #define HEAD_TAIL     "[x9, #0]"
 #define HEAD_DROPPED  "[x9, #8]"
@@ -71,18 +79,22 @@ static_assert(offsetof(struct ring_ref, head) == 0 && offsetof(struct ring_ref, 
 #define SLOT_TS	      "[x13, #72]"
 #define SLOT_NR	      "[x13, #80]"
 static_assert(offsetof(struct ring_head, tail) == 0 && offsetof(struct ring_head, dropped) == 8 &&
-	      offsetof(struct ring_head, slot) == 64 && offsetof(struct ring_head, consumed) == 128 &&
+	      offsetof(struct ring_head, slot) == 64 &&
+	      offsetof(struct ring_head, consumed) == 128 &&
 	      offsetof(struct ring_slot, tag) == 0 && offsetof(struct ring_slot, ts) == 8 &&
-	      offsetof(struct ring_slot, nr) == 16 && sizeof(struct ring_slot) == 32, "HEAD_x and SLOT_x");
+	      offsetof(struct ring_slot, nr) == 16 && sizeof(struct ring_slot) == 32,
+	      "HEAD_x and SLOT_x");
 
 #define PAGE_TIME   "[x11, #0]"
 #define PAGE_COMMIT "[x11, #8]"
-static_assert(offsetof(struct page_head, time_stamp) == 0 && offsetof(struct page_head, commit) == 8 &&
+static_assert(offsetof(struct page_head, time_stamp) == 0 &&
+	      offsetof(struct page_head, commit) == 8 &&
 	      PAGE_HEAD_SIZE == 16, "PAGE_x");
 
 /*
- * Tells the kernel where the section is. Its descriptor says: begins at 1, ends at 2, aborts to 4. The range begins right
- * behind the store that arms it: the kernel disarms a thread that it finds outside, and nothing would arm it again.
+ * Tells the kernel where the section is. Its descriptor says: begins at 1, ends at 2, aborts to 4.
+ * The range begins right behind the store that arms it: the kernel disarms a thread that it finds
+ * outside, and nothing would arm it again.
  */
 #define SECTION_ARM                                                                                \
 	".pushsection __rseq_cs, \"aw\"\n\t"                                                       \
@@ -101,7 +113,10 @@ static_assert(offsetof(struct page_head, time_stamp) == 0 && offsetof(struct pag
 	"31:\n\t"                                                                                  \
 	"b %l[stale]\n\t"
 
-/* The abort handler stands behind the signature the kernel asks for, a breakpoint that nobody runs into. */
+/*
+ * The abort handler stands behind the signature the kernel asks for, a breakpoint that nobody runs
+ * into.
+ */
 #define SECTION_END                                                                                \
 	"2:\n\t"                                                                                   \
 	".pushsection .text.unlikely, \"ax\"\n\t"                                                  \
@@ -129,7 +144,10 @@ static_assert(offsetof(struct page_head, time_stamp) == 0 && offsetof(struct pag
 	"ldr x10, " HEAD_TAIL "\n\t"                                                               \
 	"and w11, w10, %[index_mask]\n\t"
 
-/* x13: the slot in force, from commit in x12, tail in x10 and the head; x4: our position, flags: is it its tag? */
+/*
+ * x13: the slot in force, from commit in x12, tail in x10 and the head; x4: our position, flags: is
+ * it its tag?
+ */
 #define SECTION_SLOT                                                                               \
 	"lsl x5, x10, %[offset_bits]\n\t"                                                          \
 	"orr x4, x5, x12\n\t"                                                                      \
@@ -147,11 +165,12 @@ static_assert(offsetof(struct page_head, time_stamp) == 0 && offsetof(struct pag
 	"add x13, x9, x13\n\t"
 
 #define SECTION_OPERANDS                                                                           \
-	[rs] "r"(rs), [op] "r"(op), [index_mask] "i"(RING_INDEX_MASK), [offset_bits] "i"(RING_OFFSET_BITS)
+	[rs] "r"(rs), [op] "r"(op), [index_mask] "i"(RING_INDEX_MASK),                             \
+		[offset_bits] "i"(RING_OFFSET_BITS)
 
 #define SECTION_CLOBBERS                                                                           \
-	"x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", \
-		"memory", "cc"
+	"x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",      \
+		"x17", "memory", "cc"
 
 static inline uint64_t section_counter(void)
 {
@@ -178,12 +197,12 @@ static inline enum ring_result section_write(struct ring_rseq *rs, struct ring_o
 		"5:\n\t"	/* the time was read before */
 		"ldr x16, " OP_TS "\n\t"
 		"b 6f\n\t"
-		"7:\n\t"	/* the first event gives its page the time and needs none of its own */
+		"7:\n\t"	/* the first event gives its page the time, and has none itself */
 		"str x16, " PAGE_TIME "\n\t"
 		"mov x17, #0\n\t"
 		"mov w14, #0\n\t"
 		"b 9f\n\t"
-		"8:\n\t"	/* a time extend; one that is too long for that wants a page of its own */
+		"8:\n\t"	/* a time extend; one too long for that wants a page of its own */
 		"lsl w4, w17, #5\n\t"
 		"orr w4, w4, %[extend_type]\n\t"
 		"str w4, [x15]\n\t"
@@ -205,7 +224,10 @@ static inline enum ring_result section_write(struct ring_rseq *rs, struct ring_o
 		"ldr w4, " REF_NPAGES "\n\t"
 		"cmp w11, w4\n\t"
 		"b.hs 33b\n\t"
-		/* x11: the page; x12: its commit; w14: bytes of extend. Unsigned: no commit makes us leave the page. */
+		/*
+		 * x11: the page; x12: its commit; w14: bytes of extend. Unsigned: no commit makes
+		 * us leave the page.
+		 */
 		"ldr w5, " REF_PAGE_SHIFT "\n\t"
 		"lsl x11, x11, x5\n\t"
 		"ldr x5, " REF_PAGES "\n\t"
@@ -280,11 +302,11 @@ static inline enum ring_result section_write(struct ring_rseq *rs, struct ring_o
 		"orr x5, x5, x12\n\t"
 		"str x5, " SLOT_TAG "\n\t"
 		"add x4, x11, #8\n\t"
-		"stlr x12, [x4]\n\t"	/* PAGE_COMMIT; partner: the first load of commit in ring/read.c */
+		"stlr x12, [x4]\n\t"	/* PAGE_COMMIT; partner: its load in ring/read.c */
 		SECTION_END
 		:
-		: SECTION_OPERANDS, [counter] "i"(RING_REF_COUNTER), [delta_bits] "i"(EVENT_DELTA_BITS),
-		  [extend_type] "i"(EVENT_TYPE_TIME_EXTEND)
+		: SECTION_OPERANDS, [counter] "i"(RING_REF_COUNTER),
+		  [delta_bits] "i"(EVENT_DELTA_BITS), [extend_type] "i"(EVENT_TYPE_TIME_EXTEND)
 		: SECTION_CLOBBERS
 		: aborted, nowhere, stale, full, corrupt, extend);
 	return RING_DONE;
@@ -313,8 +335,14 @@ static inline enum ring_result section_switch(struct ring_rseq *rs, struct ring_
 		"add x17, x17, %[lap]\n\t"
 		"mov w15, #0\n\t"
 		"b 6f\n\t"
-		"7:\n\t"	/* discard mode: is the next page the one that is being read? */
+		"7:\n\t"	/* discard mode: is the page after the next the one that is being read? */
+		"and x4, x17, %[lap_mask]\n\t"
+		"add w5, w15, #1\n\t"
+		"cmp w5, w6\n\t"
+		"b.hs 10f\n\t"
 		"sub x4, x17, %[lap]\n\t"
+		"add x4, x4, #1\n\t"
+		"10:\n\t"
 		"lsl x4, x4, %[offset_bits]\n\t"
 		"ldr x5, " HEAD_CONSUMED "\n\t"
 		"and x5, x5, %[offset_mask]\n\t"
@@ -346,7 +374,10 @@ static inline enum ring_result section_switch(struct ring_rseq *rs, struct ring_
 		"tst w4, %[overwrite]\n\t"
 		"b.eq 7b\n\t"
 		"8:\n\t"
-		/* x13: the slot in force. An index that is none leaves the second slot, good enough to heal. */
+		/*
+		 * x13: the slot in force. An index that is none leaves the second slot, good enough
+		 * to heal.
+		 */
 		"add x13, x9, #32\n\t"
 		"ldr w7, " REF_PAGE_SHIFT "\n\t"
 		"ldr x14, " REF_PAGES "\n\t"
@@ -382,8 +413,9 @@ static inline enum ring_result section_switch(struct ring_rseq *rs, struct ring_
 		SECTION_END
 		:
 		: SECTION_OPERANDS, [lap] "i"(RING_LAP), [lap_mask] "i"(~(uint64_t)RING_INDEX_MASK),
-		  [offset_mask] "i"(~((1ull << RING_OFFSET_BITS) - 1)), [overwrite] "i"(RING_REF_OVERWRITE),
-		  [dropped] "i"(RING_DROPPED), [switched] "i"(RING_SWITCHED)
+		  [offset_mask] "i"(~((1ull << RING_OFFSET_BITS) - 1)),
+		  [overwrite] "i"(RING_REF_OVERWRITE), [dropped] "i"(RING_DROPPED),
+		  [switched] "i"(RING_SWITCHED)
 		: SECTION_CLOBBERS
 		: aborted, nowhere, stale, again);
 	return op->result;

@@ -3,12 +3,14 @@
  *
  * The same steps and the same memory order as on x86-64. Registers are too few and too small, so
  *   - 64-bit words go through SSE2 registers, whose 8-byte stores are as whole as x86-64's;
- *   - a page's commit never needs its upper half: it is required to be 0, and the one store of WRITE is of the lower;
- *   - sections are naked functions with all seven registers to themselves and their arguments on the stack.
+ *   - a page's commit never needs its upper half: it is required to be 0, and the one store of
+ *     WRITE is of the lower;
+ *   - sections are naked functions with all seven registers to themselves and their arguments on
+ *     the stack.
  *
- * Rarely taken turns come first in the text of a section, because its protected range must end with the one store: `1:`
- * begins the range, `20:` is where it is entered, `2:` lies behind the one store. Each way out puts a ring_result into
- * eax and goes to `50:`.
+ * Rarely taken turns come first in the text of a section, because its protected range must end with
+ * the one store: `1:` begins the range, `20:` is where it is entered, `2:` lies behind the one
+ * store. Each way out puts a ring_result into eax and goes to `50:`.
  */
 #ifndef RING_ARCH_SECTION_H
 #define RING_ARCH_SECTION_H
@@ -20,8 +22,9 @@
 #endif
 
 /*
- * Where members lie, as text for the assembler: OP_x of the event in hand (in ebp), REF_x of the ring's reference (in
- * esi), HEAD_x of the ring (in edi). SLOT_x are those of the slot at ecx, which is 0 or 32.
+ * Where members lie, as text for the assembler: OP_x of the event in hand (in ebp), REF_x of the
+ * ring's reference (in esi), HEAD_x of the ring (in edi). SLOT_x are those of the slot at ecx,
+ * which is 0 or 32.
  */
 #define OP_REFS	      "0(%ebp)"
 #define OP_PUBLISHED  "4(%ebp)"
@@ -38,12 +41,14 @@
 #define OP_RESULT     "56(%ebp)"
 #define OP_TAIL	      "60(%ebp)"
 static_assert(offsetof(struct ring_op, refs) == 0 && offsetof(struct ring_op, published) == 4 &&
-	      offsetof(struct ring_op, generation) == 8 && offsetof(struct ring_op, payload) == 16 &&
+	      offsetof(struct ring_op, generation) == 8 &&
+	      offsetof(struct ring_op, payload) == 16 &&
 	      offsetof(struct ring_op, ts) == 20 && offsetof(struct ring_op, ncpu) == 28 &&
 	      offsetof(struct ring_op, len) == 32 && offsetof(struct ring_op, word) == 36 &&
 	      offsetof(struct ring_op, extra) == 40 && offsetof(struct ring_op, need) == 44 &&
 	      offsetof(struct ring_op, extend) == 48 && offsetof(struct ring_op, cpu) == 52 &&
-	      offsetof(struct ring_op, result) == 56 && offsetof(struct ring_op, tail) == 60, "OP_x");
+	      offsetof(struct ring_op, result) == 56 && offsetof(struct ring_op, tail) == 60,
+	      "OP_x");
 
 #define REF_HEAD       "0(%esi)"
 #define REF_PAGES      "4(%esi)"
@@ -59,9 +64,11 @@ static_assert(offsetof(struct ring_op, refs) == 0 && offsetof(struct ring_op, pu
 #define REF_NS0	       "44(%esi)"
 static_assert(offsetof(struct ring_ref, head) == 0 && offsetof(struct ring_ref, pages) == 4 &&
 	      offsetof(struct ring_ref, first) == 8 && offsetof(struct ring_ref, npages) == 12 &&
-	      offsetof(struct ring_ref, data_size) == 16 && offsetof(struct ring_ref, page_shift) == 20 &&
+	      offsetof(struct ring_ref, data_size) == 16 &&
+	      offsetof(struct ring_ref, page_shift) == 20 &&
 	      offsetof(struct ring_ref, flags) == 24 && offsetof(struct ring_ref, mult) == 28 &&
-	      offsetof(struct ring_ref, counter0) == 36 && offsetof(struct ring_ref, ns0) == 44, "REF_x");
+	      offsetof(struct ring_ref, counter0) == 36 && offsetof(struct ring_ref, ns0) == 44,
+	      "REF_x");
 
 #define HEAD_TAIL     "0(%edi)"
 #define HEAD_DROPPED  "8(%edi)"
@@ -72,9 +79,11 @@ static_assert(offsetof(struct ring_ref, head) == 0 && offsetof(struct ring_ref, 
 #define SLOT_TS_HIGH  "76(%edi,%ecx)"
 #define SLOT_NR	      "80(%edi,%ecx)"
 static_assert(offsetof(struct ring_head, tail) == 0 && offsetof(struct ring_head, dropped) == 8 &&
-	      offsetof(struct ring_head, slot) == 64 && offsetof(struct ring_head, consumed) == 128 &&
+	      offsetof(struct ring_head, slot) == 64 &&
+	      offsetof(struct ring_head, consumed) == 128 &&
 	      offsetof(struct ring_slot, tag) == 0 && offsetof(struct ring_slot, ts) == 8 &&
-	      offsetof(struct ring_slot, nr) == 16 && sizeof(struct ring_slot) == 32, "HEAD_x and SLOT_x");
+	      offsetof(struct ring_slot, nr) == 16 && sizeof(struct ring_slot) == 32,
+	      "HEAD_x and SLOT_x");
 
 #define PAGE_TIME	 "0(%ebx)"
 #define PAGE_COMMIT	 "8(%ebx)"
@@ -86,16 +95,18 @@ static_assert(offsetof(struct ring_head, tail) == 0 && offsetof(struct ring_head
 #define OFFSET_BITS "20"
 #define DELTA_MAX   "0x7ffffff"
 static_assert(RING_INDEX_MASK == 0xfffff && RING_INDEX_BITS == 20 && RING_LAP == 0x100000 &&
-	      RING_OFFSET_BITS == 20 && EVENT_DELTA_MAX == 0x7ffffff && EVENT_TYPE_TIME_EXTEND == 30 &&
+	      RING_OFFSET_BITS == 20 && EVENT_DELTA_MAX == 0x7ffffff &&
+	      EVENT_TYPE_TIME_EXTEND == 30 &&
 	      RING_REF_OVERWRITE == 1 && RING_REF_COUNTER == 2, "figures");
-static_assert(RING_DONE == 0 && RING_ABORTED == 1 && RING_FULL == 2 && RING_EXTEND == 3 && RING_STALE == 4 &&
+static_assert(RING_DONE == 0 && RING_ABORTED == 1 && RING_FULL == 2 &&
+	      RING_EXTEND == 3 && RING_STALE == 4 &&
 	      RING_NOWHERE == 5 && RING_CORRUPT == 6 && RING_AGAIN == 7 && RING_DROPPED == 8 &&
 	      RING_SWITCHED == 9, "results");
 
 /*
- * Tells the kernel where the section is. Its descriptor says: begins at 1, ends at 2, aborts to 4. The range begins right
- * behind the store that arms it: the kernel disarms a thread that it finds outside, and nothing would arm it again. The
- * upper half of rseq_cs is always 0.
+ * Tells the kernel where the section is. Its descriptor says: begins at 1, ends at 2, aborts to 4.
+ * The range begins right behind the store that arms it: the kernel disarms a thread that it finds
+ * outside, and nothing would arm it again. The upper half of rseq_cs is always 0.
  */
 #define SECTION_ARM                                                                                \
 	"push %ebp\n\t"                                                                            \
@@ -123,7 +134,10 @@ static_assert(RING_DONE == 0 && RING_ABORTED == 1 && RING_FULL == 2 && RING_EXTE
 	"mov $4, %eax\n\t" /* RING_STALE */                                                        \
 	"jmp 50f\n\t"
 
-/* The abort handler stands behind the signature the kernel asks for, in an instruction that nobody can run into. */
+/*
+ * The abort handler stands behind the signature the kernel asks for, in an instruction that nobody
+ * can run into.
+ */
 #define SECTION_END                                                                                \
 	".pushsection .text.unlikely, \"ax\"\n\t"                                                  \
 	".byte 0x0f, 0xb9, 0x3d\n\t"                                                               \
@@ -174,7 +188,10 @@ static_assert(RING_DONE == 0 && RING_ABORTED == 1 && RING_FULL == 2 && RING_EXTE
 	"movd %xmm0, %ebx\n\t"                                                                     \
 	"and $" INDEX_MASK ", %ebx\n\t"
 
-/* xmm3: the counter as time, ns0 + ((counter - counter0) * mult >> 32), by halves. Spoils all but xmm0. */
+/*
+ * xmm3: the counter as time, ns0 + ((counter - counter0) * mult >> 32), by halves. Spoils all but
+ * xmm0.
+ */
 #define SECTION_TIME                                                                               \
 	"rdtsc\n\t"                                                                                \
 	"sub " REF_COUNTER0_L ", %eax\n\t"                                                         \
@@ -235,11 +252,11 @@ SECTION_FUNCTION section_write(struct ring_rseq *rs __attribute__((unused)),
 		"xor %eax, %eax\n\t"
 		"xor %edx, %edx\n\t"
 		"jmp 17f\n\t"
-		"7:\n\t"	/* the first event gives its page the time and needs none of its own */
+		"7:\n\t"	/* the first event gives its page the time, and has none itself */
 		"movq %xmm3, " PAGE_TIME "\n\t"
 		"xor %eax, %eax\n\t"
 		"jmp 9f\n\t"
-		"8:\n\t"	/* a time extend; one that is too long for that wants a page of its own */
+		"8:\n\t"	/* a time extend; one too long for that wants a page of its own */
 		"mov %eax, (%esi)\n\t"
 		"shll $5, (%esi)\n\t"
 		"orl $30, (%esi)\n\t"
@@ -276,7 +293,9 @@ SECTION_FUNCTION section_write(struct ring_rseq *rs __attribute__((unused)),
 		"jb 32b\n\t"
 		"cmp %eax, %edx\n\t"
 		"ja 32b\n\t"
-		/* ecx: offset of the slot whose tag is our position; xmm0: the position of our page */
+		/*
+		 * ecx: offset of the slot whose tag is our position; xmm0: the position of our page
+		 */
 		"psllq $" OFFSET_BITS ", %xmm0\n\t"
 		"movd %edx, %xmm1\n\t"
 		"por %xmm0, %xmm1\n\t"
@@ -368,11 +387,19 @@ SECTION_FUNCTION section_switch(struct ring_rseq *rs __attribute__((unused)),
 		"psllq $" INDEX_BITS ", %xmm4\n\t"
 		"xor %edx, %edx\n\t"
 		"jmp 6f\n\t"
-		"7:\n\t"	/* discard mode: is the next page the one that is being read? */
+		"7:\n\t"	/* discard mode: is the page after the next the one that is being read? */
 		"movdqa %xmm4, %xmm1\n\t"
-		"mov $0x100000, %eax\n\t"	/* RING_LAP */
+		"lea 1(%edx), %eax\n\t"
+		"cmp " REF_NPAGES ", %eax\n\t"
+		"jae 10f\n\t"
+		"mov $0xfffff, %eax\n\t"	/* RING_LAP - 1 */
 		"movd %eax, %xmm2\n\t"
 		"psubq %xmm2, %xmm1\n\t"
+		"jmp 11f\n\t"
+		"10:\n\t"
+		"psrlq $" INDEX_BITS ", %xmm1\n\t"
+		"psllq $" INDEX_BITS ", %xmm1\n\t"
+		"11:\n\t"
 		"psllq $" OFFSET_BITS ", %xmm1\n\t"
 		"movq " HEAD_CONSUMED ", %xmm2\n\t"
 		"psrlq $" OFFSET_BITS ", %xmm2\n\t"
@@ -402,7 +429,10 @@ SECTION_FUNCTION section_switch(struct ring_rseq *rs __attribute__((unused)),
 		"testl $1, " REF_FLAGS "\n\t"
 		"jz 7b\n\t"
 		"8:\n\t"
-		/* ecx: offset of the slot in force. An index that is none leaves the second slot, good enough to heal. */
+		/*
+		 * ecx: offset of the slot in force. An index that is none leaves the second slot,
+		 * good enough to heal.
+		 */
 		"mov " REF_PAGE_SHIFT ", %ecx\n\t"
 		"mov $32, %eax\n\t"
 		"cmp " REF_NPAGES ", %ebx\n\t"

@@ -398,8 +398,14 @@ static inline enum ring_result section_switch(struct ring_rseq *rs, struct ring_
 		"addq %[lap], %%rdx\n\t"
 		"xorl %%edi, %%edi\n\t"
 		"jmp 6f\n\t"
-		"7:\n\t"	/* discard mode: is the next page the one that is being read? */
-		"leaq -%c[lap](%%rdx), %%rax\n\t"
+		"7:\n\t"	/* discard mode: is the page after the next the one that is being read? */
+		"movq %%rdx, %%rax\n\t"
+		"andq %[lap_mask], %%rax\n\t"
+		"leal 1(%%rdi), %%esi\n\t"
+		"cmpl " REF_NPAGES ", %%esi\n\t"
+		"jae 10f\n\t"
+		"leaq 1-%c[lap](%%rdx), %%rax\n\t"
+		"10:\n\t"
 		"shlq %[offset_bits], %%rax\n\t"
 		"movq " HEAD_CONSUMED ", %%rsi\n\t"
 		"andq %[offset_mask], %%rsi\n\t"

@@ -1,0 +1,226 @@
+/*
+ * What an event costs: ours, LTTng-UST's with the same fields, and the counter read that both contain.
+ *
+ * All are measured in one process, in short alternating rounds, so that a busy machine hits all of them alike; the median of
+ * the rounds is told, and a round in which the thread was preempted is thrown away. One line a measurement: NAME NS, where NS is
+ * nanoseconds an event (with two threads: of wall time, for the events of both).
+ *
+ *	emit [--rounds N] [--events N]
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <ringside/ringside.h>
+
+#ifdef WITH_LTTNG
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "lttng.h"
+#endif
+
+RINGSIDE_EVENT(bench, plain, field(int, value))
+RINGSIDE_EVENT(bench, text, field(int, value), string(name))
+RINGSIDE_EVENT(idle, off, field(int, value), string(name))
+
+static const char name16[] = "0123456789abcdef";
+static int rounds = 400, events = 5000;
+
+static inline uint64_t counter(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	return __builtin_ia32_rdtsc();
+#else
+	uint64_t value;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+	return value;
+#endif
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static long switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nivcsw + usage.ru_nvcsw;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* What is measured: n times, in a loop that no compiler can shorten. */
+static void do_nothing(int n)
+{
+	for (int i = 0; i < n; i++)
+		__asm__ volatile("" : : "r"(i), "r"(name16) : "memory");
+}
+
+static void do_counter(int n)
+{
+	for (int i = 0; i < n; i++)
+		__asm__ volatile("" : : "r"(counter()) : "memory");
+}
+
+static void do_disabled(int n)
+{
+	for (int i = 0; i < n; i++) {
+		__asm__ volatile("" : : "r"(i), "r"(name16) : "memory");
+		trace_idle_off(i, name16);
+	}
+}
+
+static void do_int(int n)
+{
+	for (int i = 0; i < n; i++)
+		trace_bench_plain(i);
+}
+
+static void do_text(int n)
+{
+	for (int i = 0; i < n; i++)
+		trace_bench_text(i, name16);
+}
+
+#ifdef WITH_LTTNG
+static void do_lttng_int(int n)
+{
+	for (int i = 0; i < n; i++)
+		lttng_ust_tracepoint(bench, plain, i);
+}
+
+static void do_lttng_text(int n)
+{
+	for (int i = 0; i < n; i++)
+		lttng_ust_tracepoint(bench, text, i, name16);
+}
+#endif
+
+struct gate {
+	pthread_barrier_t start, end;
+	void (*what)(int);
+	int stop;
+};
+
+static void *second(void *arg)
+{
+	struct gate *gate = arg;
+
+	pin(0);
+	for (;;) {
+		pthread_barrier_wait(&gate->start);
+		if (gate->stop)
+			return NULL;
+		gate->what(events);
+		pthread_barrier_wait(&gate->end);
+	}
+}
+
+/* Events for both threads together, by the wall clock, from the moment both are at it. */
+static double both(struct gate *gate, void (*what)(int))
+{
+	double start;
+
+	gate->what = what;
+	pthread_barrier_wait(&gate->start);
+	start = now();
+	what(events);
+	pthread_barrier_wait(&gate->end);
+	return (now() - start) / (2.0 * events);
+}
+
+static double alone(struct gate *gate, void (*what)(int))
+{
+	double start = now();
+
+	(void)gate;
+	what(events);
+	return (now() - start) / events;
+}
+
+static const struct {
+	const char *name;
+	void (*what)(int);
+	double (*how)(struct gate *, void (*)(int));
+} table[] = {
+	{ "loop", do_nothing, alone },
+	{ "rdtsc", do_counter, alone },
+	{ "disabled_loop", do_disabled, alone },
+	{ "event_int", do_int, alone },
+	{ "event_int_str", do_text, alone },
+#ifdef WITH_LTTNG
+	{ "lttng_int", do_lttng_int, alone },
+	{ "lttng_int_str", do_lttng_text, alone },
+#endif
+	{ "rdtsc_2t", do_counter, both },
+	{ "event_int_str_2t", do_text, both },
+#ifdef WITH_LTTNG
+	{ "lttng_int_str_2t", do_lttng_text, both },
+#endif
+};
+#define KINDS (sizeof(table) / sizeof(table[0]))
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int main(int argc, char **argv)
+{
+	static double *ns[KINDS];
+	int n[KINDS] = { 0 };
+	struct gate gate = { .stop = 0 };
+	pthread_t thread;
+
+	for (int i = 1; i + 1 < argc; i += 2) {
+		if (!strcmp(argv[i], "--rounds"))
+			rounds = atoi(argv[i + 1]);
+		if (!strcmp(argv[i], "--events"))
+			events = atoi(argv[i + 1]);
+	}
+	pthread_barrier_init(&gate.start, NULL, 2);
+	pthread_barrier_init(&gate.end, NULL, 2);
+	pthread_create(&thread, NULL, second, &gate);
+	pin(1);
+	for (size_t k = 0; k < KINDS; k++)
+		ns[k] = calloc((size_t)rounds, sizeof(double));
+	for (int r = 0; r < rounds; r++) {
+		for (size_t k = 0; k < KINDS; k++) {
+			long before = switches();
+			double value = table[k].how(&gate, table[k].what);
+
+			/* The barriers of two threads are switches of their own. */
+			if (switches() == before || table[k].how == both)
+				ns[k][n[k]++] = value;
+		}
+	}
+	gate.stop = 1;
+	pthread_barrier_wait(&gate.start);
+	pthread_join(thread, NULL);
+	for (size_t k = 0; k < KINDS; k++) {
+		qsort(ns[k], (size_t)n[k], sizeof(double), by_value);
+		if (n[k])
+			printf("%s %.3f\n", table[k].name, ns[k][n[k] / 2]);
+	}
+	return 0;
+}

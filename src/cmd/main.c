@@ -1,0 +1,283 @@
+/*
+ * cmd/main: the `ringside` command: finds the subcommand, reads the command line against its tables,
+ * and runs it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "control/tree.h"
+
+/* This program carries the runtime for markers of its own, but is not to be traced. */
+extern const int ringside_no_attach;
+const int ringside_no_attach = 1;
+
+static const struct cmd *const commands[] = {
+	&cmd_list, &cmd_start, &cmd_stop, &cmd_show, &cmd_clear, &cmd_reset, &cmd_cat, &cmd_write,
+	&cmd_help,
+};
+
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+const struct opt cmd_common[] = {
+	{ 0, "dir", "DIR", "the tracing directory, instead of $RINGSIDE_DIR" },
+	{ 'h', "help", NULL, "this text" },
+	{ 0, NULL, NULL, NULL },
+};
+
+static const struct opt main_opts[] = {
+	{ 'V', "version", NULL, "tell the version" },
+	{ 0, NULL, NULL, NULL },
+};
+
+const struct cmd *cmd_at(size_t i)
+{
+	return i < NCOMMANDS ? commands[i] : NULL;
+}
+
+const struct cmd *cmd_find(const char *name)
+{
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+/* Colour is for people: on a terminal, unless they said no. */
+static bool colour(void)
+{
+	const char *no = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	return !(no && *no) && term && strcmp(term, "dumb") && isatty(STDERR_FILENO);
+}
+
+static void say(const char *fmt, va_list ap)
+{
+	const char *before = colour() ? "\033[1;31m" : "", *after = *before ? "\033[0m" : "";
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	/* Names in it come from people and from programs. */
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	fprintf(stderr, "%sringside:%s %s\n", before, after, text);
+}
+
+void cmd_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+int cmd_fail(const struct err *err)
+{
+	if (err->code == -EPIPE)
+		return CMD_DONE;
+	cmd_say("%s", err->text);
+	return CMD_FAILED;
+}
+
+int cmd_misuse(const struct cmd *cmd, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	if (cmd)
+		fprintf(stderr, "usage: ringside %s%s%s\n", cmd->name, *cmd->synopsis ? " " : "",
+			cmd->synopsis);
+	else
+		fprintf(stderr, "`ringside help` lists the commands\n");
+	return CMD_MISUSED;
+}
+
+int cmd_put(const void *bytes, size_t len, struct err *err)
+{
+	const char *at = bytes;
+
+	while (len) {
+		ssize_t n = write(STDOUT_FILENO, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set(err, -errno, "cannot write to standard output: %s",
+				       strerror(errno));
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int cmd_put_piece(void *ctx, const void *bytes, size_t len)
+{
+	return cmd_put(bytes, len, ctx);
+}
+
+int cmd_open(struct control **out, const struct opts *opts, bool create, struct err *err)
+{
+	const char *dir = opts_value(opts, "dir");
+	int r;
+
+	if (dir && !*dir)
+		return err_set(err, -EINVAL, "--dir needs the path of a directory");
+	r = control_open(out, dir, create, err);
+	if (!r)
+		(*out)->escape = isatty(STDOUT_FILENO);
+	return r;
+}
+
+int cmd_write_file(const struct opts *opts, const char *path, const char *text)
+{
+	struct control *control;
+	struct err err = ERR_INIT;
+	int r;
+
+	r = cmd_open(&control, opts, false, &err);
+	if (r)
+		return cmd_fail(&err);
+	r = tree_write(control, path, text, strlen(text), TREE_TRUNC, &err);
+	control_close(control);
+	return r ? cmd_fail(&err) : CMD_DONE;
+}
+
+/* How many letters have to be changed, added or left out to make one of the other; at most 99. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[32], n = (unsigned int)strlen(b);
+
+	if (strlen(a) > 30 || n > 30)
+		return 99;
+	for (unsigned int j = 0; j <= n; j++)
+		row[j] = j;
+	for (unsigned int i = 0; a[i]; i++) {
+		unsigned int corner = row[0];
+
+		row[0] = i + 1;
+		for (unsigned int j = 0; j < n; j++) {
+			unsigned int best = corner + (a[i] != b[j]);
+
+			corner = row[j + 1];
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			best = corner + 1 < best ? corner + 1 : best;
+			row[j + 1] = best;
+		}
+	}
+	return row[n];
+}
+
+static int unknown_command(const char *name)
+{
+	const struct cmd *nearest = commands[0];
+
+	for (size_t i = 1; i < NCOMMANDS; i++)
+		if (distance(name, commands[i]->name) < distance(name, nearest->name))
+			nearest = commands[i];
+	if (distance(name, nearest->name) * 2 <= strlen(nearest->name))
+		return cmd_misuse(NULL, "there is no command '%s': did you mean '%s'?", name,
+				  nearest->name);
+	return cmd_misuse(NULL, "there is no command '%s'", name);
+}
+
+static int run(const struct cmd *cmd, const struct opts *opts)
+{
+	if (opts_value(opts, "help") && cmd != &cmd_help) {
+		char name[32];
+		struct opts_item item = { NULL, name };
+		struct opts about = { &item, 1, 1 };
+
+		snprintf(name, sizeof(name), "%s", cmd->name);
+		return cmd_help.run(&about);
+	}
+	if (opts->nargs < cmd->args_min)
+		return cmd_misuse(cmd, "%s: something is missing", cmd->name);
+	if (cmd->args_max >= 0 && opts->nargs > cmd->args_max)
+		return cmd_misuse(cmd, "%s: '%s' is too much", cmd->name,
+				  opts_arg(opts, cmd->args_max));
+	return cmd->run(opts);
+}
+
+/*
+ * Options before the command: those that all commands have, and --version. Gives the index of the
+ * command's name, argc when there is none.
+ */
+static int command_at(int argc, char **argv)
+{
+	int i = 1;
+
+	for (; i < argc && argv[i][0] == '-'; i++)
+		if (!strcmp(argv[i], "--dir"))
+			i++;
+	return i < argc ? i : argc;
+}
+
+static int without_command(const struct opts *opts)
+{
+	static const char version[] = "ringside " RINGSIDE_VERSION "\n";
+	struct err err = ERR_INIT;
+
+	if (opts_value(opts, "version"))
+		return cmd_put(version, sizeof(version) - 1, &err) ? cmd_fail(&err) : CMD_DONE;
+	if (opts_value(opts, "help"))
+		return cmd_help.run(&(struct opts){ NULL, 0, 0 });
+	return cmd_misuse(NULL, "which command?");
+}
+
+/* The command line with its command, options before and behind it alike. */
+static int dispatch(int argc, char **argv)
+{
+	int at = command_at(argc, argv), r;
+	const struct cmd *cmd = NULL;
+	struct err err = ERR_INIT;
+	struct opts opts;
+
+	if (at < argc) {
+		cmd = cmd_find(argv[at]);
+		if (!cmd)
+			return unknown_command(argv[at]);
+		memmove(&argv[at], &argv[at + 1], (size_t)(argc - at) * sizeof(*argv));
+		argc--;
+	}
+	r = opts_parse(&opts, argc - 1, argv + 1, cmd ? cmd->opts : main_opts, cmd_common,
+		       cmd ? cmd->verbatim : 0, &err);
+	if (r)
+		return cmd_misuse(cmd, "%s%s%s", cmd ? cmd->name : "", cmd ? ": " : "", err.text);
+	r = cmd ? run(cmd, &opts) : without_command(&opts);
+	opts_fini(&opts);
+	return r;
+}
+
+/*
+ * A standard descriptor that is closed would be the number of the next file that is opened, and what is
+ * meant for people would go into the tracing directory.
+ */
+static void hold_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	hold_standard_descriptors();
+	signal(SIGPIPE, SIG_IGN);
+	return dispatch(argc, argv);
+}

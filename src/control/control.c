@@ -1,0 +1,175 @@
+/*
+ * control: see control.h.
+ *
+ * The lock is flock() on the control file: it belongs to the open file, so the kernel drops it with
+ * the last descriptor, however the holder ends.
+ */
+#include "control/control.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "control/buffer.h"
+#include "control/file.h"
+#include "control/hints.h"
+#include "control/reclaim.h"
+
+int control_open(struct control **out, const char *path, bool create, struct err *err)
+{
+	struct control *control = calloc(1, sizeof(*control));
+	char found[PATH_MAX];
+	int r;
+
+	if (!control)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (!path) {
+		r = segment_path(found, sizeof(found), false);
+		if (r)
+			err_set(err, r, "RINGSIDE_DIR is too long for a path");
+		path = found;
+	} else {
+		r = 0;
+	}
+	if (!r)
+		r = segment_open(&control->dir, path, create, err);
+	if (r) {
+		free(control);
+		return r;
+	}
+	*out = control;
+	return 0;
+}
+
+void control_close(struct control *control)
+{
+	if (!control)
+		return;
+	control_cancel(control);
+	control_state_fini(&control->state);
+	segment_close(&control->dir);
+	free(control);
+}
+
+int control_refresh(struct control *control, struct err *err)
+{
+	if (control->locked)
+		return 0;
+	return control_state_read(&control->state, &control->dir, err);
+}
+
+/* The process that holds the lock, as far as /proc tells; 0 if not. */
+static long lock_holder(const struct control *control)
+{
+	char line[256], want[64];
+	struct stat st;
+	FILE *locks;
+	long pid = 0;
+
+	if (fstat(control->dir.fd[SEGMENT_CONTROL], &st))
+		return 0;
+	snprintf(want, sizeof(want), " %02x:%02x:%" PRIuMAX " ", major(st.st_dev),
+		 minor(st.st_dev), (uintmax_t)st.st_ino);
+	locks = fopen("/proc/locks", "re");
+	if (!locks)
+		return 0;
+	while (!pid && fgets(line, sizeof(line), locks))
+		if (strstr(line, want) && !strstr(line, "->"))
+			if (sscanf(line, "%*s %*s %*s %*s %ld", &pid) != 1)
+				pid = 0;
+	fclose(locks);
+	return pid;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int lock(struct control *control, struct err *err)
+{
+	int64_t deadline = now_ms() + CONTROL_LOCK_MS;
+	struct timespec pause = { 0, 500000 };
+	long pid;
+
+	while (flock(control->dir.fd[SEGMENT_CONTROL], LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err_set(err, -errno, "%s/control: cannot be locked: %s",
+				       control->dir.path, strerror(errno));
+		if (now_ms() >= deadline) {
+			pid = lock_holder(control);
+			return err_set(err, -EBUSY, "%s/control: process %ld has kept it locked "
+				       "for %d s: wait for it or end it", control->dir.path, pid,
+				       CONTROL_LOCK_MS / 1000);
+		}
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 8000000)
+			pause.tv_nsec *= 2;
+	}
+	control->locked = true;
+	return 0;
+}
+
+int control_begin(struct control *control, struct err *err)
+{
+	int r = lock(control, err);
+
+	if (r)
+		return r;
+	r = control_state_read(&control->state, &control->dir, err);
+	if (r)
+		control_cancel(control);
+	else
+		control_retire_consumed(control);
+	return r;
+}
+
+void control_cancel(struct control *control)
+{
+	if (!control->locked)
+		return;
+	flock(control->dir.fd[SEGMENT_CONTROL], LOCK_UN);
+	control->locked = false;
+}
+
+int control_commit(struct control *control, struct err *err)
+{
+	int r;
+
+	/* Hints only after the state: a program that brings an event in between looks for itself. */
+	r = control_state_publish(&control->state, &control->dir, err);
+	if (!r)
+		r = control_hints_sync(control, err);
+	if (!r)
+		control_reclaim(control);
+	control_cancel(control);
+	return r;
+}
+
+int control_reset(struct control *control, struct err *err)
+{
+	struct err unreadable = ERR_INIT;
+	int r = lock(control, err);
+
+	if (r)
+		return r;
+	r = control_state_read(&control->state, &control->dir, &unreadable);
+	if (r && r != -EUCLEAN)
+		err_set(err, r, "%s", unreadable.text);
+	else
+		r = control_buffers_drop(control, err);
+	if (r) {
+		control_cancel(control);
+		return r;
+	}
+	return control_commit(control, err);
+}

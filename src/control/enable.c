@@ -1,0 +1,84 @@
+/*
+ * control/enable: see enable.h.
+ */
+#include "control/enable.h"
+
+#include <inttypes.h>
+
+#include "control/buffer.h"
+#include "control/node.h"
+#include "control/rules.h"
+
+int control_enable(struct control *control, uint32_t buffer, const char *system, const char *event,
+		   bool on, struct err *err)
+{
+	int r = control_rules_set(&control->state, buffer, system, event, on, err);
+
+	if (!r && on)
+		r = control_buffer_expand(control, &control->state.buffers[buffer], err);
+	return r;
+}
+
+int control_enable_name(struct control *control, uint32_t buffer, const char *name, bool on,
+			struct err *err)
+{
+	int r = control_enable(control, buffer, name, "*", on, err);
+
+	return r ? r : control_enable(control, buffer, "*", name, on, err);
+}
+
+void control_event_format(const struct control_event *event, struct buf *out)
+{
+	buf_printf(out, "name: %s\nID: %" PRIu32 "\nformat:\n", event->name, event->id);
+	buf_add(out, event->body, event->body_len);
+	if (!event->body_len || event->body[event->body_len - 1] != '\n')
+		buf_putc(out, '\n');
+}
+
+#define COMMON                                                                                     \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const struct {
+	uint32_t id;
+	const char *text;
+} builtin[] = {
+	{ EVENT_ID_PRINT,
+	  "name: print\nID: 5\nformat:\n" COMMON
+	  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+	  "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n"
+	  "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n" },
+	{ EVENT_ID_BPRINT,
+	  "name: bprint\nID: 6\nformat:\n" COMMON
+	  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+	  "\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
+	  "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\n"
+	  "print fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n" },
+};
+
+bool control_builtin_format(uint32_t id, struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(builtin) / sizeof(builtin[0]); i++) {
+		if (builtin[i].id != id)
+			continue;
+		buf_puts(out, builtin[i].text);
+		return true;
+	}
+	return false;
+}
+
+int node_print_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_PRINT, &request->out);
+	return 0;
+}
+
+int node_bprint_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_BPRINT, &request->out);
+	return 0;
+}

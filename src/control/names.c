@@ -1,0 +1,164 @@
+/*
+ * control/names: see names.h. One thread.
+ */
+#include "control/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "control/enable.h"
+#include "control/registry.h"
+#include "decode/format.h"
+
+#define REFRESH_NS 200000000ull
+
+struct control_names {
+	struct control *control;
+	struct control_registry registry;
+	uint64_t read_at;
+	struct decode_ctx ctx;
+	bool tried[EVENT_ID_END];	/* of the formats: parsed, or found unusable */
+	struct decode_format *formats[EVENT_ID_END];
+};
+
+static uint64_t mono_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Reads the registry again if that was not just done. True when something may have changed. */
+static bool refresh(struct control_names *names)
+{
+	struct control_registry fresh;
+	uint64_t now = mono_ns();
+
+	if (now - names->read_at < REFRESH_NS)
+		return false;
+	names->read_at = now;
+	if (control_registry_read(&fresh, &names->control->dir, CONTROL_REGISTRY_ALL, NULL))
+		return false;
+	control_registry_fini(&names->registry);
+	names->registry = fresh;
+	return true;
+}
+
+static const char *comm(void *arg, int pid)
+{
+	struct control_names *names = arg;
+	const char *name = control_registry_comm(&names->registry, pid);
+
+	if (!name && pid > 0 && refresh(names))
+		name = control_registry_comm(&names->registry, pid);
+	return name;
+}
+
+static const struct control_format *find_printk(const struct control_names *names, uint64_t addr)
+{
+	uint32_t low = 0, high = names->registry.nformats;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (names->registry.formats[middle].address < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < names->registry.nformats && names->registry.formats[low].address == addr)
+		return &names->registry.formats[low];
+	return NULL;
+}
+
+static bool printk(void *arg, uint64_t addr, struct decode_printk *out)
+{
+	struct control_names *names = arg;
+	const struct control_format *format = find_printk(names, addr);
+
+	if (!format && refresh(names))
+		format = find_printk(names, addr);
+	if (!format)
+		return false;
+	out->text = format->text;
+	out->caller = format->func[0] ? format->func : NULL;
+	return true;
+}
+
+int control_names_open(struct control_names **out, struct control *control, struct err *err)
+{
+	struct control_names *names = calloc(1, sizeof(*names));
+	int r;
+
+	if (!names)
+		return err_set(err, -ENOMEM, "out of memory");
+	names->control = control;
+	names->ctx = (struct decode_ctx){
+		.arg = names,
+		.flags = control->escape ? DECODE_ESCAPE : 0,
+		.printk = printk,
+		.comm = comm,
+	};
+	names->read_at = mono_ns();
+	r = control_registry_read(&names->registry, &control->dir, CONTROL_REGISTRY_ALL, err);
+	if (r) {
+		free(names);
+		return r;
+	}
+	*out = names;
+	return 0;
+}
+
+void control_names_close(struct control_names *names)
+{
+	if (!names)
+		return;
+	for (uint32_t id = 0; id < EVENT_ID_END; id++)
+		decode_format_free(names->formats[id]);
+	control_registry_fini(&names->registry);
+	free(names);
+}
+
+/* The text of an event's format file and the directory that it stands in. */
+static bool format_text(struct control_names *names, uint32_t id, const char **system,
+			struct buf *text)
+{
+	const struct control_event *event;
+
+	*system = "ftrace";
+	if (control_builtin_format(id, text))
+		return true;
+	event = control_registry_event(&names->registry, id);
+	if (!event && refresh(names))
+		event = control_registry_event(&names->registry, id);
+	if (!event)
+		return false;
+	*system = event->system;
+	control_event_format(event, text);
+	return !buf_failed(text);
+}
+
+const struct decode_format *control_names_format(struct control_names *names, uint32_t id)
+{
+	struct buf text = BUF_INIT;
+	const char *system;
+
+	if (id >= EVENT_ID_END)
+		return NULL;
+	if (!names->tried[id] && format_text(names, id, &system, &text)) {
+		names->tried[id] = true;
+		if (decode_format_parse(system, text.data, text.len, NULL, &names->formats[id],
+					NULL))
+			names->formats[id] = NULL;
+	}
+	buf_fini(&text);
+	return names->formats[id];
+}
+
+const struct decode_ctx *control_names_ctx(struct control_names *names)
+{
+	return &names->ctx;
+}

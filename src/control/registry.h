@@ -1,0 +1,88 @@
+/*
+ * control/registry: what programs brought, as the tool sees it.
+ *
+ * A picture of the registry file at one moment: events with their format texts, formats of
+ * ringside_printf, names of threads, ELF files. Programs add to the file meanwhile, and any of them
+ * may have scribbled over it: entries that make no sense are left out, and everything handed out is
+ * within the picture's own memory, strings terminated and free of control characters where they are
+ * names.
+ */
+#ifndef CONTROL_REGISTRY_H
+#define CONTROL_REGISTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "layout/registry.h"
+#include "ring/segment.h"
+
+enum {
+	CONTROL_REGISTRY_EVENTS = 1,
+	CONTROL_REGISTRY_FORMATS = 2,
+	CONTROL_REGISTRY_TASKS = 4,
+	CONTROL_REGISTRY_ELFS = 8,
+	CONTROL_REGISTRY_ALL = 15,
+};
+
+struct control_event {
+	uint32_t id;
+	uint32_t related;	/* id of the event whose sites it rides on, or 0 */
+	uint32_t hint;		/* the word in the file, at that moment */
+	bool shown;		/* the newest of its name: the one that the tree shows */
+	uint64_t number;	/* order of arrival */
+	const char *system;
+	const char *name;
+	const char *body;	/* format text from the first field on */
+	uint32_t body_len;
+};
+
+struct control_format {
+	uint64_t address;	/* stands for it in records */
+	uint64_t ip;
+	const char *func;
+	const char *text;
+};
+
+struct control_task {
+	int32_t tid;
+	int32_t tgid;
+	char comm[16];
+};
+
+struct control_elf {
+	uint64_t base;
+	const unsigned char *build_id;
+	uint32_t build_id_len;
+	const char *path;
+};
+
+struct control_registry {
+	struct control_event *events;	/* by system, then name, then newest first */
+	uint32_t nevents;
+	struct control_format *formats;
+	uint32_t nformats;
+	struct control_task *tasks;
+	uint32_t ntasks;
+	struct control_elf *elfs;
+	uint32_t nelfs;
+	char *heap;
+};
+
+/* `what`: CONTROL_REGISTRY_* that are wanted. */
+int control_registry_read(struct control_registry *registry, const struct segment_dir *dir,
+			  unsigned int what, struct err *err);
+void control_registry_fini(struct control_registry *registry);
+
+/* The event that the tree shows under this name, or NULL. */
+const struct control_event *control_registry_find(const struct control_registry *registry,
+						  const char *system, const char *name);
+
+/* By the id in records; NULL when there is none. */
+const struct control_event *control_registry_event(const struct control_registry *registry,
+						   uint32_t id);
+
+/* A thread's name: of a thread that still runs the present one, else what it told; NULL if never. */
+const char *control_registry_comm(const struct control_registry *registry, int32_t tid);
+
+#endif

@@ -1,0 +1,267 @@
+/*
+ * control/rows: see rows.h. One thread.
+ */
+#include "control/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/names.h"
+#include "decode/page.h"
+
+/* One CPU: a page of its stream, and the event of it that is next. */
+struct lane {
+	struct stream *stream;
+	uint32_t cpu;
+	void *page;
+	uint32_t page_size;
+	struct page_walk walk;
+	struct page_event event;
+	uint64_t lost;
+	bool walking;		/* the page has events that were not looked at */
+	bool has_event;
+	bool handed_out;	/* events of the page left this room */
+	bool began;
+};
+
+struct control_rows {
+	struct control *control;
+	struct control_rows_how how;
+	struct control_names *names;
+	struct lane *lanes;
+	uint32_t nlanes;
+	struct stream **streams;	/* of the lanes */
+	bool settled;		/* nothing was handed out since positions were last stored */
+};
+
+static int lane_open(struct control_rows *rows, struct lane *lane, uint32_t cpu, struct err *err)
+{
+	struct control *control = rows->control;
+	int r;
+
+	lane->cpu = cpu;
+	r = stream_open(&lane->stream, control->dir.fd[SEGMENT_RINGS],
+			&control->state.buffers[rows->how.buffer], control->dir.ncpu, cpu,
+			rows->how.consume, err);
+	if (r)
+		return r;
+	lane->page_size = stream_page_size(lane->stream);
+	lane->page = aligned_alloc(64, (lane->page_size + 63u) & ~63u);
+	return lane->page ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
+int control_rows_open(struct control_rows **out, struct control *control,
+		      const struct control_rows_how *how, struct err *err)
+{
+	struct control_rows *rows = calloc(1, sizeof(*rows));
+	int r;
+
+	if (!rows)
+		return err_set(err, -ENOMEM, "out of memory");
+	rows->control = control;
+	rows->how = *how;
+	rows->settled = true;
+	rows->nlanes = how->cpu < 0 ? control->dir.ncpu : 1;
+	rows->lanes = calloc(rows->nlanes, sizeof(*rows->lanes));
+	rows->streams = calloc(rows->nlanes, sizeof(struct stream *));
+	r = rows->lanes && rows->streams ? 0 : err_set(err, -ENOMEM, "out of memory");
+	if (!rows->lanes)
+		rows->nlanes = 0;
+	if (!r)
+		r = control_names_open(&rows->names, control, err);
+	for (uint32_t i = 0; !r && i < rows->nlanes; i++)
+		r = lane_open(rows, &rows->lanes[i], how->cpu < 0 ? i : (uint32_t)how->cpu, err);
+	for (uint32_t i = 0; !r && i < rows->nlanes; i++)
+		rows->streams[i] = rows->lanes[i].stream;
+	if (r) {
+		control_rows_close(rows);
+		return r;
+	}
+	*out = rows;
+	return 0;
+}
+
+void control_rows_close(struct control_rows *rows)
+{
+	if (!rows)
+		return;
+	for (uint32_t i = 0; i < rows->nlanes; i++) {
+		if (rows->lanes[i].stream)
+			stream_close(rows->lanes[i].stream);
+		free(rows->lanes[i].page);
+	}
+	control_names_close(rows->names);
+	free(rows->lanes);
+	free(rows->streams);
+	free(rows);
+}
+
+/* The next page of a lane. 1, 0 when there is none now. */
+static int lane_page(struct control_rows *rows, struct lane *lane, struct err *err)
+{
+	struct stream_page info;
+	int r;
+
+	if (lane->handed_out) {
+		lane->handed_out = false;
+		r = rows->how.settle ? rows->how.settle(rows->how.ctx) : 0;
+		if (r)
+			return err_set(err, r, "cannot write: %s", strerror(-r));
+		if (rows->how.consume)
+			stream_accept(lane->stream);
+	}
+	r = stream_next(lane->stream, lane->page, &info);
+	if (r < 0)
+		return err_set(err, r, "the ring of CPU %u cannot be read: %s", lane->cpu,
+			       strerror(-r));
+	if (!r)
+		return 0;
+	lane->walking = !page_walk_init(&lane->walk, lane->page, lane->page_size);
+	lane->lost += info.lost;
+	return 1;
+}
+
+/* Makes sure that the lane has its next event, if there is one. */
+static int lane_fill(struct control_rows *rows, struct lane *lane, struct err *err)
+{
+	while (!lane->has_event) {
+		int r;
+
+		if (lane->walking && page_walk_next(&lane->walk, &lane->event) == 1) {
+			lane->has_event = true;
+			break;
+		}
+		lane->walking = false;
+		r = lane_page(rows, lane, err);
+		if (r <= 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The id in a record's first two bytes. */
+static uint32_t event_id(const struct page_event *event)
+{
+	uint16_t type;
+
+	if (event->len < sizeof(type))
+		return 0;
+	memcpy(&type, event->data, sizeof(type));
+	return type;
+}
+
+/*
+ * Everything was handed out. Streams also passed by events of others in overflow rings, which
+ * writers wait for when the buffer does not overwrite: where they have come to is stored, too.
+ */
+static int settle(struct control_rows *rows, struct err *err)
+{
+	int r;
+
+	if (!rows->how.consume || rows->settled)
+		return 0;
+	r = rows->how.settle ? rows->how.settle(rows->how.ctx) : 0;
+	if (r)
+		return err_set(err, r, "cannot write: %s", strerror(-r));
+	for (uint32_t i = 0; i < rows->nlanes; i++)
+		stream_accept(rows->lanes[i].stream);
+	rows->settled = true;
+	return 0;
+}
+
+int control_rows_next(struct control_rows *rows, struct control_row *row, struct err *err)
+{
+	struct lane *first = NULL;
+
+	for (uint32_t i = 0; i < rows->nlanes; i++) {
+		struct lane *lane = &rows->lanes[i];
+		int r = lane_fill(rows, lane, err);
+
+		if (r)
+			return r;
+		if (lane->has_event && (!first || lane->event.ts < first->event.ts))
+			first = lane;
+	}
+	if (!first)
+		return settle(rows, err);
+	rows->settled = false;
+	*row = (struct control_row){
+		.row = {
+			.ts = first->event.ts,
+			.cpu = (int)first->cpu,
+			.format = control_names_format(rows->names, event_id(&first->event)),
+			.data = first->event.data,
+			.len = first->event.len,
+		},
+		.lost = first->lost,
+		.first = !first->began,
+	};
+	first->lost = 0;
+	first->began = true;
+	first->has_event = false;
+	first->handed_out = true;
+	return 1;
+}
+
+/* The buffer may have got other rings since. */
+static int follow(struct control_rows *rows, struct err *err)
+{
+	struct control *control = rows->control;
+	int r;
+
+	if (control_state_current(&control->state, &control->dir))
+		return 0;
+	r = control_refresh(control, err);
+	for (uint32_t i = 0; !r && i < rows->nlanes; i++) {
+		struct lane *lane = &rows->lanes[i];
+		uint32_t size;
+		void *page;
+
+		r = stream_update(lane->stream, &control->state.buffers[rows->how.buffer], err);
+		size = stream_page_size(lane->stream);
+		if (r || size <= lane->page_size)
+			continue;
+		page = realloc(lane->page, size);
+		if (!page)
+			return err_set(err, -ENOMEM, "out of memory");
+		lane->page = page;
+		lane->page_size = size;
+	}
+	return r;
+}
+
+int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err)
+{
+	int r = follow(rows, err);
+
+	return r ? r : stream_wait_any(rows->streams, rows->nlanes, timeout_ms);
+}
+
+int control_rows_stats(struct control_rows *rows, struct stream_stats *sum, struct err *err)
+{
+	struct stream_stats one;
+
+	memset(sum, 0, sizeof(*sum));
+	for (uint32_t i = 0; i < rows->nlanes; i++) {
+		int r = stream_stats(rows->lanes[i].stream, &one);
+
+		if (r)
+			return err_set(err, r, "the ring of CPU %u cannot be read: %s",
+				       rows->lanes[i].cpu, strerror(-r));
+		sum->entries += one.entries;
+		sum->written += one.written;
+		sum->overrun += one.overrun;
+		sum->dropped += one.dropped;
+		sum->read += one.read;
+		sum->bytes += one.bytes;
+		if (one.oldest_ts && (!sum->oldest_ts || one.oldest_ts < sum->oldest_ts))
+			sum->oldest_ts = one.oldest_ts;
+	}
+	return 0;
+}
+
+const struct decode_ctx *control_rows_ctx(struct control_rows *rows)
+{
+	return control_names_ctx(rows->names);
+}

@@ -1,0 +1,56 @@
+/*
+ * control/rows: the events of a buffer, all CPUs' in order of time.
+ *
+ * Each CPU's stream yields pages (capture/stream.h); their events are merged by time. Reading may
+ * peek, which changes nothing, or consume, which takes each event away from all later readers.
+ * When there is nothing more at the moment, control_rows_next() says so and may be asked again.
+ */
+#ifndef CONTROL_ROWS_H
+#define CONTROL_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "capture/stream.h"
+#include "control/control.h"
+#include "report/trace.h"
+
+struct control_rows;
+
+struct control_row {
+	struct report_row row;	/* peeked: stays until the next one is asked for */
+	uint64_t lost;		/* events that were lost on its CPU before it; see first */
+	bool first;		/* of its CPU: what was lost before was overwritten before we came */
+};
+
+/*
+ * `cpu` -1: all. A consumer gives `settle`, which is called before a page that was handed out counts
+ * as read: whatever is still on its way out belongs out now.
+ */
+struct control_rows_how {
+	uint32_t buffer;
+	int cpu;
+	bool consume;
+	int (*settle)(void *ctx);
+	void *ctx;
+};
+
+/* Uses the state last read. -EBUSY: somebody else consumes one of the CPUs. */
+int control_rows_open(struct control_rows **out, struct control *control,
+		      const struct control_rows_how *how, struct err *err);
+void control_rows_close(struct control_rows *rows);
+
+/* 1, 0 when there is nothing more now, -errno. */
+int control_rows_next(struct control_rows *rows, struct control_row *row, struct err *err);
+
+/* Waits until there may be more, at most `timeout_ms`; 1, 0 on timeout, -EINTR. Follows the state. */
+int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err);
+
+/* Sums over the CPUs that are read. */
+int control_rows_stats(struct control_rows *rows, struct stream_stats *sum, struct err *err);
+
+/* Names for printing the rows. */
+const struct decode_ctx *control_rows_ctx(struct control_rows *rows);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * control/sets: room for sets of rings in the rings file, and their first bytes.
+ */
+#ifndef CONTROL_SETS_H
+#define CONTROL_SETS_H
+
+#include "base/err.h"
+#include "control/control.h"
+
+/*
+ * Finds room for a set of `npages` pages of `page_size` bytes a ring, makes every ring of it ready
+ * for its first event, and describes it in `set`. Nobody writes to it before a state with it is
+ * published; if none ever is, the room is free again. Only in a transaction.
+ * `before`: the clock that the set's own follows, or NULL. `lost`: for each CPU, events that its
+ * stream lost before this set and that nobody was told of; NULL: none.
+ */
+int control_set_make(struct control *control, struct state_set *set, uint32_t npages,
+		     uint32_t page_size, const struct state_clock *before, const uint64_t *lost,
+		     struct err *err);
+
+/*
+ * For each CPU, what a reader has not been told yet: events not read, overwritten, dropped or
+ * refused. What overflow rings hold is counted with the CPU of the ring's number. -errno when the
+ * set makes no sense.
+ */
+int control_set_unread(const struct control *control, const struct state_set *set,
+		       uint64_t *unread);
+
+/* Has every reader been told everything of the set? One that cannot be read has not been. */
+bool control_set_consumed(const struct control *control, const struct state_set *set);
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * control/state: see state.h. Called by the tool only, from one thread at a time.
+ *
+ * What is read was written by another process and may hold anything: every count, offset and string is checked before
+ * it is used, and a state that fails any check is refused as a whole. It may also be replaced while it is read; then its
+ * checksum or its own copy of `published` does not fit, the published word has moved, and reading starts over.
+ */
+#include "control/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "control/file.h"
+
+#define READ_TRIES 1000
+
+bool control_geometry_valid(uint32_t npages, uint32_t page_size)
+{
+	return npages >= RING_NPAGES_MIN && npages <= RING_NPAGES_MAX && page_size >= PAGE_SIZE_MIN &&
+	       page_size <= PAGE_SIZE_MAX && !(page_size & (page_size - 1));
+}
+
+uint64_t control_pages_from_kb(uint64_t kb, uint32_t page_size)
+{
+	uint64_t data = page_size - PAGE_HEAD_SIZE;
+	uint64_t pages;
+
+	if (kb > UINT64_MAX / 2048)
+		return UINT64_MAX;
+	pages = (kb * 1024 + data - 1) / data;
+	return pages < RING_NPAGES_MIN ? RING_NPAGES_MIN : pages;
+}
+
+uint64_t control_kb_from_pages(uint64_t npages, uint32_t page_size)
+{
+	return npages * (page_size - PAGE_HEAD_SIZE) / 1024;
+}
+
+void control_state_default(struct control_state *state)
+{
+	struct state_buffer *top = &state->buffers[0];
+
+	state->nbuffers = 1;
+	state->nrules = 0;
+	state->nlimbo = 0;
+	memset(state->buffers, 0, sizeof(state->buffers));
+	top->flags = BUFFER_ON | BUFFER_OVERWRITE;
+	top->page_size = PAGE_SIZE_MIN;
+	top->npages = (uint32_t)control_pages_from_kb(CONTROL_SIZE_KB_DEFAULT, PAGE_SIZE_MIN);
+}
+
+void control_state_fini(struct control_state *state)
+{
+	free(state->rules);
+	memset(state, 0, sizeof(*state));
+}
+
+static int rules_reserve(struct control_state *state, uint32_t count)
+{
+	uint32_t cap = state->rules_cap ? state->rules_cap : 16;
+	struct state_rule *rules;
+
+	while (cap < count)
+		cap *= 2;
+	if (cap == state->rules_cap)
+		return 0;
+	rules = realloc(state->rules, cap * sizeof(*rules));
+	if (!rules)
+		return -ENOMEM;
+	state->rules = rules;
+	state->rules_cap = cap;
+	return 0;
+}
+
+struct state_rule *control_state_rule_add(struct control_state *state)
+{
+	struct state_rule *rule;
+
+	if (state->nrules >= CONTROL_RULES_MAX || rules_reserve(state, state->nrules + 1))
+		return NULL;
+	rule = &state->rules[state->nrules++];
+	memset(rule, 0, sizeof(*rule));
+	return rule;
+}
+
+static bool terminated(const char *text, size_t size)
+{
+	return memchr(text, '\0', size) != NULL;
+}
+
+static bool set_valid(const struct state_set *set, uint32_t ncpu)
+{
+	if (!set->offset)
+		return true;
+	return control_geometry_valid(set->npages, set->page_size) && set->offset % 4096 == 0 &&
+	       set->offset >= rings_data_offset(ncpu) && set->offset < CONTROL_RINGS_MAX &&
+	       control_set_size(set, ncpu) <= CONTROL_RINGS_MAX - set->offset;
+}
+
+static bool buffer_valid(const struct state_buffer *buffer, uint32_t ncpu)
+{
+	if (!terminated(buffer->name, sizeof(buffer->name)) || buffer->nretired > STATE_RETIRED_MAX ||
+	    !control_geometry_valid(buffer->npages, buffer->page_size) || !set_valid(&buffer->live, ncpu) ||
+	    !set_valid(&buffer->snapshot, ncpu))
+		return false;
+	for (uint32_t i = 0; i < buffer->nretired; i++)
+		if (!buffer->retired[i].offset || !set_valid(&buffer->retired[i], ncpu))
+			return false;
+	return true;
+}
+
+static bool limbo_valid(const struct state_limbo *limbo, uint32_t ncpu)
+{
+	return limbo->offset % 4096 == 0 && limbo->size % 4096 == 0 && limbo->size &&
+	       limbo->offset >= rings_data_offset(ncpu) && limbo->offset < CONTROL_RINGS_MAX &&
+	       limbo->size <= CONTROL_RINGS_MAX - limbo->offset;
+}
+
+/* Are `count` things of `size` bytes inside the state, at a place where they may be? */
+static bool table_inside(const struct state_head *head, uint32_t offset, uint32_t count, size_t size)
+{
+	return offset >= sizeof(*head) && offset <= head->size && offset % 8 == 0 &&
+	       count <= (head->size - offset) / size;
+}
+
+/* Takes the state over from the bytes that were read, or tells what is wrong with them. */
+static const char *take(struct control_state *state, const struct state_head *head, const char *bytes, uint32_t ncpu)
+{
+	if (!head->nbuffers || head->nbuffers > STATE_BUFFERS_MAX || head->nrules > CONTROL_RULES_MAX ||
+	    head->nlimbo > STATE_LIMBO_MAX)
+		return "impossible counts";
+	if (!table_inside(head, head->buffers, head->nbuffers, sizeof(struct state_buffer)) ||
+	    !table_inside(head, head->rules, head->nrules, sizeof(struct state_rule)) ||
+	    !table_inside(head, head->limbo, head->nlimbo, sizeof(struct state_limbo)))
+		return "impossible offsets";
+	if (rules_reserve(state, head->nrules))
+		return "no memory for it";
+	state->nbuffers = head->nbuffers;
+	state->nrules = head->nrules;
+	state->nlimbo = head->nlimbo;
+	memcpy(state->buffers, bytes + head->buffers, head->nbuffers * sizeof(struct state_buffer));
+	memcpy(state->rules, bytes + head->rules, head->nrules * sizeof(struct state_rule));
+	memcpy(state->limbo, bytes + head->limbo, head->nlimbo * sizeof(struct state_limbo));
+
+	for (uint32_t i = 0; i < state->nbuffers; i++)
+		if (!buffer_valid(&state->buffers[i], ncpu))
+			return "an impossible buffer";
+	if (state->buffers[0].name[0])
+		return "no top buffer";
+	for (uint32_t i = 0; i < state->nrules; i++) {
+		const struct state_rule *rule = &state->rules[i];
+
+		if (rule->buffer >= state->nbuffers || !terminated(rule->system, sizeof(rule->system)) ||
+		    !terminated(rule->event, sizeof(rule->event)))
+			return "an impossible rule";
+	}
+	for (uint32_t i = 0; i < state->nlimbo; i++)
+		if (!limbo_valid(&state->limbo[i], ncpu))
+			return "impossible free space";
+	return NULL;
+}
+
+/* One try at the state that `published` names. NULL, or what is wrong. */
+static const char *read_published(struct control_state *state, const struct segment_dir *dir, uint64_t published)
+{
+	uint64_t place = (published & CONTROL_PLACE_MASK) * 4096;
+	struct state_head head;
+	const char *wrong;
+	uint32_t crc;
+	char *bytes;
+
+	if (place < CONTROL_FIRST_STATE || place > CONTROL_SIZE_MAX - CONTROL_STATE_MAX)
+		return "an impossible place";
+	if (control_file_read(dir, SEGMENT_CONTROL, &head, sizeof(head), place, NULL))
+		return "it is cut short";
+	if (head.published != published || head.size < sizeof(head) || head.size > CONTROL_STATE_MAX)
+		return "an impossible header";
+	bytes = malloc(head.size);
+	if (!bytes)
+		return "no memory for it";
+	if (control_file_read(dir, SEGMENT_CONTROL, bytes, head.size, place, NULL)) {
+		free(bytes);
+		return "it is cut short";
+	}
+	/* From here on only the second copy counts: the first may be of another moment. */
+	crc = head.crc;
+	memcpy(&head, bytes, sizeof(head));
+	memset(bytes + offsetof(struct state_head, crc), 0, sizeof(crc));
+	if (head.published != published || head.crc != crc || crc32c(0, bytes, head.size) != crc)
+		wrong = "its checksum does not fit";
+	else
+		wrong = take(state, &head, bytes, dir->ncpu);
+	free(bytes);
+	state->published = published;
+	state->place = place;
+	state->place_size = head.size;
+	return wrong;
+}
+
+static int published_word(const struct segment_dir *dir, uint64_t *word, struct err *err)
+{
+	return control_file_read(dir, SEGMENT_CONTROL, word, sizeof(*word), offsetof(struct control_head, published),
+				 err);
+}
+
+bool control_state_current(const struct control_state *state, const struct segment_dir *dir)
+{
+	uint64_t word;
+
+	return !published_word(dir, &word, NULL) && word == state->published;
+}
+
+int control_state_read(struct control_state *state, const struct segment_dir *dir, struct err *err)
+{
+	const char *wrong = NULL;
+	uint64_t published;
+	int r;
+
+	for (int i = 0; i < READ_TRIES; i++) {
+		r = published_word(dir, &published, err);
+		if (r)
+			return r;
+		if (!published) {
+			state->published = state->place = state->place_size = 0;
+			control_state_default(state);
+			return 0;
+		}
+		wrong = read_published(state, dir, published);
+		if (!wrong)
+			return 0;
+		/* Wrong only if it is still what is published; else it was overtaken. */
+		state->published = published;
+		if (control_state_current(state, dir))
+			break;
+	}
+	control_state_default(state);
+	return err_set(err, -EUCLEAN, "%s/control: is damaged (%s): `ringside reset` makes it usable again", dir->path,
+		       wrong);
+}
+
+static uint64_t align(uint64_t bytes)
+{
+	return (bytes + 4095) & ~4095ull;
+}
+
+/* Lays the state out as bytes to be stored at `place`; the caller frees them. */
+static char *serialise(const struct control_state *state, struct state_head *head)
+{
+	char *bytes;
+
+	head->nbuffers = state->nbuffers;
+	head->nrules = state->nrules;
+	head->nlimbo = state->nlimbo;
+	head->buffers = sizeof(*head);
+	head->rules = head->buffers + state->nbuffers * (uint32_t)sizeof(struct state_buffer);
+	head->limbo = head->rules + state->nrules * (uint32_t)sizeof(struct state_rule);
+	head->size = head->limbo + state->nlimbo * (uint32_t)sizeof(struct state_limbo);
+
+	bytes = malloc(head->size);
+	if (!bytes)
+		return NULL;
+	memcpy(bytes + head->buffers, state->buffers, state->nbuffers * sizeof(struct state_buffer));
+	if (state->nrules)
+		memcpy(bytes + head->rules, state->rules, state->nrules * sizeof(struct state_rule));
+	memcpy(bytes + head->limbo, state->limbo, state->nlimbo * sizeof(struct state_limbo));
+	return bytes;
+}
+
+/* First fit around the current state, which must stay whole until the new one is published. */
+static uint64_t find_place(const struct control_state *state, uint32_t size)
+{
+	uint64_t after = align(state->place + state->place_size);
+
+	if (!state->place || CONTROL_FIRST_STATE + align(size) <= state->place)
+		return CONTROL_FIRST_STATE;
+	return after < CONTROL_FIRST_STATE ? CONTROL_FIRST_STATE : after;
+}
+
+int control_state_publish(struct control_state *state, const struct segment_dir *dir, struct err *err)
+{
+	struct state_head head = { 0 };
+	uint64_t generation = (control_state_generation(state) + 1) & (UINT64_MAX >> CONTROL_PLACE_BITS);
+	uint64_t place;
+	char *bytes;
+	int r;
+
+	bytes = serialise(state, &head);
+	if (!bytes)
+		return err_set(err, -ENOMEM, "out of memory");
+	place = find_place(state, head.size);
+	if (head.size > CONTROL_STATE_MAX || place > CONTROL_SIZE_MAX - CONTROL_STATE_MAX) {
+		free(bytes);
+		return err_set(err, -ENOSPC, "%s/control: no room for %u patterns: use wider ones",
+			       dir->path, head.nrules);
+	}
+	head.published = generation << CONTROL_PLACE_BITS | place / 4096;
+	memcpy(bytes, &head, sizeof(head));
+	head.crc = crc32c(0, bytes, head.size);
+	memcpy(bytes, &head, sizeof(head));
+
+	r = control_file_grow(dir, SEGMENT_CONTROL, place + align(head.size), err);
+	if (!r)
+		r = control_file_back(dir, SEGMENT_CONTROL, place, align(head.size), err);
+	if (!r)
+		r = control_file_write(dir, SEGMENT_CONTROL, bytes, head.size, place, err);
+	free(bytes);
+	if (!r)
+		r = control_file_publish(dir, SEGMENT_CONTROL, &head.published, sizeof(head.published),
+					 offsetof(struct control_head, published), err);
+	if (r)
+		return r;
+	state->published = head.published;
+	state->place = place;
+	state->place_size = head.size;
+	return 0;
+}

@@ -1,0 +1,205 @@
+/*
+ * decode/print: see print.h.
+ */
+#include "decode/print.h"
+
+#include <string.h>
+
+#include "decode/eval.h"
+#include "decode/special.h"
+
+/* %s of a number: an address in the writer's memory, which may be that of a string we were told of. */
+static void string_at(const struct frame *f, const struct conv *conv, uint64_t addr, struct sink *s)
+{
+	struct decode_printk str = { 0 };
+	struct conv hex = { .kind = 'x', .size = 8, .flags = CONV_ALT, .prec = -1 };
+
+	if (!addr)
+		conv_text(s, conv, "(null)", 6, false);
+	else if (f->ctx->printk && f->ctx->printk(f->ctx->arg, addr, &str) && str.text)
+		conv_text(s, conv, str.text, strlen(str.text), f->escape);
+	else
+		conv_int(s, &hex, addr, false);
+}
+
+static void string(const struct frame *f, const struct conv *conv, const struct value *v,
+		   struct sink *s)
+{
+	struct decode_bytes text;
+	size_t mark;
+
+	switch (v->what) {
+	case VALUE_NUM:
+		string_at(f, conv, v->num, s);
+		break;
+	case VALUE_DOUBLE:
+		conv_double(s, &(struct conv){ .letter = 'g', .width = conv->width, .prec = -1 },
+			    v->dbl);
+		break;
+	case VALUE_BYTES:
+		text = decode_bytes_text((struct decode_bytes){ v->p, v->len });
+		conv_text(s, conv, text.data, text.len, f->escape);
+		break;
+	case VALUE_STRING:
+		conv_text(s, conv, v->p, v->len, false);
+		break;
+	case VALUE_MADE:
+		mark = sink_used(s);
+		decode_made(f, v->len, s);
+		if (conv->width || conv->prec >= 0)
+			sink_adjust(s, mark, conv->width, conv->prec, conv->flags & CONV_LEFT);
+		break;
+	}
+}
+
+void decode_conv(const struct frame *f, const struct conv *conv, const struct value *v,
+		 bool is_signed, struct sink *s)
+{
+	uint64_t n;
+
+	switch (conv->kind) {
+	case 's':
+		string(f, conv, v, s);
+		break;
+	case 'p':
+		decode_pointer(f, conv, v, s);
+		break;
+	case 'f':
+		n = decode_value_int(v);
+		conv_double(s, conv, v->what == VALUE_DOUBLE ? v->dbl :
+				     is_signed ? (double)(int64_t)n : (double)n);
+		break;
+	default:
+		conv_int(s, conv, decode_value_int(v), f->escape);
+	}
+}
+
+static int64_t star(const struct frame *f, uint32_t node)
+{
+	struct value v = decode_eval(f, node);
+
+	return (int32_t)decode_value_int(&v);
+}
+
+static void run_piece(const struct frame *f, const struct piece *p, struct sink *s)
+{
+	struct value v;
+	struct conv conv;
+
+	sink_add(s, p->text.p, p->text.len);
+	if (!p->conv.kind)
+		return;
+	v = decode_eval(f, p->value);
+	if (!(p->conv.flags & (CONV_STAR_WIDTH | CONV_STAR_PREC))) {
+		decode_conv(f, &p->conv, &v, f->prog->nodes[p->value].type.is_signed, s);
+		return;
+	}
+	conv = p->conv;
+	conv.flags &= (uint8_t)~(CONV_STAR_WIDTH | CONV_STAR_PREC);
+	if (p->width)
+		conv_set_width(&conv, star(f, p->width));
+	if (p->prec)
+		conv_set_prec(&conv, star(f, p->prec));
+	decode_conv(f, &conv, &v, f->prog->nodes[p->value].type.is_signed, s);
+}
+
+static void one_element(const struct frame *f, const struct decode_field *field,
+			struct decode_bytes b, uint32_t i, struct sink *s)
+{
+	struct conv conv = { .kind = field->is_signed ? 'd' : 'u', .size = 8, .prec = -1 };
+	uint64_t v = decode_elem_int(f->format, field, b, i);
+
+	if (field->kind == DECODE_FLOAT) {
+		conv.letter = 'g';
+		conv_double(s, &conv, decode_elem_double(f->format, field, b, i));
+		return;
+	}
+	if (field->kind == DECODE_POINTER) {
+		conv.kind = 'x';
+		conv.flags = CONV_ALT;
+	}
+	conv_int(s, &conv, v, false);
+}
+
+/* Text as it is, numbers in decimal, pointers in hexadecimal, arrays in braces, what is not known as bytes. */
+static void raw_field(const struct frame *f, const struct decode_field *field, struct sink *s)
+{
+	struct decode_bytes b = decode_field_bytes(f->format, field, f->rec, f->len);
+	uint32_t nr = decode_elem_count(field, b);
+
+	if (field->is_string) {
+		b = decode_bytes_text(b);
+		sink_text(s, b.data, b.len, f->escape);
+	} else if (field->kind == DECODE_OPAQUE) {
+		decode_hex_bytes(s, b, '\0');
+	} else if (!field->is_array) {
+		if (nr)
+			one_element(f, field, b, 0, s);
+		else
+			sink_putc(s, '?');
+	} else {
+		sink_putc(s, '{');
+		for (uint32_t i = 0; i < nr && !s->full; i++) {
+			if (i)
+				sink_putc(s, ',');
+			one_element(f, field, b, i, s);
+		}
+		sink_putc(s, '}');
+	}
+}
+
+static void raw_fields(const struct frame *f, struct sink *s)
+{
+	for (uint32_t i = 0; i < f->format->nr_fields && !s->full; i++) {
+		const struct decode_field *field = &f->format->fields[i];
+
+		if (field->is_common)
+			continue;
+		sink_putc(s, ' ');
+		sink_puts(s, field->name);
+		sink_putc(s, '=');
+		raw_field(f, field, s);
+	}
+}
+
+static void print(const struct decode_format *format, const void *rec, size_t len,
+		  const struct decode_ctx *ctx, struct buf *out, bool raw)
+{
+	static const struct decode_ctx nobody;
+	struct frame f = { .format = format, .prog = format->prog, .ctx = ctx ? ctx : &nobody,
+			   .rec = rec, .len = len };
+	struct record_head head;
+	struct sink s;
+
+	f.escape = f.ctx->flags & DECODE_ESCAPE;
+	if (decode_record_head(&format->abi, rec, len, &head))
+		f.pid = head.pid;
+	sink_open(&s, out, DECODE_TEXT_MAX);
+	if (raw || (!format->special && !format->prog))
+		raw_fields(&f, &s);
+	else if (format->special)
+		format->special->print(&f, &s);
+	else
+		for (uint32_t i = 0; i < format->prog->nr_pieces && !s.full; i++)
+			run_piece(&f, &format->prog->pieces[i], &s);
+	sink_close(&s);
+	if (s.full)
+		buf_puts(out, "[LINE TOO BIG]");
+}
+
+void decode_print(const struct decode_format *format, const void *rec, size_t len,
+		  const struct decode_ctx *ctx, struct buf *out)
+{
+	print(format, rec, len, ctx, out, false);
+}
+
+void decode_print_fields(const struct decode_format *format, const void *rec, size_t len,
+			 const struct decode_ctx *ctx, struct buf *out)
+{
+	print(format, rec, len, ctx, out, true);
+}
+
+bool decode_is_whole(const struct decode_format *format)
+{
+	return format->special;
+}

@@ -1,0 +1,66 @@
+/*
+ * decode/print: a record as text, the way the kernel prints it.
+ *
+ * In: a format (format.h), a record's bytes (they may be anything), and what only the caller can know: names of
+ * addresses and of tasks. Out: text appended to a buf, of at most DECODE_TEXT_MAX bytes, never read from outside the
+ * record. Any thread, as long as the callbacks can be called from it.
+ *
+ *   print format text --prog.c--> pieces and expressions --eval.c, helper.c, pointer.c--> text
+ *                     lex.c                               conv.c
+ *   ftrace's own records --special.c, binary.c--> text
+ */
+#ifndef DECODE_PRINT_H
+#define DECODE_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "decode/format.h"
+
+/* Longest text of one record; what is longer ends in "[LINE TOO BIG]". */
+#define DECODE_TEXT_MAX 65536u
+
+struct decode_symbol {
+	const char *name;
+	const char *module;	/* NULL: none */
+	uint64_t offset;	/* of the address from the symbol's start */
+	uint64_t size;
+};
+
+/* A printf format that bprint records name by its address. */
+struct decode_printk {
+	const char *text;
+	const char *caller;	/* name of the function it stands in, NULL: by the record's ip */
+};
+
+enum {
+	DECODE_ESCAPE = 1,	/* control characters in records' strings come as \n, \t, \xNN */
+};
+
+/* Each callback may be NULL, as may be the whole: then addresses and numbers are printed. What they return is peeked. */
+struct decode_ctx {
+	void *arg;
+	unsigned int flags;
+	/* The name of an address in task `pid`; false: not known. */
+	bool (*symbol)(void *arg, int pid, uint64_t addr, struct decode_symbol *out);
+	/* The format (or any constant string) at an address; false: not known. */
+	bool (*printk)(void *arg, uint64_t addr, struct decode_printk *out);
+	/* The name of a task; NULL: not known. */
+	const char *(*comm)(void *arg, int pid);
+};
+
+/*
+ * What follows `event: ` in a line. ftrace's own records (print, bprint, function, ...) give the line's whole text, which
+ * in the kernel's layout has no event name before it: decode_is_whole() tells.
+ */
+void decode_print(const struct decode_format *format, const void *rec, size_t len,
+		  const struct decode_ctx *ctx, struct buf *out);
+bool decode_is_whole(const struct decode_format *format);
+
+/* " name=value name=value ...": what decode_print falls back to. */
+void decode_print_fields(const struct decode_format *format, const void *rec, size_t len,
+			 const struct decode_ctx *ctx, struct buf *out);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * decode/special: see special.h. Each function prints a line's whole text but for its line break.
+ */
+#include "decode/special.h"
+
+#include <string.h>
+
+#include "layout/registry.h"
+
+#define MARKER_NAME "tracing_mark_write"
+
+static uint64_t number(const struct frame *f, const char *name)
+{
+	const struct decode_field *field = decode_format_find(f->format, name);
+
+	return decode_field_int(f->format, field, f->rec, f->len);
+}
+
+/* An array's bytes up to the end of the record, whatever length the format gives it. */
+static struct decode_bytes rest(const struct frame *f, const char *name)
+{
+	const struct decode_field *field = decode_format_find(f->format, name);
+
+	if (field->offset >= f->len)
+		return (struct decode_bytes){ NULL, 0 };
+	return (struct decode_bytes){ f->rec + field->offset, (uint32_t)(f->len - field->offset) };
+}
+
+static void caller(const struct frame *f, const char *name, struct sink *s)
+{
+	uint64_t ip = number(f, "ip");
+
+	if (name)
+		sink_text(s, name, strlen(name), f->escape);
+	else if (ip == MARKER_IP)
+		sink_puts(s, MARKER_NAME);
+	else
+		decode_symbol_name(f, ip, false, s);
+	sink_puts(s, ": ");
+}
+
+/* Texts end with a line break of their own most of the time; a line has one in any case. */
+static void drop_newline(struct sink *s, size_t mark, bool escape)
+{
+	size_t used = sink_used(s) - mark;
+
+	if (!escape && used && s->at[-1] == '\n')
+		s->at--;
+	else if (escape && used > 1 && !memcmp(s->at - 2, "\\n", 2))
+		s->at -= 2;
+}
+
+static void print_print(const struct frame *f, struct sink *s)
+{
+	struct decode_bytes text = decode_bytes_text(rest(f, "buf"));
+
+	caller(f, NULL, s);
+	if (text.len && text.data[text.len - 1] == '\n')
+		text.len--;
+	sink_text(s, text.data, text.len, f->escape);
+}
+
+static bool printk(const struct frame *f, uint64_t addr, struct decode_printk *out)
+{
+	*out = (struct decode_printk){ 0 };
+	return f->ctx->printk && f->ctx->printk(f->ctx->arg, addr, out) && out->text;
+}
+
+static void print_bprint(const struct frame *f, struct sink *s)
+{
+	uint64_t addr = number(f, "fmt");
+	struct decode_bytes args = rest(f, "buf");
+	struct decode_printk fmt;
+	size_t mark;
+
+	if (!printk(f, addr, &fmt)) {
+		caller(f, NULL, s);
+		sink_puts(s, "[format 0x");
+		sink_hex(s, addr, 0);
+		sink_puts(s, " is not known]");
+		if (args.len)
+			sink_putc(s, ' ');
+		decode_hex_bytes(s, args, ' ');
+		return;
+	}
+	caller(f, fmt.caller, s);
+	mark = sink_used(s);
+	decode_binary(f, fmt.text, args, s);
+	drop_newline(s, mark, false);
+}
+
+static void print_bputs(const struct frame *f, struct sink *s)
+{
+	uint64_t addr = number(f, "str");
+	struct decode_printk str;
+	size_t mark;
+
+	if (!printk(f, addr, &str)) {
+		caller(f, NULL, s);
+		sink_puts(s, "[string 0x");
+		sink_hex(s, addr, 0);
+		sink_puts(s, " is not known]");
+		return;
+	}
+	caller(f, str.caller, s);
+	mark = sink_used(s);
+	sink_text(s, str.text, strlen(str.text), f->escape);
+	drop_newline(s, mark, f->escape);
+}
+
+static void print_raw_data(const struct frame *f, struct sink *s)
+{
+	struct decode_bytes b = rest(f, "buf");
+
+	sink_puts(s, "# ");
+	sink_hex(s, number(f, "id"), 0);
+	sink_puts(s, " buf:");
+	if (b.len)
+		sink_putc(s, ' ');
+	decode_hex_bytes(s, b, ' ');
+}
+
+static void print_function(const struct frame *f, struct sink *s)
+{
+	uint64_t parent = number(f, "parent_ip");
+
+	decode_symbol_name(f, number(f, "ip"), false, s);
+	if (!parent)
+		return;
+	sink_puts(s, " <-");
+	decode_symbol_name(f, parent, false, s);
+}
+
+/* One line an address, until the record ends or an address that only fills room. */
+static void stack(const struct frame *f, bool user, struct sink *s)
+{
+	struct decode_bytes b = rest(f, "caller");
+	uint32_t size = f->format->abi.long_size;
+	uint64_t none = decode_abi_extend(UINT64_MAX, size, false), addr;
+
+	for (uint32_t i = 0; i + size <= b.len && !s->full; i += size) {
+		addr = decode_abi_load(b.data + i, size, f->format->abi.big_endian);
+		if (addr == none || (user && !addr))
+			break;
+		sink_puts(s, "\n => ");
+		if (!user || f->ctx->symbol) {
+			decode_symbol_name(f, addr, false, s);
+			continue;
+		}
+		sink_puts(s, " <");
+		sink_hex(s, addr, size * 2);
+		sink_putc(s, '>');
+	}
+}
+
+static void print_kernel_stack(const struct frame *f, struct sink *s)
+{
+	sink_puts(s, "<stack trace>");
+	stack(f, false, s);
+}
+
+static void print_user_stack(const struct frame *f, struct sink *s)
+{
+	sink_puts(s, "<user stack trace>");
+	stack(f, true, s);
+}
+
+static const struct decode_special specials[] = {
+	{ "print", { "ip", "buf" }, print_print },
+	{ "bprint", { "ip", "fmt", "buf" }, print_bprint },
+	{ "bputs", { "ip", "str" }, print_bputs },
+	{ "raw_data", { "id", "buf" }, print_raw_data },
+	{ "function", { "ip", "parent_ip" }, print_function },
+	{ "kernel_stack", { "caller" }, print_kernel_stack },
+	{ "user_stack", { "caller" }, print_user_stack },
+};
+
+static bool has_fields(const struct decode_format *format, const struct decode_special *sp)
+{
+	for (int i = 0; i < 3 && sp->fields[i]; i++)
+		if (!decode_format_find(format, sp->fields[i]))
+			return false;
+	return true;
+}
+
+const struct decode_special *decode_special_find(const struct decode_format *format)
+{
+	if (strcmp(format->system, "ftrace"))
+		return NULL;
+	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
+		if (!strcmp(format->name, specials[i].name) && has_fields(format, &specials[i]))
+			return &specials[i];
+	return NULL;
+}

@@ -1,0 +1,18 @@
+/*
+ * decode/special: ftrace's own records, whose text the kernel does not make from their print format. Private to the room.
+ */
+#ifndef DECODE_SPECIAL_H
+#define DECODE_SPECIAL_H
+
+#include "decode/eval.h"
+
+struct decode_special {
+	const char *name;
+	const char *fields[3];	/* that the format must have */
+	void (*print)(const struct frame *f, struct sink *s);
+};
+
+/* By system, name and fields, never by ID, since these are numbered differently from kernel to kernel. */
+const struct decode_special *decode_special_find(const struct decode_format *format);
+
+#endif

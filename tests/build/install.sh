@@ -1,0 +1,66 @@
+#!/bin/sh
+# What `meson install` lays down is enough for a stranger: pkg-config finds it, a program compiles
+# against it with the shared and with the static library, and runs; the man pages are there.
+
+set -eu
+root=$RINGSIDE_SCRATCH/root
+meson install -C "$RINGSIDE_BUILD" --no-rebuild --quiet --destdir "$root"
+
+PKG_CONFIG_LIBDIR=$(dirname "$(find "$root" -name ringside.pc)")
+export PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR="$root"
+libdir=$(dirname "$PKG_CONFIG_LIBDIR")
+cflags=$(pkg-config --cflags ringside)
+libs=$(pkg-config --libs ringside)
+
+cd "$RINGSIDE_SCRATCH"
+cat >use.c <<-'EOF'
+	#include <ringside/event.h>
+
+	RINGSIDE_EVENT(stranger, here, field(int, number));
+
+	int main(void)
+	{
+		trace_stranger_here(1);
+		return 0;
+	}
+EOF
+# The flags are lists of words.
+# shellcheck disable=SC2086
+{
+	$CC -std=c11 -Wall -Wextra -Werror $cflags use.c -o use-shared $libs
+	$CC -std=c11 -Wall -Wextra -Werror $cflags use.c -o use-static "$libdir/libringside.a"
+}
+command=$(find "$root" -path '*/bin/ringside')
+"$command" start -e stranger
+LD_LIBRARY_PATH=$libdir ./use-shared
+./use-static
+[ "$("$command" show | grep -c 'here: number=1')" -eq 2 ] || {
+	echo 'FAIL not every program was traced:'
+	"$command" show
+	exit 1
+}
+readelf -d use-shared | grep -q 'NEEDED.*libringside.so.0'
+if readelf -d use-static | grep -q libringside; then
+	echo 'FAIL the static program needs the shared library'
+	exit 1
+fi
+
+version=$(pkg-config --modversion ringside)
+header=$(awk '/^#define RINGSIDE_(MAJOR|MINOR|PATCH) / { v = v "." $3 } END { print v }' \
+	"$RINGSIDE_SOURCE/include/ringside/ringside.h")
+if [ "$("$command" --version)" != "ringside $version" ] || [ "$header" != ".$version" ]; then
+	echo "FAIL header ($header), command and pkg-config do not all have version $version"
+	exit 1
+fi
+for page in "$RINGSIDE_SOURCE"/doc/man/*.[1-8]; do
+	[ -n "$(find "$root" -path "*/man?/$(basename "$page")*")" ] || {
+		echo "FAIL $(basename "$page") is not installed"
+		exit 1
+	}
+done
+for header in "$RINGSIDE_SOURCE"/include/ringside/*; do
+	[ -e "$(find "$root" -path "*/include/ringside/$(basename "$header")")" ] || {
+		echo "FAIL $(basename "$header") is not installed"
+		exit 1
+	}
+done

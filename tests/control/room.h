@@ -1,0 +1,92 @@
+/*
+ * What tests of control/ share: a check, an opened directory, an event of their own.
+ */
+#ifndef TESTS_CONTROL_ROOM_H
+#define TESTS_CONTROL_ROOM_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "control/control.h"
+#include "control/tree.h"
+
+#define CHECK(cond, ...)                                                                           \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond);                 \
+			fprintf(stderr, __VA_ARGS__);                                              \
+			fputc('\n', stderr);                                                       \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+static inline struct control *room_open(void)
+{
+	struct control *control;
+	struct err err = ERR_INIT;
+	int r = control_open(&control, NULL, true, &err);
+
+	CHECK(!r, "%s", err.text);
+	return control;
+}
+
+static inline void room_begin(struct control *control)
+{
+	struct err err = ERR_INIT;
+	int r = control_begin(control, &err);
+
+	CHECK(!r, "%s", err.text);
+}
+
+static inline void room_commit(struct control *control)
+{
+	struct err err = ERR_INIT;
+	int r = control_commit(control, &err);
+
+	CHECK(!r, "%s", err.text);
+}
+
+/* Writes as `> path` would and wants that result; every refusal comes with words. */
+static inline void room_write(struct control *control, const char *path, const char *text, int want)
+{
+	struct err err = ERR_INIT;
+	int r = tree_write(control, path, text, strlen(text), TREE_TRUNC, &err);
+
+	CHECK(r == want, "%s <- '%.40s': %d (%s), not %d", path, text, r, err.text, want);
+	CHECK(!r == !err.text[0], "%s <- '%.40s': %d says '%s'", path, text, r, err.text);
+}
+
+/* The text of a file; the caller frees it. */
+static inline char *room_read(struct control *control, const char *path)
+{
+	struct buf out = BUF_INIT;
+	struct err err = ERR_INIT;
+	int r = tree_read(control, path, &out, &err);
+
+	CHECK(!r, "%s: %s", path, err.text);
+	return buf_take(&out);
+}
+
+static inline void room_expect(struct control *control, const char *path, const char *want)
+{
+	char *text = room_read(control, path);
+
+	CHECK(!strcmp(text, want), "%s reads '%s', not '%s'", path, text, want);
+	free(text);
+}
+
+/* Numbers that look random and are the same each time. */
+static inline uint32_t room_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return *seed >> 8;
+}
+
+#endif

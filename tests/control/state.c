@@ -1,0 +1,242 @@
+/*
+ * The published state: what goes in comes out, the state before stays whole, and no bytes in the
+ * control file make a reader do anything but refuse.
+ */
+#include "control/room.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/crc32c.h"
+#include "control/rules.h"
+
+extern const int ringside_no_attach;
+const int ringside_no_attach = 1;
+
+static void check_default(void)
+{
+	struct control *control = room_open();
+	struct err err = ERR_INIT;
+	const struct state_buffer *top = &control->state.buffers[0];
+
+	CHECK(!control_refresh(control, &err), "%s", err.text);
+	CHECK(control->state.published == 0 && control->state.nbuffers == 1, "not fresh");
+	CHECK(top->flags == (BUFFER_ON | BUFFER_OVERWRITE) && top->page_size == 4096, "flags %x",
+	      top->flags);
+	CHECK(top->npages == (1408 * 1024 + 4079) / 4080, "%u pages", top->npages);
+	CHECK(!control->state.nrules && !top->live.offset, "something is on");
+	control_close(control);
+}
+
+/* Publishes states of all sizes; a second handle reads each and finds the same. */
+static void check_round(void)
+{
+	struct control *writer = room_open(), *reader = room_open();
+	struct err err = ERR_INIT;
+	char name[64];
+
+	for (uint32_t n = 0; n < 300; n++) {
+		room_begin(writer);
+		control_rules_clear(&writer->state, 0);
+		for (uint32_t i = 0; i < n * 7 % 1500; i++) {
+			struct state_rule *rule = control_state_rule_add(&writer->state);
+
+			CHECK(rule, "no room for rule %u", i);
+			rule->on = 1;
+			snprintf(name, sizeof(name), "s%u", i);
+			strcpy(rule->system, name);
+			snprintf(name, sizeof(name), "e%u", n);
+			strcpy(rule->event, name);
+		}
+		CHECK(!control_state_publish(&writer->state, &writer->dir, &err), "%s", err.text);
+		control_cancel(writer);
+		CHECK(control_state_generation(&writer->state) == n + 1, "generation");
+		CHECK(!control_refresh(reader, &err), "%s", err.text);
+		CHECK(reader->state.published == writer->state.published, "published");
+		CHECK(reader->state.nrules == writer->state.nrules &&
+		      !memcmp(reader->state.rules, writer->state.rules,
+			      reader->state.nrules * sizeof(struct state_rule)), "rules differ");
+	}
+	room_begin(writer);
+	control_rules_clear(&writer->state, 0);
+	while (control_state_rule_add(&writer->state))
+		strcpy(writer->state.rules[writer->state.nrules - 1].system, "x");
+	CHECK(control_state_publish(&writer->state, &writer->dir, &err) == -ENOSPC && err.text[0],
+	      "a state without end was published");
+	control_cancel(writer);
+	CHECK(control_state_current(&reader->state, &reader->dir), "a refusal changed something");
+	control_close(writer);
+	control_close(reader);
+}
+
+/* The generation runs over; place and meaning stay. */
+static void check_wrap(void)
+{
+	struct control *control = room_open();
+	struct err err = ERR_INIT;
+
+	room_begin(control);
+	control->state.published |= ~0ull << CONTROL_PLACE_BITS;
+	CHECK(!control_state_publish(&control->state, &control->dir, &err), "%s", err.text);
+	CHECK(control_state_generation(&control->state) == 0, "generation does not wrap");
+	control_cancel(control);
+	CHECK(!control_refresh(control, &err), "%s", err.text);
+	CHECK(control->state.published != 0, "0 means: nothing published");
+	control_close(control);
+}
+
+/* One state on file, with rules and limbo, as bytes to play with. */
+static size_t sample(struct control *control, char **bytes, uint64_t *place)
+{
+	struct err err = ERR_INIT;
+	struct state_head head;
+
+	room_begin(control);
+	control_rules_clear(&control->state, 0);
+	CHECK(!control_rules_set(&control->state, 0, "shop", "order*", true, &err), "%s", err.text);
+	control->state.nlimbo = 1;
+	control->state.limbo[0] = (struct state_limbo){
+		.offset = rings_data_offset(control->dir.ncpu), .size = 8192,
+	};
+	CHECK(!control_state_publish(&control->state, &control->dir, &err), "%s", err.text);
+	control_cancel(control);
+	*place = control->state.place;
+	CHECK(pread(control->dir.fd[SEGMENT_CONTROL], &head, sizeof(head), (off_t)*place) ==
+	      (ssize_t)sizeof(head), "pread");
+	*bytes = malloc(head.size);
+	CHECK(*bytes && pread(control->dir.fd[SEGMENT_CONTROL], *bytes, head.size,
+			      (off_t)*place) == (ssize_t)head.size, "pread");
+	return head.size;
+}
+
+static void put(struct control *control, const char *bytes, size_t size, uint64_t place)
+{
+	CHECK(pwrite(control->dir.fd[SEGMENT_CONTROL], bytes, size, (off_t)place) == (ssize_t)size,
+	      "pwrite");
+}
+
+/* Any byte wrong: refused, with words, and the state in memory is a usable one. */
+static void check_flips(struct control *control, char *bytes, size_t size, uint64_t place)
+{
+	for (size_t i = 0; i < size; i++) {
+		struct err err = ERR_INIT;
+
+		bytes[i] ^= 0x10;
+		put(control, bytes, size, place);
+		CHECK(control_refresh(control, &err) == -EUCLEAN, "byte %zu: not refused", i);
+		CHECK(strstr(err.text, "control"), "'%s' names no file", err.text);
+		CHECK(control->state.nbuffers == 1, "byte %zu: half a state", i);
+		bytes[i] ^= 0x10;
+	}
+	put(control, bytes, size, place);
+}
+
+/*
+ * Many bytes wrong but the checksum right. Whatever is accepted must hold to the limits that the
+ * rest of the room relies on.
+ */
+static void check_forged(struct control *control, const char *bytes, size_t size, uint64_t place)
+{
+	uint32_t seed = 7, accepted = 0;
+	char *copy = malloc(size);
+
+	CHECK(copy, "memory");
+	for (int n = 0; n < 20000; n++) {
+		struct state_head head;
+		struct err err = ERR_INIT;
+		uint32_t changes = 1 + room_random(&seed) % 4;
+		int r;
+
+		memcpy(copy, bytes, size);
+		while (changes--) {
+			uint32_t at = 16 + room_random(&seed) % (uint32_t)(size - 16);
+
+			copy[at] = (char)(room_random(&seed) % 3 ? room_random(&seed) : 255);
+		}
+		memcpy(&head, copy, sizeof(head));
+		head.size = (uint32_t)size;
+		head.crc = 0;
+		memcpy(copy, &head, sizeof(head));
+		head.crc = crc32c(0, copy, size);
+		memcpy(copy, &head, sizeof(head));
+		put(control, copy, size, place);
+		r = control_refresh(control, &err);
+		CHECK(!r || r == -EUCLEAN, "%d %s", r, err.text);
+		if (r)
+			continue;
+		accepted++;
+		CHECK(control->state.nbuffers >= 1 && control->state.nbuffers <= STATE_BUFFERS_MAX,
+		      "buffers");
+		for (uint32_t i = 0; i < control->state.nrules; i++)
+			CHECK(strnlen(control->state.rules[i].system, 60) < 60 &&
+			      strnlen(control->state.rules[i].event, 64) < 64 &&
+			      control->state.rules[i].buffer < control->state.nbuffers, "rule");
+		for (uint32_t i = 0; i < control->state.nbuffers; i++)
+			CHECK(control->state.buffers[i].nretired <= STATE_RETIRED_MAX &&
+			      control_geometry_valid(control->state.buffers[i].npages,
+						     control->state.buffers[i].page_size), "buffer");
+	}
+	CHECK(accepted > 100 && accepted < 19900, "%u accepted: the forger is no good", accepted);
+	put(control, bytes, size, place);
+	free(copy);
+}
+
+/* The published word may be anything. */
+static void check_words(struct control *control)
+{
+	uint64_t good = control->state.published, word;
+	uint32_t seed = 3;
+	off_t at = offsetof(struct control_head, published);
+
+	for (int n = 0; n < 2000; n++) {
+		struct err err = ERR_INIT;
+
+		word = (uint64_t)room_random(&seed) << 40 ^ (uint64_t)room_random(&seed) << 20 ^
+		       room_random(&seed);
+		if (n % 2)
+			word = good ^ 1ull << n / 2 % 64;
+		if (word == good || !word)
+			continue;
+		CHECK(pwrite(control->dir.fd[SEGMENT_CONTROL], &word, 8, at) == 8, "pwrite");
+		CHECK(control_refresh(control, &err) == -EUCLEAN, "word %llx: not refused",
+		      (unsigned long long)word);
+	}
+	CHECK(pwrite(control->dir.fd[SEGMENT_CONTROL], &good, 8, at) == 8, "pwrite");
+}
+
+/* A cut file is refused; reset makes the directory usable again. */
+static void check_cut(struct control *control)
+{
+	struct err err = ERR_INIT;
+
+	CHECK(!control_refresh(control, &err), "%s", err.text);
+	CHECK(!ftruncate(control->dir.fd[SEGMENT_CONTROL], (off_t)control->state.place + 20), "cut");
+	CHECK(control_refresh(control, &err) == -EUCLEAN, "a cut state is not refused");
+	err = (struct err)ERR_INIT;
+	CHECK(control_begin(control, &err) == -EUCLEAN && !control->locked, "begin");
+	err = (struct err)ERR_INIT;
+	CHECK(!control_reset(control, &err), "%s", err.text);
+	CHECK(!control_refresh(control, &err), "%s", err.text);
+	CHECK(!control->state.nrules && control->state.nbuffers == 1, "not reset");
+}
+
+int main(void)
+{
+	struct control *control;
+	uint64_t place;
+	char *bytes;
+	size_t size;
+
+	check_default();
+	check_round();
+	check_wrap();
+	control = room_open();
+	size = sample(control, &bytes, &place);
+	check_flips(control, bytes, size, place);
+	check_forged(control, bytes, size, place);
+	check_words(control);
+	check_cut(control);
+	control_close(control);
+	free(bytes);
+	return 0;
+}
