@@ -14,18 +14,18 @@
 #include "prop.h"
 
 #define E 3		/* attempts, and one more by a survivor */
-#define NAMES 5		/* programs, the survivor among them */
+#define KILLS 2
 #define K 2		/* aborts of the CPU's section before the overflow ring is taken */
 
 byte owner;		/* 0, or a program's name */
 byte commit;		/* events of two cells; ring.pml has the pages */
-byte cell[(E + 3) * 2];
+byte cell[(E + 1) * 2];
 byte tag[2], nr[2];
 byte dropped;
-bit dead[NAMES + 1];	/* what /proc says about a name */
+bit dead[1 + 3 + KILLS + 1];	/* what /proc says about a name; nobody is called 0 */
 
 /* What the checks know and the protocol does not. */
-byte names, live, inside, ended, committed;
+byte names, kills, live, inside, begun, ended, committed;
 bit stopped, alone;	/* a program hangs; all others are gone and the survivor runs */
 
 #define MATCH(i)	(tag[i] == commit)
@@ -60,13 +60,13 @@ bit stopped, alone;	/* a program hangs; all others are gone and the survivor run
 
 /* One step of a program, or the end of it. */
 #define STEP(s) \
-	atomic { if :: s :: !alone && names < NAMES - 1 -> goto kill :: !alone && !stopped -> stopped = 1; goto done fi }
-#define GOT_IN		in = 1; inside++; MUST(R10, inside == 1); BOUNDARY
+	atomic { if :: s; BOUNDARY :: !alone && kills < KILLS -> kills++; goto kill :: !alone && !stopped -> stopped = 1; goto done fi }
+#define GOT_IN		in = 1; inside++; MUST(R10, inside == 1)
 #define LEAVE		inside = inside - in; in = 0
 #define RELEASE		owner = 0; LEAVE
 #define COMMIT \
 	MUST(R1, cell[commit * 2] == CELL(0) && cell[commit * 2 + 1] == CELL(1)); \
-	commit++; committed++; ended++; BOUNDARY
+	commit++; committed++; ended++
 #define CELL(i)		(me * 8 + committed * 2 + (i))
 
 proctype Program()
@@ -77,7 +77,7 @@ proctype Program()
 	atomic { names++; me = names }
 next:	atomic {
 		k = 0; o = 0; d = 0;
-		if :: ended >= E + alone -> goto done :: ended < E + alone fi
+		if :: begun == E + alone -> goto done :: begun < E + alone -> begun++ fi
 	}
 	do	/* the CPU's own ring; commit there is of no interest here */
 	:: !ENOUGH -> k = (k + 1) % (K + 1)
@@ -93,7 +93,7 @@ next:	atomic {
 	if :: owner == o :: owner != o -> goto drop fi;
 	STEP(owner = me; GOT_IN);
 #else
-	atomic { if :: owner == o -> owner = me; GOT_IN :: owner != o -> goto drop fi }	/* L */
+	atomic { if :: owner == o -> owner = me; GOT_IN; BOUNDARY :: owner != o -> goto drop fi }	/* L */
 #endif
 	d = MATCH(0);							/* M from here on */
 	STEP(cell[commit * 2] = CELL(0));
@@ -126,7 +126,8 @@ done:	live--
 init {
 	atomic {
 		tag[1] = 255;
-		live = 2;
+		live = 3;
+		run Program();
 		run Program();
 		run Program()
 	}

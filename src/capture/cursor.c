@@ -19,16 +19,16 @@ static int read_head(const struct ring_source *source, uint64_t at, void *to, si
 }
 
 /* The record that belongs to the consumed word, if one does: a reader may have died between storing the two. */
-static bool find_record(const struct ring_read records[2], uint64_t consumed, struct ring_read *record)
+static int find_record(const struct ring_read records[2], uint64_t consumed, struct ring_read *record)
 {
 	for (int i = 0; i < 2; i++) {
 		if (records[i].pos == consumed) {
 			*record = records[i];
-			return true;
+			return i;
 		}
 	}
 	*record = (struct ring_read){ .pos = consumed };
-	return false;
+	return -1;
 }
 
 int cursor_open(struct cursor *cursor, const struct ring_source *source, uint64_t consumed_at, uint64_t records_at)
@@ -46,21 +46,23 @@ int cursor_open(struct cursor *cursor, const struct ring_source *source, uint64_
 		ret = ring_read_tail(source, &tail);
 	if (ret)
 		return ret;
-	cursor->numbered = find_record(records, consumed, &record);
+	cursor->stored = consumed;
+	cursor->record = find_record(records, consumed, &record);
+	cursor->numbered = cursor->record >= 0;
 	cursor->nr = record.nr;
 	cursor->lost_before = record.lost;
 	cursor->read_before = record.read;
 	cursor->refused_before = record.refused;
 	cursor->ts_before = record.ts;
 	cursor->page = ring_pos_page(source, consumed, tail, &cursor->offset);
-	cursor->copy = malloc(source->page_size);
-	return cursor->copy ? 0 : -ENOMEM;
+	cursor->copies = malloc((size_t)CURSOR_BATCH * source->page_size);
+	return cursor->copies ? 0 : -ENOMEM;
 }
 
 void cursor_close(struct cursor *cursor)
 {
-	free(cursor->copy);
-	cursor->copy = NULL;
+	free(cursor->copies);
+	cursor->copies = NULL;
 }
 
 /* Goes to the start of a page; what lies between is lost. */
@@ -81,12 +83,46 @@ static void take_number(struct cursor *cursor, uint64_t first)
 	cursor->numbered = true;
 }
 
-/* Copies the page in hand, or, when it is gone, the oldest there is. */
+/* Makes `copy` one of the page in hand: from the batch, a new batch, or by itself. 1, 0 when the page is gone, -errno. */
+static int fetch(struct cursor *cursor, uint64_t *first)
+{
+	const struct ring_source *source = &cursor->source;
+	int64_t at = ring_distance(source, cursor->batch, cursor->page);
+	int ret;
+
+	if (at < 0 || at >= cursor->nbatch) {
+		ret = ring_pages_copy(source, cursor->page, CURSOR_BATCH, cursor->copies, cursor->first);
+		if (ret < 0)
+			return ret;
+		cursor->batch = cursor->page;
+		cursor->nbatch = (uint32_t)ret;
+		at = 0;
+	}
+	cursor->copy = cursor->copies + (size_t)at * source->page_size;
+	cursor->closed = at < cursor->nbatch;
+	if (!cursor->closed)
+		return ring_page_copy(source, cursor->page, cursor->copy, first);
+	*first = cursor->first[at];
+	return 1;
+}
+
+static int walk_from_start(struct cursor *cursor)
+{
+	struct page_head *head = cursor->copy;
+
+	/* A commit that cannot be: somebody's garbage, not an error of ours. */
+	if (head->commit > cursor->source.page_size - PAGE_HEAD_SIZE)
+		head->commit = 0;
+	return page_walk_init(&cursor->walk, cursor->copy, cursor->source.page_size);
+}
+
+/* Loads the page in hand, or, when it is gone, the oldest that can be had. */
 static int load(struct cursor *cursor)
 {
-	for (int tries = 0; tries < 64; tries++) {
+	for (uint32_t tries = 0; tries < 32; tries++) {
 		uint64_t first = 0, tail;
-		int ret = ring_page_copy(&cursor->source, cursor->page, cursor->copy, &first);
+		uint32_t ahead = tries < 16 ? (1u << tries) - 1 : UINT32_MAX;
+		int ret = fetch(cursor, &first);
 
 		if (ret < 0)
 			return ret;
@@ -95,12 +131,15 @@ static int load(struct cursor *cursor)
 			if (!cursor->offset || cursor->recount)
 				take_number(cursor, first);
 			cursor->loaded = true;
-			return page_walk_init(&cursor->walk, cursor->copy, cursor->source.page_size);
+			return walk_from_start(cursor);
 		}
 		ret = ring_read_tail(&cursor->source, &tail);
 		if (ret)
 			return ret;
-		go_to(cursor, ring_page_oldest(&cursor->source, tail));
+		/* The oldest page is the next to go: each time it went, keep more of a distance. */
+		if (ahead > cursor->source.npages - 2)
+			ahead = cursor->source.npages - 2;
+		go_to(cursor, ring_page_step(&cursor->source, ring_page_oldest(&cursor->source, tail), ahead));
 	}
 	/* Writers go round faster than we copy: what they overwrite will be counted when a page holds still. */
 	return -EAGAIN;
@@ -131,30 +170,35 @@ static int walk_on(struct cursor *cursor)
 	return 0;
 }
 
+/* Whether the page in hand, still open when it was copied, has got more since: 1, 0, -errno. */
+static int grown(const struct cursor *cursor)
+{
+	uint64_t tail;
+	int ret = ring_read_tail(&cursor->source, &tail);
+
+	if (ret)
+		return ret;
+	return ring_distance(&cursor->source, cursor->page, tail) != 0 ||
+	       ring_page_commit(&cursor->source, cursor->page) > cursor->walk.commit;
+}
+
 int cursor_peek(struct cursor *cursor)
 {
 	for (uint32_t turns = 0; turns <= cursor->source.npages + 64; turns++) {
-		uint32_t seen = cursor->walk.commit;
-		uint64_t tail;
 		int ret;
 
 		if (cursor->peeked || (cursor->loaded && walk_on(cursor)))
 			return 1;
-		/* A page behind the tail is closed: its commit, read after that tail, is its last. */
-		ret = ring_read_tail(&cursor->source, &tail);
-		if (ret)
-			return ret;
-		if (cursor->loaded && ring_distance(&cursor->source, cursor->page, tail) == 0 &&
-		    ring_page_commit(&cursor->source, cursor->page) <= seen)
-			return 0;
+		if (cursor->loaded && cursor->closed) {
+			go_to(cursor, ring_page_step(&cursor->source, cursor->page, 1));
+		} else if (cursor->loaded) {
+			ret = grown(cursor);
+			if (ret <= 0)
+				return ret;
+		}
 		ret = load(cursor);
 		if (ret)
 			return ret == -EAGAIN ? 0 : ret;
-		if (walk_on(cursor))
-			return 1;
-		if (ring_distance(&cursor->source, cursor->page, tail) <= 0)
-			return 0;
-		go_to(cursor, ring_page_step(&cursor->source, cursor->page, 1));
 	}
 	return 0;
 }
@@ -188,23 +232,18 @@ static int write_head(const struct ring_source *source, uint64_t at, const void 
 	return pwrite(source->fd, from, len, (off_t)(source->offset + at)) == (ssize_t)len ? 0 : -EIO;
 }
 
-int cursor_store(const struct cursor *cursor, uint64_t consumed_at, uint64_t records_at, const struct ring_read *record)
+int cursor_store(struct cursor *cursor, uint64_t consumed_at, uint64_t records_at, const struct ring_read *record)
 {
-	struct ring_read records[2];
-	uint64_t consumed;
-	int now, slot, ret;
+	/* In place when only numbers changed; else the other record, then the word that puts it in force, as writers do. */
+	int slot = record->pos == cursor->stored && cursor->record >= 0 ? cursor->record : cursor->record != 1;
+	int ret = write_head(&cursor->source, records_at + (uint64_t)slot * sizeof(*record), record, sizeof(*record));
 
-	ret = read_head(&cursor->source, consumed_at, &consumed, sizeof(consumed));
-	if (!ret)
-		ret = read_head(&cursor->source, records_at, records, sizeof(records));
-	if (ret)
-		return ret;
-	now = records[0].pos == consumed ? 0 : 1;
-	slot = record->pos == consumed ? now : !now;
-	/* The record, then the word that puts it in force: the writer's slots, for readers. */
-	ret = write_head(&cursor->source, records_at + (uint64_t)slot * sizeof(*record), record, sizeof(*record));
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!ret && record->pos != consumed)
+	if (!ret && record->pos != cursor->stored)
 		ret = write_head(&cursor->source, consumed_at, &record->pos, sizeof(record->pos));
+	if (!ret) {
+		cursor->stored = record->pos;
+		cursor->record = slot;
+	}
 	return ret;
 }

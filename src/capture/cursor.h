@@ -13,6 +13,8 @@
 #include "decode/page.h"
 #include "ring/read.h"
 
+#define CURSOR_BATCH 16
+
 struct cursor {
 	struct ring_source source;
 	uint64_t page;		/* tail word of the page in hand */
@@ -22,8 +24,15 @@ struct cursor {
 	bool recount;		/* nr is the page's first: count what is skipped */
 	uint64_t lost;		/* missed since it was last taken */
 	uint64_t lost_before, read_before, refused_before, ts_before;	/* as of opening */
-	void *copy;
+	uint64_t stored;	/* the shared read position, as far as we know */
+	int record;		/* which record is in force, -1 unknown */
+	unsigned char *copies;	/* of CURSOR_BATCH pages */
+	uint64_t batch;		/* tail word of the first of them */
+	uint32_t nbatch;	/* how many closed pages are copied */
+	uint64_t first[CURSOR_BATCH];	/* numbers of their first events */
+	void *copy;		/* of the page in hand */
 	bool loaded;		/* copy is of `page` */
+	bool closed;		/* and as good as it gets */
 	struct page_walk walk;
 	struct page_event event;
 	bool peeked;		/* event is valid */
@@ -39,12 +48,18 @@ int cursor_peek(struct cursor *cursor);
 /* Passes the event that cursor_peek() shows. */
 void cursor_pass(struct cursor *cursor);
 
+/* More closed pages were copied along with the one in hand. */
+static inline bool cursor_in_batch(const struct cursor *cursor)
+{
+	return cursor->nbatch && ring_distance(&cursor->source, cursor->batch, cursor->page) + 1 < cursor->nbatch;
+}
+
 /* The whole rest of the page in hand, when nothing of it was passed yet: its bytes, else 0. */
 uint32_t cursor_whole_page(const struct cursor *cursor);
 /* Passes all of it; its number of events, time of the last one in *ts. */
 uint32_t cursor_pass_page(struct cursor *cursor, uint64_t *ts);
 
-/* Writes the position back as the shared read position. */
-int cursor_store(const struct cursor *cursor, uint64_t consumed_at, uint64_t records_at, const struct ring_read *record);
+/* Writes the position back as the shared read position. For the one who holds the reader's lock. */
+int cursor_store(struct cursor *cursor, uint64_t consumed_at, uint64_t records_at, const struct ring_read *record);
 
 #endif

@@ -32,12 +32,14 @@ struct lane {
 	uint64_t consumed_at, records_at;
 	uint64_t read;		/* events handed out by this stream */
 	uint64_t lost;		/* told by this stream */
+	uint64_t told;		/* of those, what the shared record knows */
 };
 
 struct reader {
 	struct state_set set;
 	struct lane *lane;	/* [0]: the CPU's ring; [1 + i]: overflow ring i */
 	uint64_t refused;	/* told by this stream */
+	uint64_t taken;		/* how often overflow slots had been taken when all their rings were empty */
 	const uint32_t *wakes;	/* mapped for futex only, never looked at */
 };
 
@@ -123,10 +125,10 @@ static void reader_close(const struct stream *stream, struct reader *reader)
 }
 
 /* The right to consume this CPU of this buffer: a lock on a byte of the set's head, which dies with its holder. */
-static int lock_set(const struct stream *stream, const struct state_set *set)
+static int lock_set(const struct stream *stream, const struct state_set *set, short type)
 {
 	struct flock lock = {
-		.l_type = F_WRLCK,
+		.l_type = type,
 		.l_whence = SEEK_SET,
 		.l_start = (off_t)(set->offset + 64 + stream->cpu % 4032),
 		.l_len = 1,
@@ -161,7 +163,7 @@ static int take_sets(struct stream *stream, const struct state_set *sets, uint32
 			memset(known, 0, sizeof(*known));
 			continue;
 		}
-		ret = stream->consume ? lock_set(stream, &sets[i]) : 0;
+		ret = stream->consume ? lock_set(stream, &sets[i], F_WRLCK) : 0;
 		if (ret == -EAGAIN || ret == -EACCES)
 			ret = err_set(err, -EBUSY, "cpu %u is being read by somebody else", stream->cpu);
 		else if (!ret)
@@ -169,8 +171,12 @@ static int take_sets(struct stream *stream, const struct state_set *sets, uint32
 		if (!ret)
 			count++;
 	}
-	for (uint32_t i = 0; i < stream->nreaders; i++)
+	for (uint32_t i = 0; i < stream->nreaders; i++) {
+		/* What is still locked is not freed: see control/reclaim. */
+		if (stream->consume && stream->reader[i].set.offset)
+			lock_set(stream, &stream->reader[i].set, F_UNLCK);
 		reader_close(stream, &stream->reader[i]);
+	}
 	memcpy(stream->reader, next, count * sizeof(next[0]));
 	stream->nreaders = count;
 	for (uint32_t i = 0; i < count; i++)
@@ -269,10 +275,37 @@ static int lane_peek(const struct stream *stream, const struct reader *reader, u
 	return ret;
 }
 
-/* The overflow lane with the earliest event for this CPU, 0 if there is none. */
-static int earliest(const struct stream *stream, const struct reader *reader, uint32_t *which)
+/* How often overflow slots were taken, all together; 0 is never equal to what was seen before. */
+static uint64_t taken_now(const struct stream *stream)
 {
+	struct overflow_slot slot[64];
+	uint64_t sum = 1;
+
+	for (uint32_t from = 0; from < stream->ncpu; from += 64) {
+		uint32_t n = stream->ncpu - from < 64 ? stream->ncpu - from : 64;
+		off_t at = (off_t)(offsetof(struct rings_head, slot) + from * sizeof(slot[0]));
+
+		if (pread(stream->rings, slot, n * sizeof(slot[0]), at) != (ssize_t)(n * sizeof(slot[0])))
+			return 0;
+		for (uint32_t i = 0; i < n; i++) {
+			/* Its owner may be about to commit. */
+			if (slot[i].owner)
+				return 0;
+			sum += slot[i].taken;
+		}
+	}
+	atomic_thread_fence(memory_order_acquire);
+	return sum;
+}
+
+/* The overflow lane with the earliest event for this CPU, 0 if there is none. */
+static int earliest(const struct stream *stream, struct reader *reader, uint32_t *which)
+{
+	uint64_t taken = taken_now(stream);
+
 	*which = 0;
+	if (taken && taken == reader->taken)
+		return 0;
 	for (uint32_t n = 1; n <= stream->ncpu; n++) {
 		int ret = lane_peek(stream, reader, n);
 
@@ -281,6 +314,7 @@ static int earliest(const struct stream *stream, const struct reader *reader, ui
 		if (ret && (!*which || reader->lane[n].cursor.event.ts < reader->lane[*which].cursor.event.ts))
 			*which = n;
 	}
+	reader->taken = *which ? 0 : taken;
 	return 0;
 }
 
@@ -293,40 +327,41 @@ static uint64_t take_lost(struct lane *lane)
 	return lost;
 }
 
-/* What was lost so far: in the CPU's ring, in the overflow ring of the same number, and for want of any. */
+/* What was lost since it was last told: in the CPU's ring, in the overflow ring of the same number, and for want of any. */
 static uint64_t reader_lost(const struct stream *stream, struct reader *reader)
 {
-	struct ring_source source = lane_source(stream, &reader->set, stream->cpu);
+	struct lane *own = &reader->lane[0];
+	uint64_t told = own->cursor.refused_before + reader->refused;
+	uint64_t lost = take_lost(own) + take_lost(&reader->lane[1 + stream->cpu]);
 	struct ring_head head;
-	uint64_t lost = take_lost(&reader->lane[0]) + take_lost(&reader->lane[1 + stream->cpu]);
 
-	if (!ring_read_head(&source, &head) && head.refused > reader->lane[0].cursor.refused_before + reader->refused) {
-		uint64_t told = reader->lane[0].cursor.refused_before + reader->refused;
-
+	/* Once a batch is often enough. */
+	if (own->open && !cursor_in_batch(&own->cursor) && !ring_read_head(&own->cursor.source, &head) &&
+	    head.refused > told) {
 		lost += head.refused - told;
-		reader->lane[0].lost += head.refused - told;
+		own->lost += head.refused - told;
 		reader->refused += head.refused - told;
 	}
 	return lost;
 }
 
 /* The own ring's page as it is, when nothing has to be slipped in and nothing of it was read before. */
-static bool pass_through(struct stream *stream, struct reader *reader, void *page, struct stream_page *info)
+static bool pass_through(struct stream *stream, struct reader *reader, uint64_t lost, void *page,
+			 struct stream_page *info)
 {
 	struct lane *own = &reader->lane[0];
 	uint32_t bytes = cursor_whole_page(&own->cursor);
-	uint32_t size = own->cursor.source.page_size;
-	uint64_t lost;
+	uint32_t used = PAGE_HEAD_SIZE + bytes;
 
-	if (!bytes || own->cursor.walk.time_stamp < stream->last_ts || bytes + 8 > size - PAGE_HEAD_SIZE)
+	if (!bytes || own->cursor.walk.time_stamp < stream->last_ts ||
+	    (lost && used + sizeof(lost) > own->cursor.source.page_size))
 		return false;
-	lost = reader_lost(stream, reader);
-	memset(page, 0, stream->page_size);
-	memcpy(page, own->cursor.copy, PAGE_HEAD_SIZE + bytes);
+	memcpy(page, own->cursor.copy, used);
+	memset((char *)page + used, 0, stream->page_size - used);
 	*info = (struct stream_page){ .bytes = bytes, .lost = lost, .first_ts = own->cursor.walk.time_stamp };
 	if (lost) {
 		((struct page_head *)page)->commit |= PAGE_MISSED_EVENTS | PAGE_MISSED_STORED;
-		memcpy((char *)page + PAGE_HEAD_SIZE + bytes, &lost, sizeof(lost));
+		memcpy((char *)page + used, &lost, sizeof(lost));
 	}
 	info->events = cursor_pass_page(&own->cursor, &info->last_ts);
 	own->read += info->events;
@@ -346,28 +381,31 @@ static bool move(struct build *build, struct lane *lane, uint32_t skip, uint64_t
 	return true;
 }
 
-/* Events of all lanes by time, until the page is full or the own ring's page in hand is through. */
-static int merge(struct stream *stream, struct reader *reader, struct build *build)
+/* Events of all lanes by time, until the page is full or the own ring's page in hand is through. `other` is the overflow lane
+ * with the earliest event. */
+static int merge(struct stream *stream, struct reader *reader, struct build *build, uint32_t other)
 {
-	uint64_t page = reader->lane[0].cursor.page;
+	struct lane *own = &reader->lane[0];
+	uint64_t page = own->cursor.page;
 
 	for (;;) {
-		int own = lane_peek(stream, reader, 0);
-		uint32_t other;
-		int ret = earliest(stream, reader, &other);
 		struct lane *from = &reader->lane[other];
+		int ret = lane_peek(stream, reader, 0);
 
-		if (own < 0 || ret < 0)
-			return own < 0 ? own : ret;
-		if (own && (!other || reader->lane[0].cursor.event.ts <= from->cursor.event.ts)) {
+		if (ret < 0)
+			return ret;
+		if (ret && (!other || own->cursor.event.ts <= from->cursor.event.ts)) {
 			/* A loss is told at the head of a page: what comes after one begins the next. */
-			if (build->events && (reader->lane[0].cursor.page != page || reader->lane[0].cursor.lost))
+			if (build->events && (own->cursor.page != page || own->cursor.lost))
 				return 0;
-			if (!move(build, &reader->lane[0], 0, stream->last_ts, sizeof(uint64_t)))
+			if (!move(build, own, 0, stream->last_ts, sizeof(uint64_t)))
 				return 0;
 		} else if (other) {
 			if (!move(build, from, sizeof(uint32_t), stream->last_ts, sizeof(uint64_t)))
 				return 0;
+			ret = earliest(stream, reader, &other);
+			if (ret < 0)
+				return ret;
 		} else {
 			return 0;
 		}
@@ -386,12 +424,12 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 		return ret;
 	if (!own && !other)
 		return 0;
-	if (!other && pass_through(stream, reader, page, info))
-		return 1;
 	/* Before the merge: losses that it comes upon belong to the page after. */
 	lost = reader_lost(stream, reader);
+	if (!other && pass_through(stream, reader, lost, page, info))
+		return 1;
 	build_begin(&build, page, stream->page_size);
-	ret = merge(stream, reader, &build);
+	ret = merge(stream, reader, &build, other);
 	if (ret < 0)
 		return ret;
 	build_end(&build, lost);
@@ -402,9 +440,18 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 	return build.events > 0;
 }
 
+/* The rest of what was copied in one go comes first; a reader that dies on the way leaves it to be read again. */
+static bool in_batch(const struct stream *stream)
+{
+	for (uint32_t i = 0; i < stream->nreaders; i++)
+		if (stream->reader[i].lane[0].open && cursor_in_batch(&stream->reader[i].lane[0].cursor))
+			return true;
+	return false;
+}
+
 int stream_next(struct stream *stream, void *page, struct stream_page *info)
 {
-	if (stream->unaccepted)
+	if (stream->unaccepted && !in_batch(stream))
 		stream_accept(stream);
 	for (uint32_t i = 0; i < stream->nreaders; i++) {
 		int ret = reader_next(stream, &stream->reader[i], page, info);
@@ -416,12 +463,14 @@ int stream_next(struct stream *stream, void *page, struct stream_page *info)
 		if (ret)
 			return ret;
 	}
+	if (stream->unaccepted)
+		stream_accept(stream);
 	return 0;
 }
 
-static void lane_accept(const struct stream *stream, const struct reader *reader, const struct lane *lane)
+static void lane_accept(const struct stream *stream, const struct reader *reader, struct lane *lane)
 {
-	const struct cursor *cursor = &lane->cursor;
+	struct cursor *cursor = &lane->cursor;
 	struct ring_read record = {
 		.pos = ring_pos(cursor->page, cursor->offset),
 		.nr = cursor->nr,
@@ -431,8 +480,10 @@ static void lane_accept(const struct stream *stream, const struct reader *reader
 		.ts = stream->last_ts,
 	};
 
-	if (lane->open)
+	if (lane->open && (record.pos != cursor->stored || lane->told != lane->lost + reader->refused)) {
 		cursor_store(cursor, lane->consumed_at, lane->records_at, &record);
+		lane->told = lane->lost + reader->refused;
+	}
 }
 
 void stream_accept(struct stream *stream)

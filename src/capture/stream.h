@@ -5,8 +5,9 @@
  * records that writers without rseq left for this CPU in overflow rings. Pages it yields are the kernel's bytes: where
  * events were lost the commit word carries the missed flag and the count follows the data.
  *
- * A consuming stream holds the CPU's reader lock while open and moves the shared read position past what it yielded when
- * the next page is asked for, or by stream_accept(); a peeking one leaves no trace.
+ * A consuming stream holds the CPU's reader lock while open and moves the shared read position past what it yielded, at the
+ * latest when it finds nothing more, or by stream_accept(); a reader that dies leaves the last few pages to be read once more. A
+ * peeking one leaves no trace.
  * It never trusts what it reads: nothing in the files makes it crash, loop or read outside its own copy.
  */
 #ifndef CAPTURE_STREAM_H

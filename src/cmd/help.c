@@ -15,7 +15,7 @@ static void put_options(struct buf *out, const struct opt *table)
 		snprintf(left, sizeof(left), "%c%c%s--%s%s%s", opt->letter ? '-' : ' ',
 			 opt->letter ? opt->letter : ' ', opt->letter ? ", " : "  ", opt->word,
 			 opt->arg ? " " : "", opt->arg ? opt->arg : "");
-		buf_printf(out, "  %-24s %s\n", left, opt->help);
+		buf_printf(out, "  %-27s %s\n", left, opt->help);
 	}
 }
 
@@ -37,7 +37,7 @@ static void put_all(struct buf *out)
 		buf_printf(out, "  %-8s %s\n", cmd->name, cmd->summary);
 	buf_puts(out, "\noptions:\n");
 	put_options(out, cmd_common);
-	buf_puts(out, "  -V, --version            tell the version\n\n"
+	buf_puts(out, "  -V, --version               tell the version\n\n"
 		      "`ringside help COMMAND` tells more. The tracing directory is $RINGSIDE_DIR, else\n"
 		      "/run/user/UID/ringside, else /dev/shm/ringside-UID.\n"
 		      "Exit status: 0 done, 1 failed, 2 used wrongly.\n");

@@ -278,6 +278,8 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	hold_standard_descriptors();
+	/* As errors of a write they can be told, or kept quiet. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	return dispatch(argc, argv);
 }

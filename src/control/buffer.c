@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "control/file.h"
 #include "control/reclaim.h"
 #include "control/sets.h"
+
+#define READER_WAIT_MS 2000
 
 static int make(struct control *control, const struct state_buffer *buffer, uint32_t npages,
 		uint32_t page_size, const uint64_t *lost, struct state_set *set, struct err *err)
@@ -26,48 +29,59 @@ int control_buffer_expand(struct control *control, struct state_buffer *buffer, 
 	return make(control, buffer, buffer->npages, buffer->page_size, NULL, &buffer->live, err);
 }
 
-/* The live set is written no more but still to be read. */
-static int retire(struct control *control, struct state_buffer *buffer, struct err *err)
+/*
+ * Makes room among the retired sets: the oldest goes. Whoever is reading it gets time to come to its
+ * end; what nobody reads is lost, for each CPU, and the next set's rings will tell so.
+ */
+static int push_out(struct control *control, struct state_buffer *buffer, uint64_t *lost,
+		    struct err *err)
 {
-	int r;
+	struct timespec pause = { 0, 10000000 };
+	struct state_set *oldest = &buffer->retired[0];
+	int r = 0;
 
-	if (buffer->nretired == STATE_RETIRED_MAX) {
-		r = control_limbo_add(control, &buffer->retired[0], err);
-		if (r)
-			return r;
-		buffer->nretired--;
-		memmove(&buffer->retired[0], &buffer->retired[1],
-			buffer->nretired * sizeof(struct state_set));
+	for (int i = 0; i < READER_WAIT_MS / 10 && !control_set_consumed(control, oldest); i++) {
+		if (!control_set_lock(control, oldest))
+			break;
+		nanosleep(&pause, NULL);
 	}
-	buffer->retired[buffer->nretired++] = buffer->live;
+	if (!control_set_consumed(control, oldest)) {
+		r = control_set_lock(control, oldest);
+		if (r)
+			return err_set(err, -EBUSY, "the buffer is being read and the reader is too "
+				       "far behind: try again later");
+		/* What cannot be read cannot be counted either. */
+		if (control_set_unread(control, oldest, lost))
+			memset(lost, 0, control->dir.ncpu * sizeof(*lost));
+	}
+	r = control_limbo_add(control, oldest, err);
+	if (r)
+		return r;
+	buffer->nretired--;
+	memmove(&buffer->retired[0], &buffer->retired[1],
+		buffer->nretired * sizeof(struct state_set));
 	return 0;
 }
 
-/*
- * A new live set behind the present one. When that pushes out the oldest retired one, what nobody
- * read of it is lost, and the new rings tell so.
- */
+/* A new live set; the one before is written no more but still to be read. */
 static int replace(struct control *control, struct state_buffer *buffer, uint32_t npages,
 		   struct err *err)
 {
-	uint64_t *lost = NULL;
+	uint64_t *lost = calloc(control->dir.ncpu, sizeof(*lost));
 	struct state_set set;
 	int r = 0;
 
-	if (buffer->nretired == STATE_RETIRED_MAX) {
-		lost = calloc(control->dir.ncpu, sizeof(*lost));
-		if (!lost)
-			return err_set(err, -ENOMEM, "out of memory");
-		/* What cannot be read cannot be counted either. */
-		if (control_set_unread(control, &buffer->retired[0], lost))
-			memset(lost, 0, control->dir.ncpu * sizeof(*lost));
-	}
-	r = make(control, buffer, npages, buffer->page_size, lost, &set, err);
-	free(lost);
+	if (!lost)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (buffer->nretired == STATE_RETIRED_MAX)
+		r = push_out(control, buffer, lost, err);
 	if (!r)
-		r = retire(control, buffer, err);
-	if (!r)
+		r = make(control, buffer, npages, buffer->page_size, lost, &set, err);
+	if (!r) {
+		buffer->retired[buffer->nretired++] = buffer->live;
 		buffer->live = set;
+	}
+	free(lost);
 	return r;
 }
 

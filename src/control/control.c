@@ -7,6 +7,7 @@
 #include "control/control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,8 +136,11 @@ int control_begin(struct control *control, struct err *err)
 
 void control_cancel(struct control *control)
 {
+	struct flock readers = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
 	if (!control->locked)
 		return;
+	fcntl(control->dir.fd[SEGMENT_RINGS], F_OFD_SETLK, &readers);
 	flock(control->dir.fd[SEGMENT_CONTROL], LOCK_UN);
 	control->locked = false;
 }

@@ -9,16 +9,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include <ringside/print.h>
+
 #include "control/buffer.h"
-#include "layout/registry.h"
 #include "runtime/runtime.h"
 
-struct marker {
-	struct record_head head;
-	uint64_t ip;
-	char text[RUNTIME_RECORD_MAX - sizeof(struct record_head) - sizeof(uint64_t)];
-};
-static_assert(sizeof(struct marker) == RUNTIME_RECORD_MAX, "the longest record");
+/* Text of one record: what is longer takes several, as it does in the kernel. */
+#define CHUNK 4000u
+static_assert(CHUNK + 32 <= RUNTIME_RECORD_MAX, "a chunk is not cut");
 
 /* Rings for the top buffer, and the state that says so. */
 static int prepare(struct control *control, struct err *err)
@@ -44,30 +42,9 @@ static int prepare(struct control *control, struct err *err)
 	return control_commit(control, err);
 }
 
-/* One record of as much of the text as it holds; gives how much that was. */
-static size_t write_one(const char *text, size_t len)
-{
-	struct marker marker;
-	size_t used;
-
-	/* A line break and a NUL come behind the text. */
-	if (len > sizeof(marker.text) - 2)
-		len = sizeof(marker.text) - 2;
-	memset(&marker.head, 0, sizeof(marker.head));
-	marker.ip = MARKER_IP;
-	memcpy(marker.text, text, len);
-	used = len;
-	if (!used || text[used - 1] != '\n')
-		marker.text[used++] = '\n';
-	do
-		marker.text[used++] = '\0';
-	while (used % 4);
-	runtime_write(EVENT_ID_PRINT, &marker, offsetof(struct marker, text) + used);
-	return len;
-}
-
 int control_mark(struct control *control, const char *text, size_t len, struct err *err)
 {
+	char chunk[CHUNK + 1];
 	int r = prepare(control, err);
 
 	if (r)
@@ -76,8 +53,11 @@ int control_mark(struct control *control, const char *text, size_t len, struct e
 	if (r && r != -EALREADY)
 		return err_set(err, r, "cannot attach to %s: %s", control->dir.path, strerror(-r));
 	while (len) {
-		size_t n = write_one(text, len);
+		size_t n = len < CHUNK ? len : CHUNK;
 
+		memcpy(chunk, text, n);
+		chunk[n] = '\0';
+		ringside_mark(chunk);
 		text += n;
 		len -= n;
 	}

@@ -9,10 +9,14 @@
  *       when the slot is free, was taken anew, or its owner is dead. Taking a slot is followed by a
  *       full barrier and a look at the generation, and we look at the slots after publishing: so
  *       whoever takes one after our look sees the new generation.
+ *   (c) a consuming reader, which stores how far it has come. It locks a byte of the set's head
+ *       (capture/stream), and after that looks whether the set is still in use; we look at the locks
+ *       after publishing.
  */
 #include "control/reclaim.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -54,8 +58,8 @@ int control_limbo_add_extent(struct control *control, uint64_t offset, uint64_t 
 		goto stamp;
 	}
 	if (state->nlimbo == STATE_LIMBO_MAX)
-		return err_set(err, -EBUSY, "%s/rings: too much was given up that a program may "
-			       "still use: try again in 10 s", control->dir.path);
+		return err_set(err, -EBUSY, "%s/rings: too much was given up that a program or a "
+			       "reader may still use: try again in 10 s", control->dir.path);
 	limbo = &state->limbo[state->nlimbo++];
 	limbo->offset = offset;
 	limbo->size = size;
@@ -189,11 +193,37 @@ bool control_quiesce(const struct control *control, bool old_enough)
 	return true;
 }
 
+/* (c): has nobody locked any byte of that part of the file? */
+static bool is_unlocked(const struct control *control, const struct state_limbo *limbo)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)limbo->offset,
+		.l_len = (off_t)limbo->size,
+	};
+
+	return !fcntl(control->dir.fd[SEGMENT_RINGS], F_OFD_GETLK, &lock) && lock.l_type == F_UNLCK;
+}
+
+static bool free_extent(const struct control *control, const struct state_limbo *limbo,
+			uint64_t file_size)
+{
+	uint64_t end = limbo->offset + limbo->size;
+
+	if (!is_unlocked(control, limbo))
+		return false;
+	end = end < file_size ? end : file_size;
+	return limbo->offset >= end || !control_file_punch(&control->dir, SEGMENT_RINGS,
+							   limbo->offset, end - limbo->offset, NULL);
+}
+
 void control_reclaim(struct control *control)
 {
 	struct control_state *state = &control->state;
 	uint64_t now = mono_ns();
 	bool old_enough = true;
+	uint32_t kept = 0;
 	uint64_t size;
 
 	if (!state->nlimbo || control_file_size(&control->dir, SEGMENT_RINGS, &size, NULL))
@@ -203,18 +233,13 @@ void control_reclaim(struct control *control)
 			old_enough = false;
 	if (!control_quiesce(control, old_enough))
 		return;
-	for (uint32_t i = 0; i < state->nlimbo; i++) {
-		const struct state_limbo *limbo = &state->limbo[i];
-		uint64_t end = limbo->offset + limbo->size;
-
-		end = end < size ? end : size;
-		if (limbo->offset < end &&
-		    control_file_punch(&control->dir, SEGMENT_RINGS, limbo->offset,
-				       end - limbo->offset, NULL))
-			return;
-	}
+	for (uint32_t i = 0; i < state->nlimbo; i++)
+		if (!free_extent(control, &state->limbo[i], size))
+			state->limbo[kept++] = state->limbo[i];
+	if (kept == state->nlimbo)
+		return;
 	/* Another generation, which differs in nothing that a program looks at. */
-	state->nlimbo = 0;
+	state->nlimbo = kept;
 	control_state_publish(state, &control->dir, NULL);
 }
 

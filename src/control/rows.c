@@ -10,6 +10,8 @@
 #include "control/names.h"
 #include "decode/page.h"
 
+#define FOLLOW_TRIES 100
+
 /* One CPU: a page of its stream, and the event of it that is next. */
 struct lane {
 	struct stream *stream;
@@ -44,11 +46,63 @@ static int lane_open(struct control_rows *rows, struct lane *lane, uint32_t cpu,
 	r = stream_open(&lane->stream, control->dir.fd[SEGMENT_RINGS],
 			&control->state.buffers[rows->how.buffer], control->dir.ncpu, cpu,
 			rows->how.consume, err);
-	if (r)
-		return r;
-	lane->page_size = stream_page_size(lane->stream);
-	lane->page = aligned_alloc(64, (lane->page_size + 63u) & ~63u);
-	return lane->page ? 0 : err_set(err, -ENOMEM, "out of memory");
+	return r;
+}
+
+/* Room for a page of the size that the stream yields now. What was in it before is not needed. */
+static int lane_room(struct lane *lane, struct err *err)
+{
+	uint32_t size = stream_page_size(lane->stream);
+
+	if (size <= lane->page_size)
+		return 0;
+	free(lane->page);
+	lane->page_size = 0;
+	lane->page = aligned_alloc(64, (size + 63u) & ~63u);
+	if (!lane->page)
+		return err_set(err, -ENOMEM, "out of memory");
+	lane->page_size = size;
+	return 0;
+}
+
+/* Is a set of the one description missing in the other? */
+static bool lost_sets(const struct state_buffer *before, const struct state_buffer *now)
+{
+	for (uint32_t i = 0; i <= before->nretired; i++) {
+		const struct state_set *set = i < before->nretired ? &before->retired[i] : &before->live;
+		bool found = !set->offset || (set->offset == now->live.offset &&
+					      set->generation == now->live.generation);
+
+		for (uint32_t j = 0; j < now->nretired && !found; j++)
+			found = set->offset == now->retired[j].offset &&
+				set->generation == now->retired[j].generation;
+		if (!found)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The buffer may have got other rings since. A consumer locks them, and then the state must still be
+ * the same: what is locked and in use is not freed (control/reclaim). 1 when some rings are gone.
+ */
+static int follow(struct control_rows *rows, struct err *err)
+{
+	struct control *control = rows->control;
+	struct state_buffer *buffer = &control->state.buffers[rows->how.buffer];
+	int gone = 0, r = 0;
+
+	for (int i = 0; i < FOLLOW_TRIES && !r; i++) {
+		struct state_buffer before = *buffer;
+
+		if (control_state_current(&control->state, &control->dir))
+			return gone;
+		r = control_refresh(control, err);
+		gone |= lost_sets(&before, buffer);
+		for (uint32_t j = 0; !r && j < rows->nlanes; j++)
+			r = stream_update(rows->lanes[j].stream, buffer, err);
+	}
+	return r ? r : err_set(err, -EBUSY, "the buffer changes too often to be read");
 }
 
 int control_rows_open(struct control_rows **out, struct control *control,
@@ -74,7 +128,9 @@ int control_rows_open(struct control_rows **out, struct control *control,
 		r = lane_open(rows, &rows->lanes[i], how->cpu < 0 ? i : (uint32_t)how->cpu, err);
 	for (uint32_t i = 0; !r && i < rows->nlanes; i++)
 		rows->streams[i] = rows->lanes[i].stream;
-	if (r) {
+	if (!r)
+		r = follow(rows, err);
+	if (r < 0) {
 		control_rows_close(rows);
 		return r;
 	}
@@ -101,7 +157,7 @@ void control_rows_close(struct control_rows *rows)
 static int lane_page(struct control_rows *rows, struct lane *lane, struct err *err)
 {
 	struct stream_page info;
-	int r;
+	int gone = 0, r;
 
 	if (lane->handed_out) {
 		lane->handed_out = false;
@@ -111,7 +167,21 @@ static int lane_page(struct control_rows *rows, struct lane *lane, struct err *e
 		if (rows->how.consume)
 			stream_accept(lane->stream);
 	}
+	r = follow(rows, err);
+	if (r >= 0)
+		r = lane_room(lane, err);
+	if (r < 0)
+		return r;
 	r = stream_next(lane->stream, lane->page, &info);
+	if (rows->how.consume ? r < 0 : r)
+		gone = follow(rows, err);
+	if (gone < 0)
+		return gone;
+	if (gone) {
+		/* The page may have come from rings that were freed while it was copied. */
+		lane->lost += r > 0 ? info.events : 0;
+		return 1;
+	}
 	if (r < 0)
 		return err_set(err, r, "the ring of CPU %u cannot be read: %s", lane->cpu,
 			       strerror(-r));
@@ -204,38 +274,11 @@ int control_rows_next(struct control_rows *rows, struct control_row *row, struct
 	return 1;
 }
 
-/* The buffer may have got other rings since. */
-static int follow(struct control_rows *rows, struct err *err)
-{
-	struct control *control = rows->control;
-	int r;
-
-	if (control_state_current(&control->state, &control->dir))
-		return 0;
-	r = control_refresh(control, err);
-	for (uint32_t i = 0; !r && i < rows->nlanes; i++) {
-		struct lane *lane = &rows->lanes[i];
-		uint32_t size;
-		void *page;
-
-		r = stream_update(lane->stream, &control->state.buffers[rows->how.buffer], err);
-		size = stream_page_size(lane->stream);
-		if (r || size <= lane->page_size)
-			continue;
-		page = realloc(lane->page, size);
-		if (!page)
-			return err_set(err, -ENOMEM, "out of memory");
-		lane->page = page;
-		lane->page_size = size;
-	}
-	return r;
-}
-
 int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err)
 {
 	int r = follow(rows, err);
 
-	return r ? r : stream_wait_any(rows->streams, rows->nlanes, timeout_ms);
+	return r < 0 ? r : stream_wait_any(rows->streams, rows->nlanes, timeout_ms);
 }
 
 int control_rows_stats(struct control_rows *rows, struct stream_stats *sum, struct err *err)

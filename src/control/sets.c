@@ -9,6 +9,7 @@
 #include "control/sets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -87,8 +88,8 @@ static int check_space(const struct control *control, uint32_t npages, uint32_t 
 
 	if (online < 1 || online > (long)ncpu)
 		online = ncpu;
-	need = SET_HEAD_SIZE + 2ull * ncpu * ring_pages_offset(ncpu, npages) +
-	       (uint64_t)online * npages * page_size;
+	need = SET_HEAD_SIZE + 2ull * ncpu * ring_align((uint64_t)npages * 8) +
+	       ncpu * (4096 + ring_head_size(ncpu)) + (uint64_t)online * npages * page_size;
 	if (fstatvfs(control->dir.fd[SEGMENT_RINGS], &fs))
 		return 0;
 	room = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -122,6 +123,21 @@ static void head_init(unsigned char *bytes, uint32_t i, uint32_t ncpu, uint32_t 
 	}
 }
 
+/*
+ * Memory for what programs store to without asking: a ring's head and its first[]. A CPU's own ring
+ * has no streams, so the rest of its head stays a hole.
+ */
+static int ring_back(const struct control *control, const struct state_set *set, uint32_t i,
+		     uint64_t at, uint64_t head_size, struct err *err)
+{
+	const struct segment_dir *dir = &control->dir;
+	uint64_t used = i < dir->ncpu ? 4096 : head_size;
+	int r = control_file_back(dir, SEGMENT_RINGS, at, used, err);
+
+	return r ? r : control_file_back(dir, SEGMENT_RINGS, at + head_size,
+					 ring_align((uint64_t)set->npages * 8), err);
+}
+
 static int rings_init(const struct control *control, const struct state_set *set,
 		      const uint64_t *lost, struct err *err)
 {
@@ -140,10 +156,10 @@ static int rings_init(const struct control *control, const struct state_set *set
 		head_init(bytes, i, ncpu, set->npages, set->page_size);
 		if (lost && i < ncpu)
 			((struct ring_head *)(void *)bytes)->refused = lost[i];
-		r = control_file_back(dir, SEGMENT_RINGS, at,
-				      ring_pages_offset(ncpu, set->npages), err);
+		r = ring_back(control, set, i, at, size, err);
 		if (!r)
-			r = control_file_write(dir, SEGMENT_RINGS, bytes, size, at, err);
+			r = control_file_write(dir, SEGMENT_RINGS, bytes, i < ncpu ? 4096 : size, at,
+					       err);
 	}
 	free(bytes);
 	return r;
@@ -184,6 +200,19 @@ int control_set_make(struct control *control, struct state_set *set, uint32_t np
 	made.generation = control_state_generation(&control->state) + 1;
 	*set = made;
 	return 0;
+}
+
+int control_set_lock(const struct control *control, const struct state_set *set)
+{
+	/* All bytes that consumers lock one of: see capture/stream. */
+	struct flock lock = {
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)set->offset,
+		.l_len = SET_HEAD_SIZE,
+	};
+
+	return fcntl(control->dir.fd[SEGMENT_RINGS], F_OFD_SETLK, &lock) ? -EAGAIN : 0;
 }
 
 /* A ring's head with what follows it, and the number that its next event will have. */

@@ -26,6 +26,9 @@ int control_set_make(struct control *control, struct state_set *set, uint32_t np
 int control_set_unread(const struct control *control, const struct state_set *set,
 		       uint64_t *unread);
 
+/* Keeps consumers away from the set until the transaction ends. -EAGAIN when there is one. */
+int control_set_lock(const struct control *control, const struct state_set *set);
+
 /* Has every reader been told everything of the set? One that cannot be read has not been. */
 bool control_set_consumed(const struct control *control, const struct state_set *set);
 

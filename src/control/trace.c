@@ -93,32 +93,56 @@ int node_trace_write(struct node_request *request, struct err *err)
 	return control_commit(control, err);
 }
 
-/* Consumes all pages of a CPU that are there now; each is handed on before it counts as read. */
-static int drain(struct node_request *request, bool keep, struct err *err)
+/* A consumer's rings are locked first; after that the state must still be the same (rows.c). */
+static int open_consumer(struct node_request *request, struct stream **stream, struct err *err)
 {
 	struct control *control = request->control;
+	int r;
+
+	r = stream_open(stream, control->dir.fd[SEGMENT_RINGS], node_buffer(request),
+			control->dir.ncpu, request->cpu, true, err);
+	if (r)
+		return r;
+	for (int i = 0; !r && i < 100; i++) {
+		if (control_state_current(&control->state, &control->dir))
+			return 0;
+		r = control_refresh(control, err);
+		if (!r)
+			r = stream_update(*stream, node_buffer(request), err);
+	}
+	stream_close(*stream);
+	return r ? r : err_set(err, -EBUSY, "the buffer changes too often to be read");
+}
+
+/*
+ * Consumes the pages of a CPU, until all that was there at the beginning is read: more may come all
+ * the time. Each page is handed on before it counts as read.
+ */
+static int drain(struct node_request *request, bool keep, struct err *err)
+{
+	struct stream_stats stats = { 0 };
 	struct stream_page info;
 	struct stream *stream;
+	uint64_t taken = 0;
 	uint32_t size;
 	char *page;
 	int r;
 
-	r = stream_open(&stream, control->dir.fd[SEGMENT_RINGS], node_buffer(request),
-			control->dir.ncpu, request->cpu, true, err);
+	r = open_consumer(request, &stream, err);
 	if (r)
 		return r;
 	size = stream_page_size(stream);
 	page = aligned_alloc(64, (size + 63u) & ~63u);
-	if (!page)
-		r = err_set(err, -ENOMEM, "out of memory");
-	while (!r && (r = stream_next(stream, page, &info)) == 1) {
+	r = page ? stream_stats(stream, &stats) : -ENOMEM;
+	while (!r && taken < stats.entries && (r = stream_next(stream, page, &info)) == 1) {
+		taken += info.events;
 		if (keep)
 			buf_add(&request->out, page, size);
 		r = buf_failed(&request->out) ? -ENOMEM : node_flush(request);
 		if (!r)
 			stream_accept(stream);
 	}
-	/* What it passed by on the way counts, too: see control/rows. */
+	/* What it passed by on the way counts, too: see rows.c. */
 	if (!r)
 		stream_accept(stream);
 	free(page);

@@ -145,3 +145,36 @@ int ring_page_copy(const struct ring_source *source, uint64_t page, void *copy, 
 		return ret;
 	return in_reach(source, page, tail);
 }
+
+int ring_pages_copy(const struct ring_source *source, uint64_t page, uint32_t max, void *copies, uint64_t *firsts)
+{
+	uint32_t index = index_of(page);
+	uint64_t tail;
+	int64_t closed;
+	int ret;
+
+	if (index >= source->npages)
+		return 0;
+	ret = ring_read_tail(source, &tail);						/* a */
+	if (ret)
+		return ret;
+	closed = ring_distance(source, page, tail);
+	if (closed <= 0 || !in_reach(source, page, tail))
+		return 0;
+	if (max > closed)
+		max = (uint32_t)closed;
+	if (max > source->npages - index)
+		max = source->npages - index;
+	/* A closed page has its last commit: b and c are one. */
+	ret = read_at(source, page_at(source, page), copies, (size_t)max * source->page_size);
+	if (!ret)
+		ret = read_at(source, ring_head_size(source->ncpu) + (uint64_t)index * 8, firsts, (size_t)max * 8);
+	if (ret)
+		return ret;
+	atomic_thread_fence(memory_order_acquire);
+	ret = ring_read_tail(source, &tail);						/* d */
+	if (ret)
+		return ret;
+	/* The first of them is the next to be overwritten: if that still holds, all do. */
+	return in_reach(source, page, tail) ? (int)max : 0;
+}

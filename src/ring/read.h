@@ -42,4 +42,7 @@ uint32_t ring_page_commit(const struct ring_source *source, uint64_t page);
  */
 int ring_page_copy(const struct ring_source *source, uint64_t page, void *copy, uint64_t *first);
 
+/* As many pages from `page` on as are closed and lie behind one another, at most `max`, in one go: how many, 0 or -errno. */
+int ring_pages_copy(const struct ring_source *source, uint64_t page, uint32_t max, void *copies, uint64_t *firsts);
+
 #endif
