@@ -83,7 +83,7 @@ need() {
 build() {
 	mkdir -p build
 	if [ ! -f build/build.ninja ]; then
-		CC=gcc meson setup build >build/setup.log 2>&1 || {
+		CC=gcc meson setup build -Dtests=false >build/setup.log 2>&1 || {
 			cat build/setup.log >&2
 			die "meson could not set up build/"
 		}

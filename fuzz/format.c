@@ -1,10 +1,11 @@
 /*
- * Any bytes as a `format` text and as a record of that event: parsed, compiled and printed in every way there is. Input:
+ * Any bytes as a `format` text and as a record of that event: parsed, compiled and printed in every
+ * way there is. Input:
  *
  *   text NUL printf-format NUL record
  *
- * where a text that does not begin with "name:" is taken for a print format of an event with one field of each kind.
- * The printf-format is what a bprint record's address leads to.
+ * where a text that does not begin with "name:" is taken for a print format of an event with one
+ * field of each kind. The printf-format is what a bprint record's address leads to.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -73,8 +74,8 @@ static void print(const struct decode_format *format, const uint8_t *rec, size_t
 	buf_fini(&out);
 }
 
-static void one(const char *system, const char *text, size_t len, const uint8_t *rec, size_t rec_len,
-		const char *printf_text)
+static void one(const char *system, const char *text, size_t len, const uint8_t *rec,
+		size_t rec_len, const char *printf_text)
 {
 	struct decode_format *format;
 	struct err err = ERR_INIT;

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a sub-buffer: the walk ends within size / 4 steps, every record lies inside the page, and events come in
- * the order of their places. Read as each kind of machine writes them.
+ * Any bytes as a sub-buffer: the walk ends within size / 4 steps, every record lies inside the
+ * page, and events come in the order of their places. Read as each kind of machine writes them.
  */
 #include <stdint.h>
 #include <stdlib.h>

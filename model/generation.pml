@@ -23,10 +23,8 @@
 #include "prop.h"
 
 #define G 3		/* generations */
-#ifndef E
-#define E 3		/* events attempted */
-#endif
-#define KILLS 1
+#define EVENTS 2	/* attempts */
+#define KILLS 1		/* of writers */
 
 byte gen;
 byte owner, taken;	/* the overflow slot: one for all generations */
@@ -54,8 +52,10 @@ byte names, kills, live, begun, ended, dropped;
 #define RING		g = view
 #endif
 #ifdef FAULT_CPU_OUTSIDE		/* cpu_id of before the section */
+#define LOOK		if :: r = 0 :: r = 1 fi
 #define CPU_RING	r
 #else
+#define LOOK		skip
 #define CPU_RING	c
 #endif
 
@@ -63,7 +63,7 @@ byte names, kills, live, begun, ended, dropped;
 
 #define STORE		MUST(FREED, built[g] && !freed[g])
 #define COMMIT		STORE; MUST(R14, g == view); committed[g]++; ended++
-#define LEAVE		if :: in -> busy[c] = 0; writing[r] = 0; in = 0 :: else fi
+#define LEAVE		if :: in -> busy[c] = 0; writing[r] = 0; in = 0; c = 0; r = 0; g = 0 :: else fi
 
 /* A step of a section: an abort or a kill may come before it. One outside of sections: only a kill. */
 #define INSN(s)		atomic { if :: s :: goto abort fi }
@@ -72,18 +72,17 @@ byte names, kills, live, begun, ended, dropped;
 proctype Writer()
 {
 	byte me, view, g, c, r, o;
-	bit in;
+	bit in;		/* a section */
 
 	atomic { names++; me = names }
-next:	atomic { if :: begun == E -> goto done :: begun < E -> begun++ fi }
-format:	atomic { view = gen; o = 0; g = 0; if :: r = 0 :: r = 1 fi }
-	if :: goto section :: goto overflow fi;
+next:	atomic { g = 0; o = 0; view = 0; if :: begun == EVENTS -> goto done :: begun < EVENTS -> begun++ fi }
+format:	atomic { view = gen; g = 0; o = 0; LOOK; if :: goto section :: goto overflow fi }
 
 section:
 	atomic {
 		if :: !busy[0] -> c = 0 :: !busy[1] -> c = 1 fi;
 		RING;
-		if :: CURRENT :: else -> goto format fi;
+		if :: CURRENT :: else -> c = 0; goto format fi;
 		busy[c] = 1; r = CPU_RING; in = 1; MUST(R11, !writing[r]); writing[r] = 1
 	}
 	INSN(STORE);							/* P */

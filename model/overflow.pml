@@ -13,13 +13,15 @@
  */
 #include "prop.h"
 
-#define E 3		/* attempts, and one more by a survivor */
+#ifndef EVENTS
+#define EVENTS 3	/* attempts, and one more by a survivor */
+#endif
 #define KILLS 2
 #define K 2		/* aborts of the CPU's section before the overflow ring is taken */
 
 byte owner;		/* 0, or a program's name */
 byte commit;		/* events of two cells; ring.pml has the pages */
-byte cell[(E + 1) * 2];
+byte cell[(EVENTS + 1) * 2];
 byte tag[2], nr[2];
 byte dropped;
 bit dead[1 + 3 + KILLS + 1];	/* what /proc says about a name; nobody is called 0 */
@@ -77,7 +79,7 @@ proctype Program()
 	atomic { names++; me = names }
 next:	atomic {
 		k = 0; o = 0; d = 0;
-		if :: begun == E + alone -> goto done :: begun < E + alone -> begun++ fi
+		if :: begun == EVENTS + alone -> goto done :: begun < EVENTS + alone -> begun++ fi
 	}
 	do	/* the CPU's own ring; commit there is of no interest here */
 	:: !ENOUGH -> k = (k + 1) % (K + 1)

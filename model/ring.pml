@@ -1,14 +1,13 @@
 /*
- * ring.pml: one CPU's ring, its writers, and readers on other CPUs. Memory is in program order here; order.pml takes
+ * ring.pml: one CPU's ring, its writers, and a reader on another CPU. Memory is in program order here; order.pml takes
  * that away.
  *
  * A section runs with the CPU in hand. Before each of its stores the kernel may take the CPU away: the section has
  * then had no effect but the stores so far, and starts again from its first load. SIGKILL is the same without the
  * new start. So one label, `aborted`, stands for preemption, migration, a signal and death, at every boundary.
  *
- * Between sections nothing of a writer is left but what it wants to write. A process of this model is therefore any
- * number of programs in a row (who is killed is followed by the next), and two of them are enough for all ways in
- * which programs can come between each other's sections.
+ * Between sections nothing of a writer is left but what it wants to write. So a process of this model is any number
+ * of programs in a row: one that is killed is followed by the next.
  *
  * Windows:
  *   A  between two stores of WRITE: the cells above commit and the slot that does not match may be anything
@@ -28,15 +27,29 @@
 #ifndef N
 #define N 2		/* pages */
 #endif
-#ifndef E
-#define E 4		/* events attempted */
+#ifndef EVENTS
+#define EVENTS 3	/* attempts that come to an end */
 #endif
 #define U 2		/* cells in a page; an event takes one or two */
-#if defined(READER) || defined(PEEKER)
-#define WATCHED
-#define TICK 0		/* readers make nothing of times: they stand still, for fewer states */
+
+/*
+ * Without READER: two writers and every abort there can be, for what writers promise.
+ * With READER: one writer and at most ABORTS aborts, for what readers conclude. R2 makes that enough, since an aborted
+ * section is nothing to a reader. Fewer states: times stand still, the stores to a slot, which no reader looks at, are
+ * one step, and what a second writer could do at B is done by SWITCH coming out of the blue.
+ */
+#ifdef READER
+#define TICK 0
+#ifndef ABORTS
+#define ABORTS 1
+#endif
+byte aborts;
+#define MAY_ABORT	(aborts < ABORTS)
+#define ABORTED		aborts++
 #else
 #define TICK 1
+#define MAY_ABORT	true
+#define ABORTED		skip
 #endif
 
 typedef Page {
@@ -103,10 +116,13 @@ byte live;		/* writers that may still write */
 #else
 #define UNSTAMPED	(c == 0)
 #endif
-#ifdef FAULT_DISCARD_OFF_BY_ONE
-#define FULL		(t + 1 - consumed > N)
+/* The page after the next is being read: one more than R12 asks for, so that CAME_ROUND serves discard mode too. */
+#if defined(FAULT_DISCARD_NO_GAP)
+#define FULL		(t + 1 == consumed + N)
+#elif defined(FAULT_DISCARD_OFF_BY_ONE)
+#define FULL		(t == consumed + N)
 #else
-#define FULL		(t + 1 - consumed >= N)
+#define FULL		(t + 2 == consumed + N)
 #endif
 #ifdef FAULT_DROP_UNCOUNTED
 #define DROP		skip
@@ -123,14 +139,6 @@ byte live;		/* writers that may still write */
 #else
 #define FINISHED	(T > t)
 #endif
-/* A full ring has come round for its oldest page; but until consumed passes that, R12 keeps writers out of it. */
-#if !defined(DISCARD) || defined(FAULT_DISCARD_TAIL_RULE)
-#define UNTOUCHED	(!CAME_ROUND)
-#elif defined(FAULT_PEEK_ALWAYS)
-#define UNTOUCHED	true
-#else
-#define UNTOUCHED	(!CAME_ROUND || consumed <= t)
-#endif
 
 /* ---- Sections ---- */
 
@@ -139,14 +147,6 @@ byte live;		/* writers that may still write */
 #define LEAVE		busy = 0; t = 0; c = 0; o = 0; now = 0
 
 /* INSN: a store inside a section. LAST: the one that ends it, visible and out of reach of an abort in one step. */
-#ifdef ABORTS
-byte aborts;
-#define MAY_ABORT (aborts < ABORTS)
-#define ABORTED aborts++
-#else
-#define MAY_ABORT true
-#define ABORTED skip
-#endif
 #ifndef FAULT_NO_ABORT
 #define INSN(s)		atomic { if :: s; BOUNDARY :: MAY_ABORT -> goto aborted fi }
 #define INSN_IF(y, s)	atomic { if :: (y) -> s; BOUNDARY :: (y) && MAY_ABORT -> goto aborted :: else fi }
@@ -162,7 +162,7 @@ byte aborts;
 #define PUT_CELLS \
 	INSN(MUST(R2, !SEEN(t % N, c)); page[t % N].cell[c] = CELL(slot[1 - o].nr, size)); \
 	INSN_IF(size == 2, MUST(R2, !SEEN(t % N, c + 1)); page[t % N].cell[c + 1] = CELL(slot[1 - o].nr, 0))
-#ifdef WATCHED	/* no reader looks at slots: their three stores are one step */
+#ifdef READER
 #define SET_SLOT(ts_, nr_, tag_) \
 	INSN(slot[DEST].ts = ts_; slot[DEST].nr = nr_; slot[DEST].tag = tag_)
 #else
@@ -193,11 +193,11 @@ proctype Writer()
 
 idle:	atomic {
 		if
-		:: ended < E -> if :: size = 1 :: size = 2 fi
-		:: ended >= E -> goto done
+		:: ended < EVENTS -> if :: size = 1 :: size = 2 fi
+		:: ended >= EVENTS -> goto done
 		fi;
-#ifdef ONE_WRITER	/* what a second one could do at B: a SWITCH at any time, whether or not there is room */
-		if :: skip :: tail < LATE -> sw = 1; goto switch fi
+#ifdef READER
+		if :: skip :: tail <= N -> sw = 1; goto switch fi
 #endif
 	}
 
@@ -223,7 +223,10 @@ write:	/* The words loaded are written on this CPU only, so nothing comes betwee
 #endif
 	goto idle;
 
-switch:	/* Blind: it does not ask whether there is room by now. All that it can do wrong by that is to waste a page. */
+switch:	/*
+	 * The code leaves it when tail is not what WRITE saw. Nothing here depends on that, so it is not asked: at B a
+	 * SWITCH too many wastes a page, and does no harm.
+	 */
 	atomic { ENTER }
 #ifdef DISCARD
 	if
@@ -245,6 +248,7 @@ switch:	/* Blind: it does not ask whether there is room by now. All that it can 
 	goto write;
 
 aborted:
+progress:	/* with NP: whoever goes on for ever is aborted for ever, and goes to the overflow ring for that */
 	atomic {
 		LEAVE; ABORTED;
 		if
@@ -256,14 +260,8 @@ aborted:
 done:	live--
 }
 
-/* ---- Readers ---- */
-inline copy_page()
-{
-	c = page[t % N].commit;						/* E */
-	atomic { f = page[t % N].first; base = page[t % N].base }	/* D from here on */
-	if :: c > 0 -> copy[0] = page[t % N].cell[0] :: c == 0 fi;
-	if :: c > 1 -> copy[1] = page[t % N].cell[1] :: c <= 1 fi
-}
+/* ---- The reader ---- */
+#ifdef READER
 
 /* An accepted copy: whole events with running numbers, the first as the page says. base ends as the next number. */
 inline walk()
@@ -279,8 +277,7 @@ inline walk()
 	od
 }
 
-#ifdef READER
-/* Follows the ring to its end. In discard mode it is the one that consumes. */
+/* Follows the ring to its end, and consumes. */
 proctype Reader()
 {
 	byte t, off;			/* where it is */
@@ -302,10 +299,13 @@ proctype Reader()
 #ifdef FAULT_CONSUME_EARLY
 	   if :: T > t -> consumed = t + 1 :: T == t fi;
 #endif
-	   copy_page();
+	   c = page[t % N].commit;					/* E */
+	   atomic { f = page[t % N].first; base = page[t % N].base }	/* D from here on */
+	   if :: c > 0 -> copy[0] = page[t % N].cell[0] :: c == 0 fi;
+	   if :: c > 1 -> copy[1] = page[t % N].cell[1] :: c <= 1 fi;
 	   atomic {
 		if
-		:: UNTOUCHED ->
+		:: !CAME_ROUND ->
 			MUST(R1, c >= off);
 			/* f - base - drops were dropped, base - expect were lost, before this page */
 			MUST(R6, off > 0 || (base >= expect && f - base >= drops));
@@ -321,42 +321,18 @@ proctype Reader()
 			:: !FINISHED && quiet -> break
 			:: else
 			fi
-		:: else -> MUST(R9, !quiet)	/* nobody writes, so nothing comes round */
+		:: else -> MUST(R9, !quiet);	/* nobody writes, so nothing comes round */
+#ifdef DISCARD
+			MUST(R12, !CAME_ROUND)		/* and nothing does while it is unread */
+#endif
 		fi;
 		T = 0; c = 0; f = 0; base = 0; i = 0; copy[0] = 0; copy[1] = 0
 	   }
 	od;
 	atomic {
-		MUST(R7, ended >= E);
 		MUST(R6, ended == committed + dropped);
 		MUST(R6, expect == committed && drops <= dropped)
 	}
-}
-
-#endif
-#ifdef PEEKER
-/* Stands for all that a consuming reader does to others. */
-proctype Eater()
-{
-end:	do
-	:: atomic { consumed < tail -> consumed++ }
-	od
-}
-
-/* Looks at one page, once, and consumes nothing. */
-proctype Peeker()
-{
-	byte t, T, c, f, base, i, copy[U];
-
-	atomic {
-		T = tail; t = T;
-		do
-		:: t > 0 && t + N > T + 1 -> t--
-		:: break
-		od
-	}
-	copy_page();
-	atomic { if :: UNTOUCHED -> walk() :: else fi }
 }
 #endif
 
@@ -364,18 +340,13 @@ init {
 	atomic {
 		slot[1].tag = 255;	/* matches nothing; slot[0], all 0, is that of the empty ring */
 		live = 1; run Writer();
-#ifndef ONE_WRITER
-		live = 2; run Writer();
-#endif
 #ifdef READER
-		run Reader();
-#endif
-#ifdef PEEKER
-		run Eater();
-		run Peeker()
+		run Reader()
+#else
+		live = 2; run Writer()
 #endif
 	}
 #ifndef READER
-	atomic { !live -> MUST(R7, ended >= E); MUST(R6, ended == committed + dropped) }
+	atomic { !live -> MUST(R6, ended == committed + dropped) }
 #endif
 }

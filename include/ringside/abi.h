@@ -110,6 +110,9 @@ enum {
 extern "C" {
 #endif
 
+/* The version of the library that is in use: "0.1.0". The header's is in ringside/ringside.h. */
+RINGSIDE_API const char *ringside_version(void);
+
 /* Makes an event known. Again and again is fine. Runs in constructors. */
 RINGSIDE_API void ringside_event_register(struct ringside_event *event,
 					  const struct ringside_field *fields);

@@ -192,11 +192,12 @@ RINGSIDE_STATIC_ASSERT(offsetof(struct ringside_event, semaphore) == 4, "USDT no
 		RINGSIDE_MAP(RINGSIDE_CHECK, __VA_ARGS__) \
 	}
 
-/* The event: one in each program or library, under a name that USDT notes can use. */
+/* The event: one in each program or library, under a name that USDT notes can use, in the section
+ * where tools look for semaphores. */
 #define RINGSIDE_OBJECT(system, name, ev, ...) \
 	extern struct ringside_event ringside_event_##ev __asm__("ringside_event_" #ev) \
 		__attribute__((visibility("hidden"))); \
-	__attribute__((weak, used)) struct ringside_event ringside_event_##ev = { \
+	__attribute__((weak, used, section(".probes"))) struct ringside_event ringside_event_##ev = { \
 		&ringside_event_##ev.nothing, 0, 0, 0, 0, 0, 0, RINGSIDE_ABI, 0, 0, system, name, \
 		"" RINGSIDE_MAP(RINGSIDE_PRINT, __VA_ARGS__), 0, 0 \
 	};

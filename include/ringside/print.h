@@ -118,10 +118,12 @@ extern struct ringside_format *const __start_ringside_formats[]
 extern struct ringside_format *const __stop_ringside_formats[]
 	__attribute__((weak, visibility("hidden")));
 
+#ifndef RINGSIDE_INSIDE	/* the library itself has none */
 static __attribute__((constructor(103), unused)) void ringside_format_start(void)
 {
 	ringside_format_register(__start_ringside_formats, __stop_ringside_formats);
 }
+#endif
 
 #define RINGSIDE_FORMAT_SITE(text) \
 	static struct ringside_format ringside_object = { \

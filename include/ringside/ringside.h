@@ -20,15 +20,4 @@
 #include <ringside/event.h>
 #include <ringside/print.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* The version of the library that is in use: "0.1.0". */
-RINGSIDE_API const char *ringside_version(void);
-
-#ifdef __cplusplus
-}
-#endif
-
 #endif

@@ -7,6 +7,8 @@
 #ifndef RINGSIDE_WORDS_H
 #define RINGSIDE_WORDS_H
 
+#include <ringside/abi.h>
+
 /* Parameters of trace_SYSTEM_NAME. */
 #define RINGSIDE_PARAM(x) RINGSIDE_PARAM_##x
 #define RINGSIDE_PARAM_field(type, name) , type name
@@ -187,8 +189,9 @@ RINGSIDE_INLINE uint64_t ringside_show(double value)
 	size_t ringside_n_##name = strlen(name); \
 	ringside_len += ringside_room(ringside_n_##name + 1, 1);
 #define RINGSIDE_MEASURE_string_n(name) \
-	size_t ringside_n_##name = name ? name##_len : 6; \
+	name##_len = name ? name##_len : 6; \
 	name = name ? name : "(null)"; \
+	size_t ringside_n_##name = name##_len; \
 	ringside_len += ringside_room(ringside_n_##name, 1) + 4;
 #define RINGSIDE_MEASURE_sequence(type, name) \
 	size_t ringside_n_##name = name ? name##_count : 0; \

@@ -77,7 +77,8 @@ static void go_to(struct cursor *cursor, uint64_t page)
 /* The page's own number decides what the next event's is. */
 static void take_number(struct cursor *cursor, uint64_t first)
 {
-	if (cursor->numbered && first > cursor->nr && first - cursor->nr < 1ull << 62)
+	/* Numbers may wrap; one that goes back is somebody's garbage. */
+	if (cursor->numbered && first - cursor->nr < 1ull << 62)
 		cursor->lost += first - cursor->nr;
 	cursor->nr = first;
 	cursor->numbered = true;
@@ -131,6 +132,7 @@ static int load(struct cursor *cursor)
 			if (!cursor->offset || cursor->recount)
 				take_number(cursor, first);
 			cursor->loaded = true;
+			cursor->loads++;
 			return walk_from_start(cursor);
 		}
 		ret = ring_read_tail(&cursor->source, &tail);

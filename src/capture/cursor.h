@@ -33,6 +33,7 @@ struct cursor {
 	void *copy;		/* of the page in hand */
 	bool loaded;		/* copy is of `page` */
 	bool closed;		/* and as good as it gets */
+	uint32_t loads;		/* how often a page was taken in hand */
 	struct page_walk walk;
 	struct page_event event;
 	bool peeked;		/* event is valid */

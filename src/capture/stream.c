@@ -262,14 +262,16 @@ static int lane_peek(const struct stream *stream, const struct reader *reader, u
 			return ret;
 	}
 	while ((ret = cursor_peek(&lane->cursor)) > 0) {
+		const struct page_event *event = &lane->cursor.event;
 		uint32_t cpu;
 
 		if (!n)
 			return 1;
-		memcpy(&cpu, lane->cursor.event.data, sizeof(cpu));
-		if (lane->cursor.event.len > sizeof(cpu) &&
-		    (cpu == stream->cpu || (cpu >= stream->ncpu && !stream->cpu)))
-			return 1;
+		if (event->len > sizeof(cpu)) {
+			memcpy(&cpu, event->data, sizeof(cpu));
+			if (cpu == stream->cpu || (cpu >= stream->ncpu && !stream->cpu))
+				return 1;
+		}
 		cursor_pass(&lane->cursor);
 	}
 	return ret;
@@ -337,7 +339,7 @@ static uint64_t reader_lost(const struct stream *stream, struct reader *reader)
 
 	/* Once a batch is often enough. */
 	if (own->open && !cursor_in_batch(&own->cursor) && !ring_read_head(&own->cursor.source, &head) &&
-	    head.refused > told) {
+	    (int64_t)(head.refused - told) > 0) {
 		lost += head.refused - told;
 		own->lost += head.refused - told;
 		reader->refused += head.refused - told;
@@ -368,16 +370,20 @@ static bool pass_through(struct stream *stream, struct reader *reader, uint64_t 
 	return true;
 }
 
-/* Adds the lane's next event to the page; false when the page is full. */
+/* Adds the lane's next event to the page; false when the page is full. One that no page can hold is nobody's: it is passed
+ * and counts as lost. */
 static bool move(struct build *build, struct lane *lane, uint32_t skip, uint64_t not_before, uint32_t keep)
 {
 	const struct page_event *event = &lane->cursor.event;
 	uint64_t ts = event->ts > not_before ? event->ts : not_before;
 
-	if (!build_add(build, ts, (const char *)event->data + skip, event->len - skip, keep))
+	if (build_add(build, ts, (const char *)event->data + skip, event->len - skip, keep))
+		lane->read++;
+	else if (build->events)
 		return false;
+	else
+		lane->cursor.lost++;
 	cursor_pass(&lane->cursor);
-	lane->read++;
 	return true;
 }
 
@@ -387,13 +393,20 @@ static int merge(struct stream *stream, struct reader *reader, struct build *bui
 {
 	struct lane *own = &reader->lane[0];
 	uint64_t page = own->cursor.page;
+	uint32_t loads = own->cursor.loads;
 
 	for (;;) {
-		struct lane *from = &reader->lane[other];
-		int ret = lane_peek(stream, reader, 0);
+		struct lane *from;
+		int look, ret = lane_peek(stream, reader, 0);
 
 		if (ret < 0)
 			return ret;
+		/* A copy made since may show what came after things in overflow rings that were not there yet (R8). */
+		look = own->cursor.loads != loads ? earliest(stream, reader, &other) : 0;
+		if (look < 0)
+			return look;
+		loads = own->cursor.loads;
+		from = &reader->lane[other];
 		if (ret && (!other || own->cursor.event.ts <= from->cursor.event.ts)) {
 			/* A loss is told at the head of a page: what comes after one begins the next. */
 			if (build->events && (own->cursor.page != page || own->cursor.lost))
@@ -415,7 +428,7 @@ static int merge(struct stream *stream, struct reader *reader, struct build *bui
 static int reader_next(struct stream *stream, struct reader *reader, void *page, struct stream_page *info)
 {
 	struct build build;
-	uint64_t lost;
+	uint64_t lost = 0;
 	uint32_t other;
 	int own = lane_peek(stream, reader, 0);
 	int ret = own < 0 ? own : earliest(stream, reader, &other);
@@ -424,8 +437,9 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 		return ret;
 	if (!own && !other)
 		return 0;
-	/* Before the merge: losses that it comes upon belong to the page after. */
-	lost = reader_lost(stream, reader);
+	/* Before the merge: losses that it comes upon belong to the page after. Older sets may have ended with one. */
+	for (struct reader *each = stream->reader; each <= reader; each++)
+		lost += reader_lost(stream, each);
 	if (!other && pass_through(stream, reader, lost, page, info))
 		return 1;
 	build_begin(&build, page, stream->page_size);
@@ -468,12 +482,15 @@ int stream_next(struct stream *stream, void *page, struct stream_page *info)
 	return 0;
 }
 
-static void lane_accept(const struct stream *stream, const struct reader *reader, struct lane *lane)
+static void lane_accept(const struct stream *stream, const struct reader *reader, uint32_t n)
 {
+	struct lane *lane = &reader->lane[n];
 	struct cursor *cursor = &lane->cursor;
+	/* A loss that was come upon and not told yet is left to whoever reads on; of overflow rings one stream tells. */
+	uint64_t untold = !n || n == 1 + stream->cpu ? cursor->lost : 0;
 	struct ring_read record = {
 		.pos = ring_pos(cursor->page, cursor->offset),
-		.nr = cursor->nr,
+		.nr = cursor->nr - untold,
 		.lost = cursor->lost_before + lane->lost,
 		.read = cursor->read_before + lane->read,
 		.refused = cursor->refused_before + reader->refused,
@@ -492,7 +509,7 @@ void stream_accept(struct stream *stream)
 		return;
 	for (uint32_t i = 0; i < stream->nreaders; i++)
 		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
-			lane_accept(stream, &stream->reader[i], &stream->reader[i].lane[n]);
+			lane_accept(stream, &stream->reader[i], n);
 	stream->unaccepted = false;
 }
 

@@ -194,7 +194,7 @@ static int unknown_command(const char *name)
 
 static int run(const struct cmd *cmd, const struct opts *opts)
 {
-	if (opts_value(opts, "help") && cmd != &cmd_help) {
+	if (opts_value(opts, "help")) {
 		char name[32];
 		struct opts_item item = { NULL, name };
 		struct opts about = { &item, 1, 1 };

@@ -110,7 +110,7 @@ static uint64_t measure(const struct segment_dir *dir, struct moment *now)
 }
 
 #if defined(__x86_64__) || defined(__i386__)
-/* Does the counter run at one rate on all CPUs, whatever they do? The kernel knows and CPUID says. */
+/* Does the counter run at one rate on all CPUs, whatever they do? Kernel and CPUID know. */
 static bool counter_trusted(void)
 {
 	unsigned a, b, c, d;
@@ -160,7 +160,7 @@ static uint64_t known_rate(void)
 
 static uint64_t scaled(const struct state_clock *clock, uint64_t counter)
 {
-	/* In two halves, so that no 128-bit product is needed; counts before counter0 are negative. */
+	/* In two halves, without a 128-bit product; counts before counter0 are negative. */
 	uint64_t counts = counter - clock->counter0;
 	uint64_t high = (uint64_t)((int64_t)counts >> 32), low = counts & UINT32_MAX;
 

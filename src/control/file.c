@@ -22,16 +22,20 @@ const char *control_file_name(enum segment_kind kind)
 	}
 }
 
-static int failed(const struct segment_dir *dir, enum segment_kind kind, const char *what, int code, struct err *err)
+static int failed(const struct segment_dir *dir, enum segment_kind kind, const char *what, int code,
+		  struct err *err)
 {
 	if (code == -ENOSPC || code == -EDQUOT)
-		return err_set(err, code, "%s/%s: %s: the file system is full: make room or use a smaller buffer",
-			       dir->path, control_file_name(kind), what);
-	return err_set(err, code, "%s/%s: %s: %s", dir->path, control_file_name(kind), what, strerror(-code));
+		return err_set(
+			err, code,
+			"%s/%s: %s: the file system is full: make room or use a smaller buffer",
+			dir->path, control_file_name(kind), what);
+	return err_set(err, code, "%s/%s: %s: %s", dir->path, control_file_name(kind), what,
+		       strerror(-code));
 }
 
-int control_file_read(const struct segment_dir *dir, enum segment_kind kind, void *bytes, size_t len, uint64_t offset,
-		      struct err *err)
+int control_file_read(const struct segment_dir *dir, enum segment_kind kind, void *bytes,
+		      size_t len, uint64_t offset, struct err *err)
 {
 	char *to = bytes;
 
@@ -43,7 +47,8 @@ int control_file_read(const struct segment_dir *dir, enum segment_kind kind, voi
 		if (n < 0)
 			return failed(dir, kind, "cannot be read", -errno, err);
 		if (!n)
-			return err_set(err, -EUCLEAN, "%s/%s: is cut short: remove %s and start again", dir->path,
+			return err_set(err, -EUCLEAN,
+				       "%s/%s: is cut short: remove %s and start again", dir->path,
 				       control_file_name(kind), dir->path);
 		to += n;
 		offset += (uint64_t)n;
@@ -52,8 +57,8 @@ int control_file_read(const struct segment_dir *dir, enum segment_kind kind, voi
 	return 0;
 }
 
-int control_file_write(const struct segment_dir *dir, enum segment_kind kind, const void *bytes, size_t len,
-		       uint64_t offset, struct err *err)
+int control_file_write(const struct segment_dir *dir, enum segment_kind kind, const void *bytes,
+		       size_t len, uint64_t offset, struct err *err)
 {
 	const char *from = bytes;
 
@@ -71,19 +76,20 @@ int control_file_write(const struct segment_dir *dir, enum segment_kind kind, co
 	return 0;
 }
 
-int control_file_publish(const struct segment_dir *dir, enum segment_kind kind, const void *word, size_t len,
-			 uint64_t offset, struct err *err)
+int control_file_publish(const struct segment_dir *dir, enum segment_kind kind, const void *word,
+			 size_t len, uint64_t offset, struct err *err)
 {
 	int r;
 
-	/* Pairs with the fence of programs between marking an event ready and reading `published` again. */
+	/* Partner: the fence of programs between marking an event ready and reading `published`. */
 	atomic_thread_fence(memory_order_seq_cst);
 	r = control_file_write(dir, kind, word, len, offset, err);
 	atomic_thread_fence(memory_order_seq_cst);
 	return r;
 }
 
-int control_file_size(const struct segment_dir *dir, enum segment_kind kind, uint64_t *size, struct err *err)
+int control_file_size(const struct segment_dir *dir, enum segment_kind kind, uint64_t *size,
+		      struct err *err)
 {
 	struct stat st;
 
@@ -93,7 +99,8 @@ int control_file_size(const struct segment_dir *dir, enum segment_kind kind, uin
 	return 0;
 }
 
-int control_file_grow(const struct segment_dir *dir, enum segment_kind kind, uint64_t size, struct err *err)
+int control_file_grow(const struct segment_dir *dir, enum segment_kind kind, uint64_t size,
+		      struct err *err)
 {
 	uint64_t now = 0;
 	int r;
@@ -106,8 +113,8 @@ int control_file_grow(const struct segment_dir *dir, enum segment_kind kind, uin
 	return 0;
 }
 
-int control_file_back(const struct segment_dir *dir, enum segment_kind kind, uint64_t offset, uint64_t len,
-		      struct err *err)
+int control_file_back(const struct segment_dir *dir, enum segment_kind kind, uint64_t offset,
+		      uint64_t len, struct err *err)
 {
 	int r;
 
@@ -118,8 +125,8 @@ int control_file_back(const struct segment_dir *dir, enum segment_kind kind, uin
 }
 
 /* For file systems that cannot punch: the same to a reader, but the memory stays in use. */
-static int write_zeros(const struct segment_dir *dir, enum segment_kind kind, uint64_t offset, uint64_t len,
-		       struct err *err)
+static int write_zeros(const struct segment_dir *dir, enum segment_kind kind, uint64_t offset,
+		       uint64_t len, struct err *err)
 {
 	static const char zeros[65536];
 	int r = 0;
@@ -134,13 +141,14 @@ static int write_zeros(const struct segment_dir *dir, enum segment_kind kind, ui
 	return r;
 }
 
-int control_file_punch(const struct segment_dir *dir, enum segment_kind kind, uint64_t offset, uint64_t len,
-		       struct err *err)
+int control_file_punch(const struct segment_dir *dir, enum segment_kind kind, uint64_t offset,
+		       uint64_t len, struct err *err)
 {
 	int r;
 
 	do
-		r = fallocate(dir->fd[kind], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)len);
+		r = fallocate(dir->fd[kind], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			      (off_t)offset, (off_t)len);
 	while (r && errno == EINTR);
 	if (!r)
 		return 0;

@@ -25,6 +25,7 @@ struct lane {
 	bool has_event;
 	bool handed_out;	/* events of the page left this room */
 	bool began;
+	uint64_t left;		/* of those who peek: events that they have not seen yet */
 };
 
 struct control_rows {
@@ -35,6 +36,7 @@ struct control_rows {
 	uint32_t nlanes;
 	struct stream **streams;	/* of the lanes */
 	bool settled;		/* nothing was handed out since positions were last stored */
+	struct stream_stats sum;	/* of all lanes when they were opened */
 };
 
 static int lane_open(struct control_rows *rows, struct lane *lane, uint32_t cpu, struct err *err)
@@ -105,6 +107,35 @@ static int follow(struct control_rows *rows, struct err *err)
 	return r ? r : err_set(err, -EBUSY, "the buffer changes too often to be read");
 }
 
+static void stats_add(struct stream_stats *sum, const struct stream_stats *one)
+{
+	sum->entries += one->entries;
+	sum->written += one->written;
+	sum->overrun += one->overrun;
+	sum->dropped += one->dropped;
+	sum->read += one->read;
+	sum->bytes += one->bytes;
+	if (one->oldest_ts && (!sum->oldest_ts || one->oldest_ts < sum->oldest_ts))
+		sum->oldest_ts = one->oldest_ts;
+}
+
+/* Counts what is there now: who peeks sees no more than that, however fast more is written. */
+static int count(struct control_rows *rows, struct err *err)
+{
+	for (uint32_t i = 0; i < rows->nlanes; i++) {
+		struct lane *lane = &rows->lanes[i];
+		struct stream_stats one;
+		int r = stream_stats(lane->stream, &one);
+
+		if (r)
+			return err_set(err, r, "the ring of CPU %u cannot be read: %s", lane->cpu,
+				       strerror(-r));
+		lane->left = one.entries;
+		stats_add(&rows->sum, &one);
+	}
+	return 0;
+}
+
 int control_rows_open(struct control_rows **out, struct control *control,
 		      const struct control_rows_how *how, struct err *err)
 {
@@ -130,6 +161,8 @@ int control_rows_open(struct control_rows **out, struct control *control,
 		rows->streams[i] = rows->lanes[i].stream;
 	if (!r)
 		r = follow(rows, err);
+	if (r >= 0)
+		r = how->consume ? 0 : count(rows, err);
 	if (r < 0) {
 		control_rows_close(rows);
 		return r;
@@ -195,7 +228,7 @@ static int lane_page(struct control_rows *rows, struct lane *lane, struct err *e
 /* Makes sure that the lane has its next event, if there is one. */
 static int lane_fill(struct control_rows *rows, struct lane *lane, struct err *err)
 {
-	while (!lane->has_event) {
+	while (!lane->has_event && (rows->how.consume || lane->left)) {
 		int r;
 
 		if (lane->walking && page_walk_next(&lane->walk, &lane->event) == 1) {
@@ -271,6 +304,7 @@ int control_rows_next(struct control_rows *rows, struct control_row *row, struct
 	first->began = true;
 	first->has_event = false;
 	first->handed_out = true;
+	first->left--;
 	return 1;
 }
 
@@ -281,27 +315,9 @@ int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err
 	return r < 0 ? r : stream_wait_any(rows->streams, rows->nlanes, timeout_ms);
 }
 
-int control_rows_stats(struct control_rows *rows, struct stream_stats *sum, struct err *err)
+const struct stream_stats *control_rows_stats(const struct control_rows *rows)
 {
-	struct stream_stats one;
-
-	memset(sum, 0, sizeof(*sum));
-	for (uint32_t i = 0; i < rows->nlanes; i++) {
-		int r = stream_stats(rows->lanes[i].stream, &one);
-
-		if (r)
-			return err_set(err, r, "the ring of CPU %u cannot be read: %s",
-				       rows->lanes[i].cpu, strerror(-r));
-		sum->entries += one.entries;
-		sum->written += one.written;
-		sum->overrun += one.overrun;
-		sum->dropped += one.dropped;
-		sum->read += one.read;
-		sum->bytes += one.bytes;
-		if (one.oldest_ts && (!sum->oldest_ts || one.oldest_ts < sum->oldest_ts))
-			sum->oldest_ts = one.oldest_ts;
-	}
-	return 0;
+	return &rows->sum;
 }
 
 const struct decode_ctx *control_rows_ctx(struct control_rows *rows)

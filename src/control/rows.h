@@ -3,7 +3,8 @@
  *
  * Each CPU's stream yields pages (capture/stream.h); their events are merged by time. Reading may
  * peek, which changes nothing, or consume, which takes each event away from all later readers.
- * When there is nothing more at the moment, control_rows_next() says so and may be asked again.
+ * When there is nothing more at the moment, control_rows_next() says so; a consumer may ask again,
+ * while those who peek get what was there when they came, and no more.
  */
 #ifndef CONTROL_ROWS_H
 #define CONTROL_ROWS_H
@@ -47,8 +48,8 @@ int control_rows_next(struct control_rows *rows, struct control_row *row, struct
 /* Waits until there may be more, at most `timeout_ms`; 1, 0 on timeout, -EINTR. Follows the state. */
 int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err);
 
-/* Sums over the CPUs that are read. */
-int control_rows_stats(struct control_rows *rows, struct stream_stats *sum, struct err *err);
+/* For those who peek: sums over the CPUs that are read, as of opening. */
+const struct stream_stats *control_rows_stats(const struct control_rows *rows);
 
 /* Names for printing the rows. */
 const struct decode_ctx *control_rows_ctx(struct control_rows *rows);

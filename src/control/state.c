@@ -1,9 +1,10 @@
 /*
  * control/state: see state.h. Called by the tool only, from one thread at a time.
  *
- * What is read was written by another process and may hold anything: every count, offset and string is checked before
- * it is used, and a state that fails any check is refused as a whole. It may also be replaced while it is read; then its
- * checksum or its own copy of `published` does not fit, the published word has moved, and reading starts over.
+ * What is read was written by another process and may hold anything: every count, offset and string
+ * is checked before it is used, and a state that fails any check is refused as a whole. It may also
+ * be replaced while it is read; then its checksum or its own copy of `published` does not fit, the
+ * published word has moved, and reading starts over.
  */
 #include "control/state.h"
 
@@ -15,11 +16,13 @@
 #include "control/file.h"
 
 #define READ_TRIES 1000
+#define CONTROL_RESERVE (CONTROL_FIRST_STATE + 32768u)
 
 bool control_geometry_valid(uint32_t npages, uint32_t page_size)
 {
-	return npages >= RING_NPAGES_MIN && npages <= RING_NPAGES_MAX && page_size >= PAGE_SIZE_MIN &&
-	       page_size <= PAGE_SIZE_MAX && !(page_size & (page_size - 1));
+	return npages >= RING_NPAGES_MIN && npages <= RING_NPAGES_MAX &&
+	       page_size >= PAGE_SIZE_MIN && page_size <= PAGE_SIZE_MAX &&
+	       !(page_size & (page_size - 1));
 }
 
 uint64_t control_pages_from_kb(uint64_t kb, uint32_t page_size)
@@ -101,9 +104,10 @@ static bool set_valid(const struct state_set *set, uint32_t ncpu)
 
 static bool buffer_valid(const struct state_buffer *buffer, uint32_t ncpu)
 {
-	if (!terminated(buffer->name, sizeof(buffer->name)) || buffer->nretired > STATE_RETIRED_MAX ||
-	    !control_geometry_valid(buffer->npages, buffer->page_size) || !set_valid(&buffer->live, ncpu) ||
-	    !set_valid(&buffer->snapshot, ncpu))
+	if (!terminated(buffer->name, sizeof(buffer->name)) ||
+	    buffer->nretired > STATE_RETIRED_MAX ||
+	    !control_geometry_valid(buffer->npages, buffer->page_size) ||
+	    !set_valid(&buffer->live, ncpu) || !set_valid(&buffer->snapshot, ncpu))
 		return false;
 	for (uint32_t i = 0; i < buffer->nretired; i++)
 		if (!buffer->retired[i].offset || !set_valid(&buffer->retired[i], ncpu))
@@ -119,17 +123,19 @@ static bool limbo_valid(const struct state_limbo *limbo, uint32_t ncpu)
 }
 
 /* Are `count` things of `size` bytes inside the state, at a place where they may be? */
-static bool table_inside(const struct state_head *head, uint32_t offset, uint32_t count, size_t size)
+static bool table_inside(const struct state_head *head, uint32_t offset, uint32_t count,
+			 size_t size)
 {
 	return offset >= sizeof(*head) && offset <= head->size && offset % 8 == 0 &&
 	       count <= (head->size - offset) / size;
 }
 
 /* Takes the state over from the bytes that were read, or tells what is wrong with them. */
-static const char *take(struct control_state *state, const struct state_head *head, const char *bytes, uint32_t ncpu)
+static const char *take(struct control_state *state, const struct state_head *head,
+			const char *bytes, uint32_t ncpu)
 {
-	if (!head->nbuffers || head->nbuffers > STATE_BUFFERS_MAX || head->nrules > CONTROL_RULES_MAX ||
-	    head->nlimbo > STATE_LIMBO_MAX)
+	if (!head->nbuffers || head->nbuffers > STATE_BUFFERS_MAX ||
+	    head->nrules > CONTROL_RULES_MAX || head->nlimbo > STATE_LIMBO_MAX)
 		return "impossible counts";
 	if (!table_inside(head, head->buffers, head->nbuffers, sizeof(struct state_buffer)) ||
 	    !table_inside(head, head->rules, head->nrules, sizeof(struct state_rule)) ||
@@ -152,7 +158,8 @@ static const char *take(struct control_state *state, const struct state_head *he
 	for (uint32_t i = 0; i < state->nrules; i++) {
 		const struct state_rule *rule = &state->rules[i];
 
-		if (rule->buffer >= state->nbuffers || !terminated(rule->system, sizeof(rule->system)) ||
+		if (rule->buffer >= state->nbuffers ||
+		    !terminated(rule->system, sizeof(rule->system)) ||
 		    !terminated(rule->event, sizeof(rule->event)))
 			return "an impossible rule";
 	}
@@ -163,7 +170,8 @@ static const char *take(struct control_state *state, const struct state_head *he
 }
 
 /* One try at the state that `published` names. NULL, or what is wrong. */
-static const char *read_published(struct control_state *state, const struct segment_dir *dir, uint64_t published)
+static const char *read_published(struct control_state *state, const struct segment_dir *dir,
+				  uint64_t published)
 {
 	uint64_t place = (published & CONTROL_PLACE_MASK) * 4096;
 	struct state_head head;
@@ -175,7 +183,8 @@ static const char *read_published(struct control_state *state, const struct segm
 		return "an impossible place";
 	if (control_file_read(dir, SEGMENT_CONTROL, &head, sizeof(head), place, NULL))
 		return "it is cut short";
-	if (head.published != published || head.size < sizeof(head) || head.size > CONTROL_STATE_MAX)
+	if (head.published != published || head.size < sizeof(head) ||
+	    head.size > CONTROL_STATE_MAX)
 		return "an impossible header";
 	bytes = malloc(head.size);
 	if (!bytes)
@@ -201,8 +210,8 @@ static const char *read_published(struct control_state *state, const struct segm
 
 static int published_word(const struct segment_dir *dir, uint64_t *word, struct err *err)
 {
-	return control_file_read(dir, SEGMENT_CONTROL, word, sizeof(*word), offsetof(struct control_head, published),
-				 err);
+	return control_file_read(dir, SEGMENT_CONTROL, word, sizeof(*word),
+				 offsetof(struct control_head, published), err);
 }
 
 bool control_state_current(const struct control_state *state, const struct segment_dir *dir)
@@ -236,8 +245,9 @@ int control_state_read(struct control_state *state, const struct segment_dir *di
 			break;
 	}
 	control_state_default(state);
-	return err_set(err, -EUCLEAN, "%s/control: is damaged (%s): `ringside reset` makes it usable again", dir->path,
-		       wrong);
+	return err_set(err, -EUCLEAN,
+		       "%s/control: is damaged (%s): `ringside reset` makes it usable again",
+		       dir->path, wrong);
 }
 
 static uint64_t align(uint64_t bytes)
@@ -261,9 +271,11 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 	bytes = malloc(head->size);
 	if (!bytes)
 		return NULL;
-	memcpy(bytes + head->buffers, state->buffers, state->nbuffers * sizeof(struct state_buffer));
+	memcpy(bytes + head->buffers, state->buffers,
+	       state->nbuffers * sizeof(struct state_buffer));
 	if (state->nrules)
-		memcpy(bytes + head->rules, state->rules, state->nrules * sizeof(struct state_rule));
+		memcpy(bytes + head->rules, state->rules,
+		       state->nrules * sizeof(struct state_rule));
 	memcpy(bytes + head->limbo, state->limbo, state->nlimbo * sizeof(struct state_limbo));
 	return bytes;
 }
@@ -278,10 +290,21 @@ static uint64_t find_place(const struct control_state *state, uint32_t size)
 	return after < CONTROL_FIRST_STATE ? CONTROL_FIRST_STATE : after;
 }
 
-int control_state_publish(struct control_state *state, const struct segment_dir *dir, struct err *err)
+/* Memory for states to come, so that tracing can be stopped when the file system is full. */
+static void reserve(const struct segment_dir *dir)
+{
+	uint64_t size;
+
+	if (!control_file_size(dir, SEGMENT_CONTROL, &size, NULL) && size < CONTROL_RESERVE)
+		(void)control_file_back(dir, SEGMENT_CONTROL, size, CONTROL_RESERVE - size, NULL);
+}
+
+int control_state_publish(struct control_state *state, const struct segment_dir *dir,
+			  struct err *err)
 {
 	struct state_head head = { 0 };
-	uint64_t generation = (control_state_generation(state) + 1) & (UINT64_MAX >> CONTROL_PLACE_BITS);
+	uint64_t generation = (control_state_generation(state) + 1) &
+			      (UINT64_MAX >> CONTROL_PLACE_BITS);
 	uint64_t place;
 	char *bytes;
 	int r;
@@ -304,10 +327,13 @@ int control_state_publish(struct control_state *state, const struct segment_dir 
 	if (!r)
 		r = control_file_back(dir, SEGMENT_CONTROL, place, align(head.size), err);
 	if (!r)
+		reserve(dir);
+	if (!r)
 		r = control_file_write(dir, SEGMENT_CONTROL, bytes, head.size, place, err);
 	free(bytes);
 	if (!r)
-		r = control_file_publish(dir, SEGMENT_CONTROL, &head.published, sizeof(head.published),
+		r = control_file_publish(dir, SEGMENT_CONTROL, &head.published,
+					 sizeof(head.published),
 					 offsetof(struct control_head, published), err);
 	if (r)
 		return r;

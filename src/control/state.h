@@ -1,9 +1,11 @@
 /*
- * control/state: everything that is switched on, as one value: read from the control file, changed in memory, published.
+ * control/state: everything that is switched on, as one value: read from the control file, changed in
+ * memory, published.
  *
- * In memory it is a struct that may be changed at will. Publishing writes it, checksummed, into a place of the control
- * file that the current state does not use, and then stores the one word that names the place and the generation
- * (layout/control.h). Reading needs no lock; changing and publishing happen under the directory's lock (control.h).
+ * In memory it is a struct that may be changed at will. Publishing writes it, checksummed, into a
+ * place of the control file that the current state does not use, and then stores the one word that
+ * names the place and the generation (layout/control.h). Reading needs no lock; changing and
+ * publishing happen under the directory's lock (control.h).
  */
 #ifndef CONTROL_STATE_H
 #define CONTROL_STATE_H
@@ -21,7 +23,7 @@
 #define CONTROL_RINGS_MAX (1ull << 46)	/* no set ends behind this byte of the rings file */
 
 struct control_state {
-	uint64_t published;	/* the word under which it was read or last published; 0: the default state */
+	uint64_t published;	/* the word that it was read or published under; 0: the default */
 	uint64_t place;		/* where that lies in the control file, 0 when nowhere */
 	uint64_t place_size;
 	uint32_t nbuffers;	/* at least 1: the top buffer is the first */
@@ -33,7 +35,7 @@ struct control_state {
 	struct state_limbo limbo[STATE_LIMBO_MAX];
 };
 
-/* The state of a fresh directory: tracing on, nothing enabled, no rings yet. Keeps `published` and the place. */
+/* A fresh directory's: tracing on, nothing enabled, no rings yet. Keeps `published` and place. */
 void control_state_default(struct control_state *state);
 
 /* `state` is zeroed or was read before. -EUCLEAN: what is published makes no sense. */
@@ -44,7 +46,8 @@ void control_state_fini(struct control_state *state);
 bool control_state_current(const struct control_state *state, const struct segment_dir *dir);
 
 /* A generation further. Only under the lock. */
-int control_state_publish(struct control_state *state, const struct segment_dir *dir, struct err *err);
+int control_state_publish(struct control_state *state, const struct segment_dir *dir,
+			  struct err *err);
 
 /* Room for one more rule at the end, or NULL. */
 struct state_rule *control_state_rule_add(struct control_state *state);

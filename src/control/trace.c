@@ -45,18 +45,15 @@ static int show(struct node_request *request, int cpu, struct err *err)
 	struct control_rows_how how = { .buffer = request->buffer, .cpu = cpu };
 	struct control_rows *rows;
 	struct control_row row;
-	struct stream_stats stats;
 	uint64_t n = 0;
 	int r;
 
 	r = control_rows_open(&rows, request->control, &how, err);
 	if (r)
 		return r;
-	r = control_rows_stats(rows, &stats, err);
-	if (!r)
-		put_header(request, &stats);
+	put_header(request, control_rows_stats(rows));
 	while (!r && (r = control_rows_next(rows, &row, err)) == 1) {
-		put_gap(request, &row, stats.overrun != 0, n++);
+		put_gap(request, &row, control_rows_stats(rows)->overrun != 0, n++);
 		report_trace_line(&request->out, &row.row, control_rows_ctx(rows), 0);
 		r = request->out.len >= PIECE ? node_flush(request) : 0;
 	}

@@ -1,7 +1,8 @@
 /*
- * decode/abi: how the machine that wrote a trace laid out its words. Records of this machine and of a tracing
- * directory are little-endian with 8-byte longs whatever the word size of the program that wrote them; a file of
- * another machine may differ, so nothing in this room reads a word but through decode_abi_load().
+ * decode/abi: how the machine that wrote a trace laid out its words. Records of this machine and of
+ * a tracing directory are little-endian with 8-byte longs whatever the word size of the program
+ * that wrote them; a file of another machine may differ, so nothing in this room reads a word but
+ * through decode_abi_load().
  */
 #ifndef DECODE_ABI_H
 #define DECODE_ABI_H
@@ -18,7 +19,10 @@ struct decode_abi {
 
 #define DECODE_ABI_NATIVE { .big_endian = __BYTE_ORDER == __BIG_ENDIAN, .long_size = 8 }
 
-/* The word of 1, 2, 4 or 8 bytes at `p`, which need not be aligned; zero-extended, 0 for any other size. */
+/*
+ * The word of 1, 2, 4 or 8 bytes at `p`, which need not be aligned; zero-extended, 0 for any other
+ * size.
+ */
 static inline uint64_t decode_abi_load(const void *p, uint32_t size, bool big_endian)
 {
 	uint64_t v64;

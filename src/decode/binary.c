@@ -4,9 +4,11 @@
  *   char, short, int	their size, aligned to it
  *   8-byte values	8 bytes, aligned to 4; so are the doubles that user space adds
  *   long, pointers	as values of the writer's long size
- *   strings		inline, with their NUL, not aligned; so are those of %pI4 and the like, which the writer prints
+ *   strings		inline, with their NUL, not aligned; so are %pI4 and its like, which the
+ *			writer prints
  *
- * Alignment counts from the first byte of the arguments. A value that the record does not hold prints as "?".
+ * Alignment counts from the first byte of the arguments. A value that the record does not hold
+ * prints as "?".
  */
 #include "decode/eval.h"
 
@@ -95,7 +97,8 @@ static void one(const struct frame *f, struct args *a, struct conv *c, struct si
 		sink_putc(s, '?');
 }
 
-void decode_binary(const struct frame *f, const char *fmt, struct decode_bytes bytes, struct sink *s)
+void decode_binary(const struct frame *f, const char *fmt, struct decode_bytes bytes,
+		   struct sink *s)
 {
 	struct args a = { .b = bytes, .big_endian = f->format->abi.big_endian };
 	const char *end = fmt + strlen(fmt), *percent;

@@ -1,6 +1,6 @@
 /*
- * decode/call: the functions that print formats call. One line in the table for each; a name that is not there cannot be
- * read, and the event prints as raw fields.
+ * decode/call: the functions that print formats call. One line in the table for each; a name that
+ * is not there cannot be read, and the event prints as raw fields.
  */
 #include <string.h>
 
@@ -65,8 +65,9 @@ static uint32_t get_bitmask(struct compiler *c, uint8_t op)
 }
 
 /*
- * "{ value, "name" }", any number of them with commas between. Names of constants that the text leaves unresolved have no
- * value here; such an entry is dropped, and what it would have matched prints as a number.
+ * "{ value, "name" }", any number of them with commas between. Names of constants that the text
+ * leaves unresolved have no value here; such an entry is dropped, and what it would have matched
+ * prints as a number.
  */
 static void entry(struct compiler *c)
 {

@@ -1,8 +1,9 @@
 /*
- * decode/compile: what prog.c, parse.c and call.c, which together compile a print format, share. Private to them.
+ * decode/compile: what prog.c, parse.c and call.c, which together compile a print format, share.
+ * Private to them.
  *
- * Functions that make a node return its number, or 0 when the text cannot be read or memory is out; the first cause is
- * then in the compiler, and all later calls do no harm.
+ * Functions that make a node return its number, or 0 when the text cannot be read or memory is out;
+ * the first cause is then in the compiler, and all later calls do no harm.
  */
 #ifndef DECODE_COMPILE_H
 #define DECODE_COMPILE_H
@@ -31,7 +32,10 @@ bool prog_name(struct compiler *c, struct name name);
 bool prog_string(struct compiler *c, struct text *out);
 /* Goes past `word`, or fails with `why`. */
 bool prog_expect(struct compiler *c, int word, const char *why);
-/* Whether a node gives bytes of the record or text, not a number or an address in the writer's memory. */
+/*
+ * Whether a node gives bytes of the record or text, not a number or an address in the writer's
+ * memory.
+ */
 bool prog_is_memory(const struct compiler *c, uint32_t node);
 bool prog_word_is(const struct compiler *c, const char *name);
 

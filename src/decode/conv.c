@@ -240,11 +240,11 @@ static void number(struct sink *s, const struct conv *c, uint64_t v)
 
 void conv_int(struct sink *s, const struct conv *c, uint64_t v, bool escape)
 {
+	struct conv text = { .flags = c->flags, .width = c->width, .prec = -1 };
 	char byte = (char)v;
 
 	if (c->kind == 'c')
-		conv_text(s, &(struct conv){ .flags = c->flags, .width = c->width, .prec = -1 }, &byte,
-			  1, escape);
+		conv_text(s, &text, &byte, 1, escape);
 	else
 		number(s, c, decode_abi_extend(v, c->size, c->kind == 'd'));
 }
@@ -287,7 +287,10 @@ void conv_double(struct sink *s, const struct conv *c, double v)
 	memcpy(p, "*.*", 3);
 	p[3] = c->letter;
 	p[4] = '\0';
-	/* Flags and letter were read from a closed set, so the string is a format for (int, int, double). */
+	/*
+	 * Flags and letter were read from a closed set, so the string is a format for (int, int,
+	 * double).
+	 */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	n = snprintf(text, sizeof(text), spec, width, prec, v);

@@ -1,9 +1,10 @@
 /*
  * decode/conv: one printf conversion, read once and carried out many times.
  *
- * The rules are the kernel's, which differ from C's in corners: %#x of 0 is 0x0, a precision does not switch off the
- * zero flag, %.0d of 0 is 0, and letters and digits after %p belong to it. %f, %e, %g and %a, which the kernel lacks,
- * are C's. Used by print formats (prog.h) and by the formats of bprint records (binary.c). Any thread.
+ * The rules are the kernel's, which differ from C's in corners: %#x of 0 is 0x0, a precision does
+ * not switch off the zero flag, %.0d of 0 is 0, and letters and digits after %p belong to it. %f,
+ * %e, %g and %a, which the kernel lacks, are C's. Used by print formats (prog.h) and by the formats
+ * of bprint records (binary.c). Any thread.
  */
 #ifndef DECODE_CONV_H
 #define DECODE_CONV_H
@@ -21,7 +22,8 @@ enum {
 	CONV_SPACE = 4,
 	CONV_ALT = 8,
 	CONV_ZERO = 16,
-	CONV_STAR_WIDTH = 32,	/* width and precision come from arguments of their own, before the value's */
+	/* Width and precision come from arguments of their own, before the value's. */
+	CONV_STAR_WIDTH = 32,
 	CONV_STAR_PREC = 64,
 };
 
@@ -40,12 +42,15 @@ struct conv {
 };
 
 /*
- * Reads the conversion at `p`, which is the percent sign. Returns the bytes it takes; 0 when this is no conversion that
- * we know, and then the percent sign is text.
+ * Reads the conversion at `p`, which is the percent sign. Returns the bytes it takes; 0 when this
+ * is no conversion that we know, and then the percent sign is text.
  */
 size_t conv_parse(const char *p, const char *end, const struct decode_abi *abi, struct conv *out);
 
-/* Width and precision out of star arguments, as C reads them: a negative width means left, a negative precision none. */
+/*
+ * Width and precision out of star arguments, as C reads them: a negative width means left, a
+ * negative precision none.
+ */
 void conv_set_width(struct conv *c, int64_t width);
 void conv_set_prec(struct conv *c, int64_t prec);
 

@@ -1,6 +1,6 @@
 /*
- * decode/eval: see eval.h. Values follow C on the writer's machine, and are defined where C is not: division by zero
- * gives 0, shift counts wrap, an index outside its array gives 0.
+ * decode/eval: see eval.h. Values follow C on the writer's machine, and are defined where C is not:
+ * division by zero gives 0, shift counts wrap, an index outside its array gives 0.
  */
 #include "decode/eval.h"
 
@@ -36,7 +36,10 @@ uint64_t decode_value_int(const struct value *v)
 	case VALUE_DOUBLE:
 		return v->dbl == v->dbl ? double_to_int(v->dbl) : 0;
 	default:
-		/* Where the bytes lay when they were written is not known, only that it was somewhere. */
+		/*
+		 * Where the bytes lay when they were written is not known, only that it was
+		 * somewhere.
+		 */
 		return v->what == VALUE_MADE || v->p;
 	}
 }

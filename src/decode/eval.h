@@ -1,8 +1,8 @@
 /*
  * decode/eval: runs compiled print formats on records. Private to the room.
  *
- * A frame is one record being printed: it is made on the stack of whoever prints, so any number of threads may run the
- * same program. Nothing here reads outside [rec, rec + len).
+ * A frame is one record being printed: it is made on the stack of whoever prints, so any number of
+ * threads may run the same program. Nothing here reads outside [rec, rec + len).
  */
 #ifndef DECODE_EVAL_H
 #define DECODE_EVAL_H
@@ -60,6 +60,7 @@ void decode_conv(const struct frame *f, const struct conv *conv, const struct va
 		 bool is_signed, struct sink *s);
 
 /* binary.c: a bprint record's arguments by its format text. */
-void decode_binary(const struct frame *f, const char *fmt, struct decode_bytes args, struct sink *s);
+void decode_binary(const struct frame *f, const char *fmt, struct decode_bytes bytes,
+		   struct sink *s);
 
 #endif

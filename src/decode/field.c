@@ -1,8 +1,8 @@
 /*
  * decode/field: reads fields of records; see format.h. Pure functions on bytes, for any thread.
  *
- * A record may be shorter than its format says, and the locations in it may point anywhere: every read is cut to
- * the record's bytes first.
+ * A record may be shorter than its format says, and the locations in it may point anywhere: every
+ * read is cut to the record's bytes first.
  */
 #include "decode/format.h"
 
@@ -33,7 +33,8 @@ static struct decode_bytes cut(const void *rec, size_t len, uint64_t offset, uin
 }
 
 struct decode_bytes decode_field_bytes(const struct decode_format *format,
-				       const struct decode_field *field, const void *rec, size_t len)
+				       const struct decode_field *field, const void *rec,
+				       size_t len)
 {
 	uint32_t word, offset;
 

@@ -11,8 +11,9 @@
  *
  *   print fmt: "item=%s", __get_str(item)
  *
- * All strings of a format live in one block. A line's strings with their NULs are never longer than the line, since
- * each line also has a keyword and a colon; so the block is as long as the text and is never outgrown.
+ * All strings of a format live in one block. A line's strings with their NULs are never longer than
+ * the line, since each line also has a keyword and a colon; so the block is as long as the text and
+ * is never outgrown.
  */
 #include "decode/format.h"
 
@@ -105,10 +106,14 @@ static bool number(struct span s, uint32_t *out)
 
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
-/* "char comm[16]" into type, name and bounds; the bounds are what is between the brackets, p NULL without any. */
+/*
+ * "char comm[16]" into type, name and bounds; the bounds are what is between the brackets, p NULL
+ * without any.
+ */
 static void split_decl(struct span decl, struct span *type, struct span *name, struct span *bounds)
 {
 	const char *p;
@@ -117,7 +122,10 @@ static void split_decl(struct span decl, struct span *type, struct span *name, s
 	decl = trim(decl);
 	if (decl.end > decl.p && decl.end[-1] == ']') {
 		p = memchr(decl.p, '[', span_len(decl));
-		/* In "T[] name" the brackets belong to the type, and the text does not end with one. */
+		/*
+		 * In "T[] name" the brackets belong to the type, and the text does not end with
+		 * one.
+		 */
 		if (p) {
 			*bounds = (struct span){ p + 1, decl.end - 1 };
 			decl.end = p;
@@ -141,7 +149,8 @@ static void set_kind(struct decode_field *f, struct decode_type t)
 		f->kind = size == 4 || size == 8 ? DECODE_FLOAT : DECODE_OPAQUE;
 	else if (!word)
 		f->kind = DECODE_OPAQUE;
-	else if (t.kind == DECODE_OPAQUE && strncmp(f->type, "struct", 6) && strncmp(f->type, "union", 5))
+	else if (t.kind == DECODE_OPAQUE && strncmp(f->type, "struct", 6) &&
+		 strncmp(f->type, "union", 5))
 		f->kind = DECODE_INT;
 }
 
@@ -165,7 +174,10 @@ static void set_shape(struct decode_field *f, struct span bounds, const struct d
 		f->count = 0;
 	} else if (bounds.p) {
 		f->is_array = true;
-		/* Bounds may be an expression that was left as written; then the name's size has to do. */
+		/*
+		 * Bounds may be an expression that was left as written; then the name's size has to
+		 * do.
+		 */
 		if (number(bounds, &n) && n && f->size % n == 0)
 			f->elem_size = f->size / n;
 		else

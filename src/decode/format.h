@@ -1,10 +1,11 @@
 /*
  * decode/format: an event's `format` text, as in tracefs and in trace files, turned into fields.
  *
- * In: the text (it may come from a file or another program and hold anything). Out: an immutable description that any
- * number of threads may use at once, and reads of fields from records that stay within the record whatever it holds.
- * A text that cannot be used is refused as a whole; a print format that cannot be used only costs its beauty: such an
- * event prints as raw fields (decode/print.h) and print_err tells why.
+ * In: the text (it may come from a file or another program and hold anything). Out: an immutable
+ * description that any number of threads may use at once, and reads of fields from records that
+ * stay within the record whatever it holds. A text that cannot be used is refused as a whole; a
+ * print format that cannot be used only costs its beauty: such an event prints as raw fields
+ * (decode/print.h) and print_err tells why.
  */
 #ifndef DECODE_FORMAT_H
 #define DECODE_FORMAT_H
@@ -23,16 +24,16 @@ enum decode_place {
 	DECODE_INLINE,	/* at offset, size bytes */
 	DECODE_TAIL,	/* an array from offset to the end of the record */
 	DECODE_LOC,	/* __data_loc: length and offset in the record are in a word at offset */
-	DECODE_REL_LOC,	/* __rel_loc: as before, the offset counts from the end of that word */
+	DECODE_REL_LOC,	/* __rel_loc: as before, but the offset counts from behind that word */
 };
 
 struct decode_field {
 	const char *name;
-	const char *type;	/* as written, without name and bounds: "unsigned long", "__data_loc char[]" */
+	const char *type;	/* as written, without name and bounds: "__data_loc char[]" */
 	uint32_t offset;
-	uint32_t size;		/* in the fixed part of the record: 4 for a location, 0 for a tail */
+	uint32_t size;		/* in the fixed part: 4 for a location, 0 for a tail */
 	uint32_t elem_size;	/* of an array, else as size */
-	uint32_t count;		/* elements of an array in the fixed part, 0 when each record has its own, else 1 */
+	uint32_t count;		/* elements in the fixed part; 0: each record has its own */
 	uint8_t kind;		/* enum decode_kind, of an element */
 	uint8_t place;		/* enum decode_place */
 	bool is_signed;
@@ -52,8 +53,8 @@ struct decode_format {
 	uint32_t nr_fields;
 	const char *print_fmt;			/* "" when there is none */
 	struct decode_abi abi;
-	const struct decode_prog *prog;		/* the print format compiled, or NULL and print_err */
-	const struct decode_special *special;	/* ftrace's own records that have a printer of their own, or NULL */
+	const struct decode_prog *prog;		/* print_fmt compiled, or NULL and print_err */
+	const struct decode_special *special;	/* ftrace's own record with its own printer */
 	struct err print_err;			/* pos counts from the start of print_fmt */
 };
 
@@ -61,8 +62,8 @@ struct decode_format {
 #define DECODE_FORMAT_MAX (1u << 20)
 
 /*
- * `system` names the directory the text came from and `abi` the writer's machine (NULL: this one). 0 and a format, or
- * -E2BIG, -EBADMSG (err->pos is the place in the text), -ENOMEM.
+ * `system` names the directory the text came from and `abi` the writer's machine (NULL: this one).
+ * 0 and a format, or -E2BIG, -EBADMSG (err->pos is the place in the text), -ENOMEM.
  */
 int decode_format_parse(const char *system, const char *text, size_t len,
 			const struct decode_abi *abi, struct decode_format **out, struct err *err);
@@ -81,7 +82,10 @@ struct decode_bytes {
 	uint32_t len;
 };
 
-/* A scalar's value, extended with its sign; 0 when the record is too short. A float's bits come as they are. */
+/*
+ * A scalar's value, extended with its sign; 0 when the record is too short. A float's bits come as
+ * they are.
+ */
 uint64_t decode_field_int(const struct decode_format *format, const struct decode_field *field,
 			  const void *rec, size_t len);
 double decode_field_double(const struct decode_format *format, const struct decode_field *field,
@@ -89,7 +93,8 @@ double decode_field_double(const struct decode_format *format, const struct deco
 
 /* The bytes of any field, an array above all, cut to what lies within the record. */
 struct decode_bytes decode_field_bytes(const struct decode_format *format,
-				       const struct decode_field *field, const void *rec, size_t len);
+				       const struct decode_field *field, const void *rec,
+				       size_t len);
 
 /* Of a string's bytes, those before its first NUL. */
 struct decode_bytes decode_bytes_text(struct decode_bytes bytes);

@@ -1,5 +1,6 @@
 /*
- * decode/helper: the text that __print_flags() and its like make, byte for byte as the kernel makes it.
+ * decode/helper: the text that __print_flags() and its like make, byte for byte as the kernel makes
+ * it.
  */
 #include "decode/eval.h"
 
@@ -25,7 +26,10 @@ static void hex_number(struct sink *s, uint64_t v)
 	sink_hex(s, v, 0);
 }
 
-/* Each name whose bits are all set, those bits taken off; what is left as a number. No bits, no text. */
+/*
+ * Each name whose bits are all set, those bits taken off; what is left as a number. No bits, no
+ * text.
+ */
 static void flags(const struct frame *f, const struct node *n, struct sink *s)
 {
 	uint64_t v = int_of(f, n->a);

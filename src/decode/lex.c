@@ -98,7 +98,10 @@ static int character(struct lex *l)
 	return LEX_NUM;
 }
 
-/* The type of a constant, by C's rules: the first of int, (unsigned,) long, unsigned long that holds it. */
+/*
+ * The type of a constant, by C's rules: the first of int, (unsigned,) long, unsigned long that
+ * holds it.
+ */
 static void number_type(struct lex *l, bool decimal, bool is_unsigned, unsigned int longs)
 {
 	uint8_t size = longs > 1 ? 8 : longs ? l->abi->long_size : 4;
@@ -113,7 +116,8 @@ static void number_type(struct lex *l, bool decimal, bool is_unsigned, unsigned 
 			break;
 		}
 	}
-	l->type = (struct decode_type){ .kind = DECODE_INT, .size = size, .is_signed = !is_unsigned };
+	l->type = (struct decode_type){ .kind = DECODE_INT, .size = size,
+					.is_signed = !is_unsigned };
 }
 
 /* With a point or an exponent. The text is bounded by a copy because it has no NUL behind it. */

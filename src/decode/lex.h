@@ -1,5 +1,6 @@
 /*
- * decode/lex: the words of C expressions in print formats. Private to the room. Pure functions on text.
+ * decode/lex: the words of C expressions in print formats. Private to the room. Pure functions on
+ * text.
  */
 #ifndef DECODE_LEX_H
 #define DECODE_LEX_H
@@ -39,7 +40,10 @@ struct lex {
 void decode_lex_open(struct lex *l, const char *text, size_t len, const struct decode_abi *abi);
 void decode_lex_next(struct lex *l);
 
-/* The characters of the current LEX_STRING, escapes resolved, into `out`, which has room for l->len bytes. */
+/*
+ * The characters of the current LEX_STRING, escapes resolved, into `out`, which has room for l->len
+ * bytes.
+ */
 size_t decode_lex_string(const struct lex *l, char *out);
 
 #endif

@@ -4,8 +4,8 @@
  *   | time_stamp | commit | event | event | ... |      | lost count (if commit says so) | unused
  *                         ^ data                ^ data + commit
  *
- * Invariant between calls: pos <= commit <= bytes after the header. Each step either ends the walk or moves pos by at
- * least the 8 bytes that the smallest event has.
+ * Invariant between calls: pos <= commit <= bytes after the header. Each step either ends the walk
+ * or moves pos by at least the 8 bytes that the smallest event has.
  */
 #include "decode/page.h"
 
@@ -65,7 +65,10 @@ static uint32_t word_at(const struct page_walk *walk, uint32_t pos)
 	return (uint32_t)decode_abi_load(walk->data + pos, 4, walk->big_endian);
 }
 
-/* The high bits that an absolute stamp lacks come from the stamp before; it may have crossed into the next 2^59. */
+/*
+ * The high bits that an absolute stamp lacks come from the stamp before; it may have crossed into
+ * the next 2^59.
+ */
 static uint64_t stamp_after(uint64_t before, uint64_t stamp)
 {
 	if (!(before & ~STAMP_MASK))
@@ -86,7 +89,9 @@ static uint32_t end_of(const struct page_walk *walk, uint64_t len)
 	return len <= walk->commit - walk->pos ? walk->pos + (uint32_t)len : 0;
 }
 
-/* One event's words: moves on and returns 1 for a record, 0 for what only keeps time or fills room. */
+/*
+ * One event's words: moves on and returns 1 for a record, 0 for what only keeps time or fills room.
+ */
 static int step(struct page_walk *walk, struct page_event *event)
 {
 	uint32_t word = word_at(walk, walk->pos);

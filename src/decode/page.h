@@ -1,11 +1,12 @@
 /*
  * decode/page: walks the events of one sub-buffer.
  *
- * In: a private copy of a page's bytes, which nobody changes during the walk and which may hold anything. Out: the
- * events one by one, each with its time. Any thread, signal handlers too: no allocation, no lock, no static data.
+ * In: a private copy of a page's bytes, which nobody changes during the walk and which may hold
+ * anything. Out: the events one by one, each with its time. Any thread, signal handlers too: no
+ * allocation, no lock, no static data.
  *
- * For any bytes whatsoever the walk ends after at most size / 8 events, reads nothing outside the copy, and every
- * event that it hands out lies within the copy.
+ * For any bytes whatsoever the walk ends after at most size / 8 events, reads nothing outside the
+ * copy, and every event that it hands out lies within the copy.
  */
 #ifndef DECODE_PAGE_H
 #define DECODE_PAGE_H
@@ -19,7 +20,7 @@
 
 struct page_walk {
 	uint64_t time_stamp;	/* the page's own */
-	uint64_t lost;		/* events lost before this page: 0, a count, or PAGE_LOST_UNKNOWN */
+	uint64_t lost;		/* events lost before it: 0, a count, or PAGE_LOST_UNKNOWN */
 	uint32_t commit;	/* bytes of events */
 
 	/* Private to the walk. */
@@ -34,7 +35,7 @@ struct page_event {
 	uint64_t ts;
 	const void *data;	/* the record: 4-byte aligned if the copy is */
 	uint32_t len;
-	uint32_t offset;	/* of the event's first word, counted from the end of the page's header */
+	uint32_t offset;	/* of the event's first word from the end of the page's header */
 };
 
 /* -EINVAL: too small to be a page. -EBADMSG: the commit word cannot be one. */
@@ -42,7 +43,10 @@ int page_walk_init(struct page_walk *walk, const void *bytes, size_t size);
 int page_walk_init_abi(struct page_walk *walk, const void *bytes, size_t size,
 		       const struct decode_abi *abi);
 
-/* 1 and an event, 0 at the end, -EBADMSG when what follows cannot be an event: that, then, is all there is. */
+/*
+ * 1 and an event, 0 at the end, -EBADMSG when what follows cannot be an event: that, then, is all
+ * there is.
+ */
 int page_walk_next(struct page_walk *walk, struct page_event *event);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * decode/parse: the arguments of a print format: C expressions over the fields of a record, typed as C types them.
+ * decode/parse: the arguments of a print format: C expressions over the fields of a record, typed
+ * as C types them.
  *
  *   expr    = binary [ "?" [ expr ] ":" expr ]
  *   binary  = unary { operator unary }				by precedence
@@ -25,7 +26,10 @@ static struct node *node_at(struct compiler *c, uint32_t at)
 	return &c->prog->nodes[at];
 }
 
-/* C's integer promotions. Pointers count as numbers of their size, as casts to long would make them. */
+/*
+ * C's integer promotions. Pointers count as numbers of their size, as casts to long would make
+ * them.
+ */
 static struct decode_type promoted(struct decode_type t)
 {
 	if (t.kind == DECODE_FLOAT)
@@ -49,7 +53,9 @@ static struct decode_type common(struct decode_type a, struct decode_type b)
 	return a;
 }
 
-/* A constant is converted where it stands: nodes made since may be operands of the same operator. */
+/*
+ * A constant is converted where it stands: nodes made since may be operands of the same operator.
+ */
 static uint32_t cast_constant(struct node *n, struct decode_type type)
 {
 	bool from = n->op == OP_DOUBLE, to = type.kind == DECODE_FLOAT;
@@ -83,18 +89,23 @@ uint32_t prog_cast(struct compiler *c, uint32_t a, struct decode_type type)
 	return prog_node(c, (struct node){ .op = OP_CAST, .type = type, .a = a });
 }
 
-/* As prog_cast, for operands: values are kept extended to 64 bits, so most of these conversions change nothing. */
+/*
+ * As prog_cast, for operands: values are kept extended to 64 bits, so most of these conversions
+ * change nothing.
+ */
 static uint32_t convert(struct compiler *c, uint32_t a, struct decode_type to)
 {
 	struct decode_type from = node_at(c, a)->type;
 
-	if (to.kind != DECODE_FLOAT && from.kind != DECODE_FLOAT &&
-	    (to.size == 8 || from.size < to.size ||
-	     (from.size == to.size && from.is_signed == to.is_signed)))
-		return a;
-	if (to.kind == DECODE_FLOAT && from.kind == DECODE_FLOAT)
-		return a;
-	return prog_cast(c, a, to);
+	bool same;
+
+	if (to.kind == DECODE_FLOAT || from.kind == DECODE_FLOAT)
+		same = to.kind == from.kind;
+	else
+		same = to.size == 8 ||
+		       (from.is_signed == to.is_signed ? from.size <= to.size :
+							 to.is_signed && from.size < to.size);
+	return same ? a : prog_cast(c, a, to);
 }
 
 /* pointer + n and pointer - n: the type stays, eval.c counts in elements. */
@@ -155,8 +166,8 @@ struct decode_type prog_type(struct compiler *c, const char *text, size_t len)
 }
 
 /*
- * "(words)" or "(words *)" is a type unless it is one word that could be a constant's name and what follows could
- * as well continue the expression.
+ * "(words)" or "(words *)" is a type unless it is one word that could be a constant's name and what
+ * follows could as well continue the expression.
  */
 bool prog_type_in_parens(struct compiler *c, struct decode_type *type)
 {
@@ -490,7 +501,10 @@ static uint32_t conditional(struct compiler *c, uint32_t a)
 		return 0;
 	if (is_number(node_at(c, n.b)) && is_number(node_at(c, n.c))) {
 		n.type = common(node_at(c, n.b)->type, node_at(c, n.c)->type);
-		/* "a ?: c" shares its node: eval.c looks at a once, however many of these are nested. */
+		/*
+		 * "a ?: c" shares its node: eval.c looks at a once, however many of these are
+		 * nested.
+		 */
 		if (!twice)
 			n.b = convert(c, n.b, n.type);
 		n.c = convert(c, n.c, n.type);

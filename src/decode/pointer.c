@@ -1,16 +1,17 @@
 /*
- * decode/pointer: %p and its extensions. The letters after %p choose a line of the table below; what is not there, and
- * what would need memory that the record does not hold, prints as an address.
+ * decode/pointer: %p and its extensions. The letters after %p choose a line of the table below;
+ * what is not there, and what would need memory that the record does not hold, prints as an
+ * address.
  *
- * A pointer is either a number, an address in the writer's memory, or bytes in the record, which the extensions that
- * look behind a pointer need.
+ * A pointer is either a number, an address in the writer's memory, or bytes in the record, which
+ * the extensions that look behind a pointer need.
  */
 #include "decode/eval.h"
 
 #include <string.h>
 
 struct extension {
-	const char *letters;	/* that ext must begin with; longer ones stand before shorter ones */
+	const char *letters;	/* that ext must begin with */
 	uint32_t bytes;		/* that it needs; 0: any number */
 	void (*print)(const struct frame *f, const struct conv *conv, struct decode_bytes b,
 		      struct sink *s);
@@ -123,7 +124,8 @@ static void ip6_short(const uint8_t *b, struct sink *s)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	/* An IPv4 address inside is written as one. */
-	bool v4 = !memcmp(b, mapped, 12) || (!(b[8] & ~2) && !b[9] && b[10] == 0x5e && b[11] == 0xfe);
+	bool v4 = !memcmp(b, mapped, 12) ||
+		  (!(b[8] & ~2) && !b[9] && b[10] == 0x5e && b[11] == 0xfe);
 	int groups = v4 ? 6 : 8, len, gap = ip6_gap(b, groups, &len);
 	bool colon = false;
 
@@ -192,7 +194,9 @@ static void sockaddr6(const struct frame *f, const char *letters, const uint8_t 
 	}
 }
 
-/* %pIS and letters: a struct sockaddr of Linux, with p for the port, c for the short form of IPv6. */
+/*
+ * %pIS and letters: a struct sockaddr of Linux, with p for the port, c for the short form of IPv6.
+ */
 static void sockaddr(const struct frame *f, const struct conv *conv, struct decode_bytes b,
 		     struct sink *s)
 {
@@ -302,8 +306,8 @@ void decode_pointer(const struct frame *f, const struct conv *conv, const struct
 	} else if (v->what == VALUE_MADE) {
 		decode_made(f, v->len, s);
 	} else if (is_symbol(conv)) {
-		decode_symbol_name(f, decode_value_int(v), conv->ext[0] != 's' && conv->ext[0] != 'f',
-				   s);
+		decode_symbol_name(f, decode_value_int(v),
+				   conv->ext[0] != 's' && conv->ext[0] != 'f', s);
 		sink_adjust(s, mark, conv->width, -1, conv->flags & CONV_LEFT);
 	} else {
 		plain(f, conv, decode_value_int(v), s);

@@ -8,7 +8,9 @@
 #include "decode/eval.h"
 #include "decode/special.h"
 
-/* %s of a number: an address in the writer's memory, which may be that of a string we were told of. */
+/*
+ * %s of a number: an address in the writer's memory, which may be that of a string we were told of.
+ */
 static void string_at(const struct frame *f, const struct conv *conv, uint64_t addr, struct sink *s)
 {
 	struct decode_printk str = { 0 };
@@ -121,7 +123,10 @@ static void one_element(const struct frame *f, const struct decode_field *field,
 	conv_int(s, &conv, v, false);
 }
 
-/* Text as it is, numbers in decimal, pointers in hexadecimal, arrays in braces, what is not known as bytes. */
+/*
+ * Text as it is, numbers in decimal, pointers in hexadecimal, arrays in braces, what is not known
+ * as bytes.
+ */
 static void raw_field(const struct frame *f, const struct decode_field *field, struct sink *s)
 {
 	struct decode_bytes b = decode_field_bytes(f->format, field, f->rec, f->len);

@@ -1,9 +1,10 @@
 /*
  * decode/print: a record as text, the way the kernel prints it.
  *
- * In: a format (format.h), a record's bytes (they may be anything), and what only the caller can know: names of
- * addresses and of tasks. Out: text appended to a buf, of at most DECODE_TEXT_MAX bytes, never read from outside the
- * record. Any thread, as long as the callbacks can be called from it.
+ * In: a format (format.h), a record's bytes (they may be anything), and what only the caller can
+ * know: names of addresses and of tasks. Out: text appended to a buf, of at most DECODE_TEXT_MAX
+ * bytes, never read from outside the record. Any thread, as long as the callbacks can be called
+ * from it.
  *
  *   print format text --prog.c--> pieces and expressions --eval.c, helper.c, pointer.c--> text
  *                     lex.c                               conv.c
@@ -39,7 +40,10 @@ enum {
 	DECODE_ESCAPE = 1,	/* control characters in records' strings come as \n, \t, \xNN */
 };
 
-/* Each callback may be NULL, as may be the whole: then addresses and numbers are printed. What they return is peeked. */
+/*
+ * Each callback may be NULL, as may be the whole: then addresses and numbers are printed. What they
+ * return is peeked.
+ */
 struct decode_ctx {
 	void *arg;
 	unsigned int flags;
@@ -52,8 +56,9 @@ struct decode_ctx {
 };
 
 /*
- * What follows `event: ` in a line. ftrace's own records (print, bprint, function, ...) give the line's whole text, which
- * in the kernel's layout has no event name before it: decode_is_whole() tells.
+ * What follows `event: ` in a line. ftrace's own records (print, bprint, function, ...) give the
+ * line's whole text, which in the kernel's layout has no event name before it: decode_is_whole()
+ * tells.
  */
 void decode_print(const struct decode_format *format, const void *rec, size_t len,
 		  const struct decode_ctx *ctx, struct buf *out);

@@ -1,5 +1,6 @@
 /*
- * decode/prog: compiles a print format: the format string here, its arguments in parse.c and call.c.
+ * decode/prog: compiles a print format: the format string here, its arguments in parse.c and
+ * call.c.
  *
  *   "item=%s n=%d", __get_str(item), REC->n  -->  "item=" %s(OP_BYTES)  " n=" %d(OP_LOAD)
  */
@@ -175,7 +176,10 @@ static bool add_piece(struct compiler *c, struct piece piece)
 	return true;
 }
 
-/* Cuts the format string at its conversions; the lexer stands behind the string, where their arguments follow. */
+/*
+ * Cuts the format string at its conversions; the lexer stands behind the string, where their
+ * arguments follow.
+ */
 static void cut_pieces(struct compiler *c, struct text text)
 {
 	const char *p = text.p, *from = p, *end = p + text.len;

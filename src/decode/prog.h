@@ -1,9 +1,9 @@
 /*
  * decode/prog: a print format compiled. Private to the room.
  *
- * A program is a list of pieces, text or a conversion with its arguments; arguments are trees of nodes with C's types,
- * worked out when the format is compiled. Constant subtrees are folded away. Trees are at most DEPTH_MAX high, so that
- * whoever walks one by recursion needs a bounded stack.
+ * A program is a list of pieces, text or a conversion with its arguments; arguments are trees of
+ * nodes with C's types, worked out when the format is compiled. Constant subtrees are folded away.
+ * Trees are at most DEPTH_MAX high, so that whoever walks one by recursion needs a bounded stack.
  */
 #ifndef DECODE_PROG_H
 #define DECODE_PROG_H
@@ -22,7 +22,7 @@ enum op {
 	OP_UNKNOWN,	/* a name without a value; only in lists of values, which drop it */
 
 	OP_LOAD,	/* a scalar at range.offset in the record */
-	OP_RANGE,	/* the bytes of `range` in the record: a fixed array, or what & points at */
+	OP_RANGE,	/* the bytes of `range` in the record: a fixed array, or &x */
 	OP_BYTES,	/* the bytes of dynamic `field` */
 	OP_LEN,		/* how many these are */
 	OP_INDEX,	/* a[b] */

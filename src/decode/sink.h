@@ -1,9 +1,9 @@
 /*
  * decode/sink: the fast way to append to a struct buf, with a limit.
  *
- * What prints a record appends many small pieces, and what a record may print is bounded whatever its format says:
- * past the limit (or out of memory) everything is dropped and `full` is set. Between sink_open and sink_close the buf
- * belongs to the sink.
+ * What prints a record appends many small pieces, and what a record may print is bounded whatever
+ * its format says: past the limit (or out of memory) everything is dropped and `full` is set.
+ * Between sink_open and sink_close the buf belongs to the sink.
  */
 #ifndef DECODE_SINK_H
 #define DECODE_SINK_H
@@ -26,7 +26,9 @@ struct sink {
 void sink_open(struct sink *s, struct buf *buf, size_t limit);
 void sink_close(struct sink *s);
 
-/* Makes room for n bytes and returns how many of them fit; less than n only when the sink is full. */
+/*
+ * Makes room for n bytes and returns how many of them fit; less than n only when the sink is full.
+ */
 size_t sink_grow(struct sink *s, size_t n);
 
 static inline size_t sink_used(const struct sink *s)
@@ -66,8 +68,8 @@ void sink_hex(struct sink *s, unsigned long long v, unsigned int width);
 void sink_text(struct sink *s, const void *text, size_t n, bool escape);
 
 /*
- * Gives what was added since `mark` (a value of sink_used) the look of a %s: cut to `precision` if that is not
- * negative, then padded to `width`, on the right side if `left`.
+ * Gives what was added since `mark` (a value of sink_used) the look of a %s: cut to `precision` if
+ * that is not negative, then padded to `width`, on the right side if `left`.
  */
 void sink_adjust(struct sink *s, size_t mark, int width, int precision, bool left);
 

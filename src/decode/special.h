@@ -1,5 +1,6 @@
 /*
- * decode/special: ftrace's own records, whose text the kernel does not make from their print format. Private to the room.
+ * decode/special: ftrace's own records, whose text the kernel does not make from their print
+ * format. Private to the room.
  */
 #ifndef DECODE_SPECIAL_H
 #define DECODE_SPECIAL_H
@@ -12,7 +13,10 @@ struct decode_special {
 	void (*print)(const struct frame *f, struct sink *s);
 };
 
-/* By system, name and fields, never by ID, since these are numbered differently from kernel to kernel. */
+/*
+ * By system, name and fields, never by ID, since these are numbered differently from kernel to
+ * kernel.
+ */
 const struct decode_special *decode_special_find(const struct decode_format *format);
 
 #endif

@@ -12,7 +12,10 @@ struct named {
 	uint8_t kind;
 };
 
-/* Type names of one word that formats use and that C does not define. Names not listed here are opaque. */
+/*
+ * Type names of one word that formats use and that C does not define. Names not listed here are
+ * opaque.
+ */
 static const struct named names[] = {
 	{ "u8", 1, false, DECODE_INT },		{ "s8", 1, true, DECODE_INT },
 	{ "u16", 2, false, DECODE_INT },	{ "s16", 2, true, DECODE_INT },
@@ -52,7 +55,8 @@ static bool word_is(const char *word, size_t len, const char *name)
 
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
 static const struct named *find(const char *word, size_t len)
@@ -70,9 +74,10 @@ static const struct named *find(const char *word, size_t len)
 
 static void count(struct words *w, const char *word, size_t len)
 {
-	static const char *const ignored[] = { "const", "volatile", "restrict", "register", "static",
-					       "__user", "__kernel", "__iomem", "__percpu", "__rcu",
-					       "__seg_gs", "__force", "__data_loc", "__rel_loc" };
+	static const char *const ignored[] = {
+		"const", "volatile", "restrict", "register", "static", "__user", "__kernel",
+		"__iomem", "__percpu", "__rcu", "__seg_gs", "__force", "__data_loc", "__rel_loc",
+	};
 	const struct named *named;
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)

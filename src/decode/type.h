@@ -1,5 +1,6 @@
 /*
- * decode/type: what the C type names in format texts and casts mean. Private to the room but for enum decode_kind.
+ * decode/type: what the C type names in format texts and casts mean. Private to the room but for
+ * enum decode_kind.
  */
 #ifndef DECODE_TYPE_H
 #define DECODE_TYPE_H
@@ -29,7 +30,10 @@ struct decode_type {
 	bool elem_signed;
 };
 
-/* The type that `len` bytes of C spell: "const unsigned long", "u8 *", "struct page *". Never fails: see OPAQUE. */
+/*
+ * The type that `len` bytes of C spell: "const unsigned long", "u8 *", "struct page *". Never
+ * fails: see OPAQUE.
+ */
 struct decode_type decode_type_parse(const char *text, size_t len, const struct decode_abi *abi);
 
 #endif

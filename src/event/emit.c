@@ -9,8 +9,6 @@
  *
  * Registering runs in constructors, dlopen and ordinary code; the rest in any thread and signal handler.
  */
-#include <ringside/ringside.h>
-
 #include <assert.h>
 #include <errno.h>
 #include <string.h>

@@ -70,7 +70,7 @@ static void field_line(struct buf *out, const struct ringside_field *field)
 	}
 }
 
-/* The conversion that prints a field, and whether it takes a cast to have the right width everywhere. */
+/* The conversion that prints a field. Readers take a number's sign from its width there, not from the field's. */
 static const char *conversion(const struct ringside_field *field)
 {
 	if (field->kind != RINGSIDE_FIELD)
@@ -81,9 +81,9 @@ static const char *conversion(const struct ringside_field *field)
 	case RINGSIDE_POINTER:
 		return "%p";
 	default:
-		if (field->size == 8)
-			return field->is_signed ? "%lld" : "%llu";
-		return field->is_signed ? "%d" : "%u";
+		if (!field->is_signed)
+			return field->size == 8 ? "%llu" : "%u";
+		return field->size == 8 ? "%lld" : field->size == 4 ? "%d" : field->size == 2 ? "%hd" : "%hhd";
 	}
 }
 

@@ -5,6 +5,7 @@
  *
  * Any thread and signal handler, as far as vsnprintf may run there.
  */
+#define RINGSIDE_INSIDE
 #include <ringside/print.h>
 
 #include <errno.h>

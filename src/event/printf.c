@@ -15,6 +15,7 @@
  * Registering runs in constructors, and at the first call of a site whose constructor has not run yet; calls run in any
  * thread and signal handler.
  */
+#define RINGSIDE_INSIDE
 #include <ringside/print.h>
 
 #include <errno.h>

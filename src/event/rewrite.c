@@ -2,7 +2,7 @@
  * event/rewrite: the arguments of print(), as written in C, in the language of the kernel's print formats.
  *
  * In: `"item=%d who=%s", item, who`. Out: `"item=%d who=%s", REC->item, __get_str(who)`. A name that is a field's
- * becomes the access that its kind needs, unless it follows -> or . or is the argument of a __get_ function already;
+ * becomes the access that its kind needs, unless it follows -> or is the argument of a __get_ function already;
  * all else is copied. Adjacent string literals, which is what PRIu64 and its like leave behind, are joined.
  * Runs in constructors and ordinary code.
  */
@@ -29,12 +29,31 @@ void event_rewrite_literal(struct buf *out, const char *text)
 	buf_putc(out, '"');
 }
 
+/* Values as readers see the field: some never extend a sign, so where one matters all is unsigned. */
+static bool unsigned_names(const struct ringside_field *field)
+{
+	for (const struct ringside_symbol *s = field->symbols; s && s->name; s++)
+		if (s->value < 0 && field->size < 8)
+			return true;
+	return false;
+}
+
+static void named_value(struct buf *out, const struct ringside_field *field)
+{
+	static const char *const casts[] = { "", "(unsigned char)", "(unsigned short)", "", "(unsigned int)" };
+
+	if (unsigned_names(field) && field->is_signed && field->size <= 4)
+		buf_puts(out, casts[field->size]);
+	buf_printf(out, "REC->%s", field->name);
+}
+
 static void names(struct buf *out, const struct ringside_field *field)
 {
-	bool hex = field->kind == RINGSIDE_FLAGS;
+	const char *form = field->kind == RINGSIDE_FLAGS ? ", { 0x%llx, " : ", { %lld, ";
+	long long mask = unsigned_names(field) ? (1ll << field->size * 8) - 1 : -1;
 
 	for (const struct ringside_symbol *s = field->symbols; s && s->name; s++) {
-		buf_printf(out, hex ? ", { 0x%llx, " : ", { %lld, ", s->value);
+		buf_printf(out, form, s->value & mask);
 		event_rewrite_literal(out, s->name);
 		buf_puts(out, " }");
 	}
@@ -47,11 +66,14 @@ void event_rewrite_field(struct buf *out, const struct ringside_field *field)
 
 	switch (field->kind) {
 	case RINGSIDE_SYMBOLS:
-		buf_printf(out, "__print_symbolic(REC->%s", name);
+		buf_puts(out, "__print_symbolic(");
+		named_value(out, field);
 		names(out, field);
 		break;
 	case RINGSIDE_FLAGS:
-		buf_printf(out, "__print_flags(REC->%s, \"|\"", name);
+		buf_puts(out, "__print_flags(");
+		named_value(out, field);
+		buf_puts(out, ", \"|\"");
 		names(out, field);
 		break;
 	case RINGSIDE_ARRAY:
@@ -178,7 +200,7 @@ void event_rewrite(struct buf *out, const struct ringside_field *fields, const c
 			plain = false;
 		} else {
 			buf_putc(out, *print == '\n' || *print == '\t' ? ' ' : *print);
-			if (*print == '.' || (*print == '>' && out->len > 1 && out->data[out->len - 2] == '-'))
+			if (*print == '>' && out->len > 1 && out->data[out->len - 2] == '-')
 				plain = true;
 			else if (*print != '(' && !isspace((unsigned char)*print))
 				plain = false;

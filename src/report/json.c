@@ -30,6 +30,16 @@ static size_t utf8_len(const unsigned char *p, size_t n)
 	return code < least[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : len;
 }
 
+/* Bytes at p that stand for themselves. */
+static size_t plain_len(const unsigned char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && p[i] >= 0x20 && p[i] < 0x7f && p[i] != '"' && p[i] != '\\')
+		i++;
+	return i;
+}
+
 static void put_string(struct sink *s, const char *text, size_t len)
 {
 	static const char from[] = "\"\\\n\t\r\b\f", to[] = "\"\\ntrbf";
@@ -39,19 +49,23 @@ static void put_string(struct sink *s, const char *text, size_t len)
 
 	sink_putc(s, '"');
 	for (; len; p += n, len -= n) {
-		n = utf8_len(p, len);
+		n = plain_len(p, len);
+		if (!n && *p >= 0x80)
+			n = utf8_len(p, len);
+		if (n) {
+			sink_add(s, p, n);
+			continue;
+		}
+		n = 1;
 		hit = *p ? strchr(from, *p) : NULL;
-		if (!n) {
-			sink_puts(s, "\\ufffd");
-			n = 1;
-		} else if (hit) {
+		if (hit) {
 			sink_putc(s, '\\');
 			sink_putc(s, to[hit - from]);
-		} else if (*p < 0x20 || *p == 0x7f) {
+		} else if (*p < 0x80) {
 			sink_puts(s, "\\u00");
 			sink_hex(s, *p, 2);
 		} else {
-			sink_add(s, p, n);
+			sink_puts(s, "\\ufffd");
 		}
 	}
 	sink_putc(s, '"');
@@ -117,7 +131,8 @@ static void put_element(struct sink *s, const struct report_row *row,
 	}
 }
 
-static void put_field(struct sink *s, const struct report_row *row, const struct decode_field *field)
+static void put_field(struct sink *s, const struct report_row *row,
+		      const struct decode_field *field)
 {
 	struct decode_bytes b = decode_field_bytes(row->format, field, row->data, row->len);
 	uint32_t nr = decode_elem_count(field, b);

@@ -1,15 +1,17 @@
 /*
  * report/json: a record as one JSON object on a line.
  *
- *   {"ts":1000,"cpu":0,"pid":42,"comm":"shop","system":"shop","event":"order","fields":{"n":3,"item":"tea"}}
+ *   {"ts":1000,"cpu":0,"pid":42,"comm":"shop","system":"shop","event":"order","fields":{"n":3}}
  *
- * ts is what the page holds (nanoseconds, mostly). comm is null when nobody knows it. Fields keep the order of the
- * format, the common ones left out. Integers are numbers, a bool is true or false, pointers are strings of hexadecimal
- * digits ("0x7f.."), as a reader's numbers may not hold them; strings are strings, other arrays are arrays, what has no
- * known type is a string of its bytes in hexadecimal. A float that JSON cannot write is "NaN", "Infinity" or
- * "-Infinity". A field that the record is too short for is null. ftrace's own records also have their "text". A
- * record of an ID that nobody has described has null for system and event, and the fields common_type and data.
- * Whatever the record holds, the line is valid JSON in UTF-8; bytes that are not UTF-8 become U+FFFD.
+ * ts is what the page holds (nanoseconds, mostly). comm is null when nobody knows it. Fields keep
+ * the order of the format, the common ones left out. Integers are numbers, a bool is true or false,
+ * pointers are strings of hexadecimal digits ("0x7f.."), as a reader's numbers may not hold them;
+ * strings are strings, other arrays are arrays, what has no known type is a string of its bytes in
+ * hexadecimal. A float that JSON cannot write is "NaN", "Infinity" or "-Infinity". A field that the
+ * record is too short for is null. ftrace's own records also have their "text". A record of an ID
+ * that nobody has described has null for system and event, and the fields common_type and data.
+ * Whatever the record holds, the line is valid JSON in UTF-8; bytes that are not UTF-8 become
+ * U+FFFD.
  */
 #ifndef REPORT_JSON_H
 #define REPORT_JSON_H

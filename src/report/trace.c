@@ -82,8 +82,8 @@ static char depth_char(unsigned int depth)
 static void put_task(struct sink *s, int pid, const struct decode_ctx *ctx)
 {
 	static const struct conv comm_conv = { .kind = 's', .width = COMM_WIDTH, .prec = -1 };
-	static const struct conv pid_conv = { .kind = 'd', .size = 4, .width = PID_WIDTH, .prec = -1,
-					      .flags = CONV_LEFT };
+	static const struct conv pid_conv = { .kind = 'd', .size = 4, .width = PID_WIDTH,
+					      .prec = -1, .flags = CONV_LEFT };
 	const char *comm = ctx && ctx->comm ? ctx->comm(ctx->arg, pid) : NULL;
 
 	if (!comm)

@@ -1,8 +1,8 @@
 /*
  * report/trace: records as the kernel's `trace` file shows them, to the column.
  *
- * In: rows, in the order in which they are to appear. Out: text appended to a buf; a failed allocation latches there.
- * Any thread, each with its own buf.
+ * In: rows, in the order in which they are to appear. Out: text appended to a buf; a failed
+ * allocation latches there. Any thread, each with its own buf.
  */
 #ifndef REPORT_TRACE_H
 #define REPORT_TRACE_H
@@ -29,7 +29,7 @@ struct report_trace_head {
 };
 
 enum {
-	REPORT_TICKS = 1,	/* the clock counts something else than nanoseconds: print it as it is */
+	REPORT_TICKS = 1,	/* the clock does not count nanoseconds: print it as it is */
 };
 
 void report_trace_header(struct buf *out, const struct report_trace_head *head);
@@ -41,7 +41,10 @@ void report_trace_line(struct buf *out, const struct report_row *row, const stru
 /* Stands before the first record after a gap; `lost` as in struct page_walk, not 0. */
 void report_trace_lost(struct buf *out, int cpu, uint64_t lost);
 
-/* Stands before the first record of a CPU whose older records were overwritten, when other CPUs' came before it. */
+/*
+ * Stands before the first record of a CPU whose older records were overwritten, when other CPUs'
+ * came before it.
+ */
 void report_trace_started(struct buf *out, int cpu);
 
 #endif

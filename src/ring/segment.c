@@ -130,6 +130,9 @@ static int fill_file(int fd, enum segment_kind kind, uint32_t ncpu)
 		return -EFBIG;
 	if (ftruncate(fd, (off_t)size))
 		return -errno;
+	/* Programs use all of it without asking: it has to be there. */
+	if (kind == SEGMENT_RINGS && fallocate(fd, 0, 0, (off_t)size) && errno == ENOSPC)
+		return -ENOSPC;
 	if (pwrite(fd, &first, sizeof(first), 0) != (ssize_t)sizeof(first))
 		return -ENOSPC;
 	return 0;

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,6 +25,10 @@
 #include "runtime/local.h"
 #include "runtime/runtime.h"
 #include "runtime/signal.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #define RINGS_WINDOW_MIN (32ull << 20)
 
@@ -36,15 +42,17 @@ bool runtime_owns(const void *address)
 	const unsigned char *at = address;
 	const unsigned char *control = (const unsigned char *)runtime.control;
 	const unsigned char *registry = (const unsigned char *)runtime.registry;
-	uint32_t n = LOAD_ACQUIRE(runtime.nrings);
 
 	if (control && at >= control && at < control + runtime.control_window)
 		return true;
 	if (registry && at >= registry && at < registry + REGISTRY_SIZE)
 		return true;
-	for (uint32_t i = 0; i < n; i++)
-		if (at >= runtime.rings[i].base && at < runtime.rings[i].base + runtime.rings[i].size)
+	for (uint32_t i = 0; i < RUNTIME_WINDOWS; i++) {
+		const unsigned char *base = LOAD_ACQUIRE(runtime.rings[i].base);
+
+		if (base && at >= base && at < base + runtime.rings[i].size)
 			return true;
+	}
 	return false;
 }
 
@@ -58,52 +66,73 @@ static void blank(const void *start, uint64_t size)
 /* The directory is gone bad. Sites keep their pointers, which now lead to zeros. */
 void runtime_detach(void)
 {
-	uint32_t n = LOAD_ACQUIRE(runtime.nrings);
-
 	STORE(runtime.attached, false);
 	blank(runtime.registry, REGISTRY_SIZE);
 	blank(runtime.control, runtime.control_window);
-	for (uint32_t i = 0; i < n; i++)
-		blank(runtime.rings[i].base, runtime.rings[i].size);
+	for (uint32_t i = 0; i < RUNTIME_WINDOWS; i++)
+		blank(LOAD_ACQUIRE(runtime.rings[i].base), runtime.rings[i].size);
 	STORE(wiped.view, NULL);
 }
 
-/* Maps more of the rings file. The smaller mappings stay for those who are using them. */
-static void grow(uint64_t size)
+bool runtime_back(const void *start, uint64_t size)
 {
-	uint32_t n = LOAD_ACQUIRE(runtime.nrings);
-	uint64_t want = runtime.rings[n - 1].size;
-	uint32_t idle = 0;
+	uintptr_t from = (uintptr_t)start & ~(uintptr_t)4095;
+	size_t len = (size_t)((uintptr_t)start + size - from + 4095) & ~(size_t)4095;
+	int saved = errno;
+	/* EINVAL: the kernel is too old for that. */
+	bool backed = LOAD(runtime.locked) || !madvise((void *)from, len, MADV_POPULATE_WRITE) || errno == EINVAL;
+
+	errno = saved;
+	return backed;
+}
+
+bool runtime_affordable(int resource, uint64_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit((__rlimit_resource_t)resource, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	       size <= limit.rlim_cur / 4;
+}
+
+/*
+ * Window i is as large as window 0 shifted by i. Whoever needs a larger one maps it, in a signal handler too; of two who do
+ * so at the same time one wins. The smaller ones stay for those who are using them.
+ */
+static void *window_make(uint32_t i)
+{
+	uint64_t size = runtime.rings[0].size << i;
+	unsigned char *none = NULL;
 	void *more;
 
-	while (want < size)
-		want *= 2;
-	if (n == RUNTIME_WINDOWS || LOAD(runtime.locked) || want > SIZE_MAX / 2)
-		return;
-	if (!__atomic_compare_exchange_n(&runtime.growing, &idle, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return;
+	if (LOAD(runtime.locked) || size > SIZE_MAX / 2 || !runtime_affordable(RLIMIT_AS, 2 * size))
+		return NULL;
 	/* Old size 0: the same file once more, for which no descriptor is needed. */
-	more = mremap(runtime.rings[0].base, 0, want, MREMAP_MAYMOVE);
-	if (more != MAP_FAILED) {
-		runtime.rings[n].base = more;
-		runtime.rings[n].size = want;
-		/* Partner: the acquiring loads of nrings. */
-		STORE_RELEASE(runtime.nrings, n + 1);
-	}
-	STORE_RELEASE(runtime.growing, 0);
+	more = mremap(runtime.rings[0].base, 0, size, MREMAP_MAYMOVE);
+	if (more == MAP_FAILED)
+		return NULL;
+	runtime.rings[i].size = size;
+	/* Partner: the acquiring loads of base. */
+	if (__atomic_compare_exchange_n(&runtime.rings[i].base, &none, more, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return more;
+	munmap(more, size);
+	return none;
 }
 
 void *runtime_rings_reach(uint64_t offset, uint64_t size)
 {
-	const struct window *window;
-	uint32_t n = LOAD_ACQUIRE(runtime.nrings);
+	uint32_t i = 0;
+	unsigned char *base;
 
-	if (!n || offset > UINT64_MAX / 4 || size > UINT64_MAX / 4)
+	if (!runtime.rings[0].base || offset > UINT64_MAX / 4 || size > UINT64_MAX / 4)
 		return NULL;
-	if (offset + size > runtime.rings[n - 1].size)
-		grow(offset + size);
-	window = &runtime.rings[LOAD_ACQUIRE(runtime.nrings) - 1];
-	return offset + size <= window->size ? window->base + offset : NULL;
+	while (i < RUNTIME_WINDOWS && runtime.rings[0].size << i < offset + size)
+		i++;
+	if (i == RUNTIME_WINDOWS)
+		return NULL;
+	base = LOAD_ACQUIRE(runtime.rings[i].base);
+	if (!base)
+		base = window_make(i);
+	return base ? base + offset : NULL;
 }
 
 static void *map(int fd, uint64_t size, int prot)
@@ -120,13 +149,19 @@ static int map_all(const struct segment_dir *dir)
 	rings->size = RINGS_WINDOW_MIN;
 	while (rings->size < dir->size[SEGMENT_RINGS])
 		rings->size *= 2;
+	if (!runtime_affordable(RLIMIT_AS, CONTROL_SIZE_MAX + REGISTRY_SIZE + rings->size))
+		return -ENOMEM;
 	runtime.control_window = CONTROL_SIZE_MAX;
 	runtime.control = map(dir->fd[SEGMENT_CONTROL], CONTROL_SIZE_MAX, PROT_READ);
 	runtime.registry = map(dir->fd[SEGMENT_REGISTRY], REGISTRY_SIZE, PROT_READ | PROT_WRITE);
 	rings->base = map(dir->fd[SEGMENT_RINGS], rings->size, PROT_READ | PROT_WRITE);
-	runtime.nrings = rings->base ? 1 : 0;
-	if (runtime.control && runtime.registry && rings->base)
-		return 0;
+	return runtime.control && runtime.registry && rings->base ? 0 : -ENOMEM;
+}
+
+static void unmap_all(void)
+{
+	struct window *rings = &runtime.rings[0];
+
 	if (runtime.control)
 		munmap((void *)(uintptr_t)runtime.control, CONTROL_SIZE_MAX);
 	if (runtime.registry)
@@ -135,8 +170,7 @@ static int map_all(const struct segment_dir *dir)
 		munmap(rings->base, rings->size);
 	runtime.control = NULL;
 	runtime.registry = NULL;
-	runtime.nrings = 0;
-	return -ENOMEM;
+	rings->base = NULL;
 }
 
 int runtime_attach(const char *path)
@@ -149,14 +183,16 @@ int runtime_attach(const char *path)
 	ret = segment_open(&dir, path, true, NULL);
 	if (ret)
 		return ret;
-	ret = map_all(&dir);
-	segment_close(&dir);
-	if (ret)
-		return ret;
 	runtime.ncpu = dir.ncpu;
 	runtime.pid = getpid();
-	if (!runtime_view_init())
-		return -ENOMEM;
+	ret = map_all(&dir);
+	segment_close(&dir);
+	if (!ret && !runtime_view_init())
+		ret = -ENOMEM;
+	if (ret) {
+		unmap_all();
+		return ret;
+	}
 	/* Readers that go to sleep, and views that are built anew, rely on these; without them they wait longer. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0);
@@ -173,6 +209,18 @@ int runtime_attach(const char *path)
 /* Set by a program that is no traced program, such as the tool: it attaches when it wants to, if at all. */
 extern const int ringside_no_attach __attribute__((weak));
 
+/* Started where reading the CPU's counter is a fault: we would not get far. */
+static bool no_counter(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	int how = PR_TSC_ENABLE;
+
+	return !prctl(PR_GET_TSC, &how) && how == PR_TSC_SIGSEGV;
+#else
+	return false;
+#endif
+}
+
 /* Linked statically, constructors of events may come before ours: whoever is first starts the runtime. */
 void runtime_start(void)
 {
@@ -182,7 +230,7 @@ void runtime_start(void)
 	if (runtime.started)
 		return;
 	runtime.started = true;
-	if (!&ringside_no_attach && !segment_path(path, sizeof(path), getauxval(AT_SECURE) != 0))
+	if (!&ringside_no_attach && !no_counter() && !segment_path(path, sizeof(path), getauxval(AT_SECURE) != 0))
 		runtime_attach(path);
 	errno = saved;
 }

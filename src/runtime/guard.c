@@ -5,6 +5,8 @@
  *                               unprotected, so events go to overflow rings until the parent is back
  *   prctl, syscall              a program that installs a seccomp filter may be killed for any system call we make later
  *   sigaction, signal           SIGBUS has a handler of ours before the program's
+ *   sigprocmask, pthread_sigmask, and the masks of handlers: a fault whose signal is held off ends the program, so SIGBUS
+ *                               never is
  *
  * Everything else passes through. Each wrapper may be called before the constructor has run and from signal handlers.
  */
@@ -14,7 +16,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -30,6 +31,8 @@ typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_action
 typedef int prctl_fn(int option, ...);
 typedef long syscall_fn(long number, ...);
 typedef int sigaction_fn(int signo, const struct sigaction *act, struct sigaction *old);
+typedef sighandler_t signal_fn(int signo, sighandler_t handler);
+typedef int mask_fn(int how, const sigset_t *set, sigset_t *old);
 typedef int clone_fn(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 
 static struct {
@@ -37,6 +40,8 @@ static struct {
 	prctl_fn *prctl;
 	syscall_fn *syscall;
 	sigaction_fn *sigaction;
+	signal_fn *signal;
+	mask_fn *sigprocmask, *pthread_sigmask;
 	clone_fn *clone;
 } real;
 
@@ -52,6 +57,9 @@ void runtime_guard_init(void)
 	real.prctl = (prctl_fn *)next("prctl");
 	real.syscall = (syscall_fn *)next("syscall");
 	real.sigaction = (sigaction_fn *)next("sigaction");
+	real.signal = (signal_fn *)next("signal");
+	real.sigprocmask = (mask_fn *)next("sigprocmask");
+	real.pthread_sigmask = (mask_fn *)next("pthread_sigmask");
 	real.clone = (clone_fn *)next("clone");
 }
 
@@ -80,20 +88,24 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	return ret;
 }
 
-EXPORT int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
+/*
+ * Variadic for their callers, not for us: whoever passes fewer arguments leaves the rest undefined, and undefined they are passed
+ * on, as libc does. On these CPUs both kinds of call look the same.
+ */
+#define EXPORT_AS(name) __asm__(name) EXPORT
+int guard_clone(int (*fn)(void *), void *stack, int flags, void *arg, void *ptid, void *tls, void *ctid)
+	EXPORT_AS("clone");
+int guard_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) EXPORT_AS("prctl");
+long guard_syscall(long number, long a, long b, long c, long d, long e, long f) EXPORT_AS("syscall");
+
+int guard_clone(int (*fn)(void *), void *stack, int flags, void *arg, void *ptid, void *tls, void *ctid)
 {
 	bool shares = flags & CLONE_VM && !(flags & CLONE_SETTLS);
-	void *more[3];
-	va_list ap;
 	int ret;
 
-	va_start(ap, arg);
-	for (int i = 0; i < 3; i++)
-		more[i] = va_arg(ap, void *);
-	va_end(ap);
 	if (shares)
 		runtime_guard_enter();
-	ret = REAL(clone)(fn, stack, flags, arg, more[0], more[1], more[2]);
+	ret = REAL(clone)(fn, stack, flags, arg, ptid, tls, ctid);
 	/* A child that runs beside us keeps using our TLS: we stay guarded. */
 	if (shares && (ret < 0 || flags & CLONE_VFORK))
 		runtime_guard_leave();
@@ -182,57 +194,117 @@ pid_t runtime_vfork_parent(int ret)
 /* No system call of ours from here on. Once locked, always locked: a filter cannot be taken back. */
 static bool lock_up(void)
 {
+	/* What can be mapped later only with system calls. */
+	if (LOAD(runtime.attached) && !LOAD(runtime.locked))
+		runtime_view_settle();
 	return !__atomic_exchange_n(&runtime.locked, 1, __ATOMIC_SEQ_CST);
 }
 
-EXPORT int prctl(int option, ...)
+static void locked_up(bool failed)
 {
-	bool locking = option == PR_SET_SECCOMP && lock_up();
-	unsigned long arg[4];
-	va_list ap;
+	if (failed)
+		STORE(runtime.locked, 0);
+	else if (runtime_self.guard)
+		runtime_self.locking = true;
+}
+
+/* The CPU's counter is off limits, in strict mode too. Said before it is, since a new view may take system calls. */
+static void set_timeless(uint32_t timeless)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	STORE(runtime.timeless, timeless);
+	if (LOAD(runtime.attached))
+		runtime_view_settle();
+#else
+	(void)timeless;
+#endif
+}
+
+int guard_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+	uint32_t before = LOAD(runtime.timeless);
+	bool stopping = (option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT) ||
+			(option == PR_SET_TSC && a == PR_TSC_SIGSEGV);
+	bool locking;
 	int ret;
 
-	va_start(ap, option);
-	for (int i = 0; i < 4; i++)
-		arg[i] = va_arg(ap, unsigned long);
-	va_end(ap);
-	ret = REAL(prctl)(option, arg[0], arg[1], arg[2], arg[3]);
-	if (locking && ret)
-		STORE(runtime.locked, 0);
+	if (stopping)
+		set_timeless(1);
+	locking = option == PR_SET_SECCOMP && lock_up();
+	ret = REAL(prctl)(option, a, b, c, d);
+	if (locking)
+		locked_up(ret != 0);
+	if (stopping && ret)
+		set_timeless(before);
 	if (option == PR_SET_NAME && !ret)
 		runtime_thread_renamed();
 	return ret;
 }
 
-EXPORT long syscall(long number, ...)
+long guard_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	long arg[6], ret;
+	uint32_t before = LOAD(runtime.timeless);
+	bool stopping = number == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT;
 	bool locking;
-	va_list ap;
+	long ret;
 
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		arg[i] = va_arg(ap, long);
-	va_end(ap);
-	locking = number == SYS_seccomp &&
-		  (arg[0] == SECCOMP_SET_MODE_STRICT || arg[0] == SECCOMP_SET_MODE_FILTER) && lock_up();
-	ret = REAL(syscall)(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
-	if (locking && ret)
-		STORE(runtime.locked, 0);
+	if (stopping)
+		set_timeless(1);
+	locking = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER) && lock_up();
+	ret = REAL(syscall)(number, a, b, c, d, e, f);
+	if (locking)
+		locked_up(ret != 0);
+	if (stopping && ret)
+		set_timeless(before);
 	return ret;
 }
 
 EXPORT int sigaction(int signo, const struct sigaction *act, struct sigaction *old)
 {
-	if (signo == SIGBUS && LOAD(runtime.attached))
+	struct sigaction copy;
+
+	if (!runtime_signal_installed())
+		return REAL(sigaction)(signo, act, old);
+	if (signo == SIGBUS)
 		return runtime_signal_program(act, old);
+	if (act && sigismember(&act->sa_mask, SIGBUS) > 0) {
+		copy = *act;
+		sigdelset(&copy.sa_mask, SIGBUS);
+		act = &copy;
+	}
 	return REAL(sigaction)(signo, act, old);
+}
+
+/* `set`, or `copy` of it, without SIGBUS if that would be held off. */
+static const sigset_t *without_bus(int how, const sigset_t *set, sigset_t *copy)
+{
+	if (!set || how == SIG_UNBLOCK || sigismember(set, SIGBUS) <= 0 || !runtime_signal_installed())
+		return set;
+	*copy = *set;
+	sigdelset(copy, SIGBUS);
+	return copy;
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	sigset_t copy;
+
+	return REAL(sigprocmask)(how, without_bus(how, set, &copy), old);
+}
+
+EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	sigset_t copy;
+
+	return REAL(pthread_sigmask)(how, without_bus(how, set, &copy), old);
 }
 
 EXPORT sighandler_t signal(int signo, sighandler_t handler)
 {
 	struct sigaction act, old;
 
+	if (signo != SIGBUS || handler == SIG_ERR || !runtime_signal_installed())
+		return REAL(signal)(signo, handler);
 	memset(&act, 0, sizeof(act));
 	act.sa_handler = handler;
 	act.sa_flags = SA_RESTART;

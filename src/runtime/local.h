@@ -30,7 +30,7 @@
 struct view_buffer {
 	struct ring_ref *refs;
 	uint32_t *wakes;
-	uint32_t clock;		/* TRACE_CLOCK_* when the section cannot read the time */
+	uint32_t clock;		/* TRACE_CLOCK_*, for when the section cannot read the time */
 	uint32_t by_counter;
 	uint64_t counter0, mult, ns0;
 };
@@ -46,6 +46,8 @@ struct view {
 	uint32_t nbuffers;
 	uint32_t number;	/* order of retirement */
 	uint32_t usable;	/* buffers that can be written to */
+	uint32_t unreachable;	/* buffers that should be but are not: their rings cannot be mapped */
+	uint32_t timeless;	/* made while runtime.timeless was set */
 	uint32_t nfilled;	/* of runtime.known, how many have their mask */
 	struct view_buffer buffer[STATE_BUFFERS_MAX];
 	struct ring_ref *refs;	/* STATE_BUFFERS_MAX * 2 * ncpu of them */
@@ -75,6 +77,7 @@ struct runtime {
 	bool started;
 	bool attached;
 	uint32_t locked;	/* the program gave up system calls: make none */
+	uint32_t timeless;	/* and the CPU's counter: reading it, in the vDSO too, would be a SIGSEGV */
 	uint32_t ncpu;
 	pid_t pid;
 	uint32_t start;		/* low bits of the process's start time, 0 not read yet */
@@ -82,10 +85,12 @@ struct runtime {
 	const struct control_head *control;
 	uint64_t control_window;
 	struct registry_head *registry;
-	struct window rings[RUNTIME_WINDOWS];	/* mappings of the rings file, each larger than the last */
-	uint32_t nrings;
-	uint32_t growing;
+	struct window rings[RUNTIME_WINDOWS];	/* mappings of the rings file, base NULL where there is none yet */
 	unsigned char *stages;
+	struct {
+		uint32_t tid;		/* of its user, 0 while it is free */
+		uintptr_t frame;	/* where on its stack */
+	} stage_of[RUNTIME_STAGES];
 	struct view *views[RUNTIME_VIEWS];
 	uint32_t nknown;
 	uint32_t known[RUNTIME_EVENTS_MAX];	/* ids that this process can emit */
@@ -103,8 +108,12 @@ struct thread {
 	uint32_t guard;		/* > 0: somebody may share this thread's TLS without its rseq */
 	int32_t real_tid;	/* tid, kept while guarded */
 	uint32_t start;		/* low bits of the start time, read when first needed */
+	uint32_t stages;	/* not 0: has taken one that it has not put back, or not in order */
+	uint32_t overflowing;	/* this thread's part of wiped.overflowing; a vfork child's is left when that is killed */
 	bool rs_ours;
 	bool ending;		/* own rseq registration is undone: never again */
+	bool bare;		/* forked by one without rseq: libc's area lies */
+	bool locking;		/* a guarded child gave up system calls: we did not */
 };
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -115,16 +124,23 @@ bool runtime_thread_ready(struct thread *thread);
 uint64_t runtime_thread_identity(struct thread *thread);
 int32_t runtime_thread_tid(void);
 bool runtime_owner_dead(uint64_t owner);
-uint32_t runtime_start_time(const char *stat_path);
+uint32_t runtime_start_time(const char *stat_path, char *state);
 void runtime_fork_child(void);
 void runtime_thread_renamed(void);
 void runtime_guard_enter(void) __attribute__((visibility("hidden")));
 void runtime_guard_leave(void) __attribute__((visibility("hidden")));
+/* Holds off all signals but those that faults send, which cannot wait. */
+void runtime_signals_hold(uint64_t *before);
+void runtime_signals_restore(const uint64_t *before);
 
 /* view.c */
-/* The view of the newest state. NULL: no place to build it; `insist` uses one that a lost thread may hold. */
+/* The view of the newest state. NULL: no place to build it; `insist` uses one that a thread lost long ago may hold. */
 struct view *runtime_view_refresh(bool insist);
 bool runtime_view_init(void);
+/* Buffers that want event `id` and cannot have it. */
+uint32_t runtime_view_unreachable(const struct view *view, uint32_t id);
+/* The same by those who may wait for others to build theirs. */
+struct view *runtime_view_settle(void);
 /* Makes this process know event `id`; gives the buffers that want it. Under runtime_registration_lock(). */
 uint32_t runtime_view_know(uint32_t id);
 
@@ -134,6 +150,10 @@ int runtime_attach(const char *path);
 /* Address of `size` bytes at `offset` of the rings file, NULL when they cannot be had. */
 void *runtime_rings_reach(uint64_t offset, uint64_t size);
 void runtime_detach(void);
+/* Gives a part of a mapped file its memory, so that a full file system is an error here and not a SIGBUS later. */
+bool runtime_back(const void *start, uint64_t size);
+/* Whether we may take that much of a resource: a program that has to make do with little keeps three quarters of it. */
+bool runtime_affordable(int resource, uint64_t size);
 bool runtime_owns(const void *address);
 
 /* registry.c: names of a known event, for matching rules */

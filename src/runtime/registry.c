@@ -34,22 +34,36 @@ static union {
 	char bytes[REGISTRY_TEXT_MAX];
 } scratch;
 
+/* Of the thread that holds the lock. */
+static uint64_t signals_before;
+
+/* Signals are held off: a handler that never returns here would keep the lock for good. */
 static bool lock(void)
 {
+	uint64_t before;
+
+	runtime_signals_hold(&before);
 	for (uint32_t tries = 0; tries < 1000000; tries++) {
 		uint32_t idle = 0;
 
 		if (__atomic_compare_exchange_n(&wiped.registering, &idle, 1, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+						__ATOMIC_RELAXED)) {
+			signals_before = before;
 			return true;
-		sched_yield();
+		}
+		if (!LOAD(runtime.locked))
+			sched_yield();
 	}
+	runtime_signals_restore(&before);
 	return false;
 }
 
 static void unlock(void)
 {
+	uint64_t before = signals_before;
+
 	STORE_RELEASE(wiped.registering, 0);
+	runtime_signals_restore(&before);
 }
 
 static struct registry_slot *slot_at(uint32_t kind, uint32_t i)
@@ -97,6 +111,9 @@ static int claim_slot(uint32_t kind)
 		uint32_t i = (from + n) % count, idle = REGISTRY_FREE;
 		struct registry_slot *slot = slot_at(kind, i);
 
+		/* Even a look takes memory where there was none. Slots do not straddle pages. */
+		if ((!n || !((uintptr_t)slot & 4095)) && !runtime_back(slot, sizeof(*slot)))
+			return -ENOSPC;
 		if (LOAD(slot->state) != REGISTRY_FREE ||
 		    !__atomic_compare_exchange_n(&slot->state, &idle, (uint32_t)runtime.pid << 2 | REGISTRY_CLAIMED,
 						 false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -110,16 +127,19 @@ static int claim_slot(uint32_t kind)
 static int fill_slot(uint32_t kind, uint32_t hash, uint32_t len)
 {
 	struct registry_head *head = runtime.registry;
-	uint64_t at = __atomic_fetch_add(&head->heap_used, (len + 7) & ~7ull, __ATOMIC_RELAXED);
 	struct registry_slot *slot;
-	int i;
+	int i = claim_slot(kind);
+	uint64_t at;
 
-	if (at < REGISTRY_HEAP_OFFSET || at > REGISTRY_SIZE - len)
-		return -ENOSPC;
-	i = claim_slot(kind);
+	/* The slot first: what is taken from the heap is never given back. */
 	if (i < 0)
 		return i;
 	slot = slot_at(kind, (uint32_t)i);
+	at = __atomic_fetch_add(&head->heap_used, (len + 7) & ~7ull, __ATOMIC_RELAXED);
+	if (at < REGISTRY_HEAP_OFFSET || at > REGISTRY_SIZE - len || !runtime_back((char *)head + at, len)) {
+		STORE_RELEASE(slot->state, REGISTRY_FREE);
+		return -ENOSPC;
+	}
 	memcpy((char *)head + at, scratch.bytes, len);
 	STORE(slot->hint, 0);
 	STORE(slot->text, at);
@@ -130,6 +150,12 @@ static int fill_slot(uint32_t kind, uint32_t hash, uint32_t len)
 	return i;
 }
 
+static void give_back(uint32_t kind, int mine)
+{
+	if (mine >= 0)
+		STORE_RELEASE(slot_at(kind, (uint32_t)mine)->state, REGISTRY_FREE);
+}
+
 /* The slot of the blob in `scratch`, a new one if need be. */
 static int intern(uint32_t kind, uint32_t len)
 {
@@ -137,16 +163,18 @@ static int intern(uint32_t kind, uint32_t len)
 	int mine = -1;
 
 	for (uint32_t probe = 0; probe < PROBES_MAX; probe++) {
-		uint32_t *bucket = bucket_at(hash + probe);
-		/* Partner: the compare-and-swap below, behind a filled slot. */
-		uint32_t value = LOAD_ACQUIRE(*bucket);
+		uint32_t *bucket = bucket_at(hash + probe), value;
 		int i;
 
+		if ((!probe || !((uintptr_t)bucket & 4095)) && !runtime_back(bucket, sizeof(*bucket)))
+			break;
+		/* Partner: the compare-and-swap below, behind a filled slot. */
+		value = LOAD_ACQUIRE(*bucket);
 		if (!value) {
 			if (mine < 0)
 				mine = fill_slot(kind, hash, len);
 			if (mine < 0)
-				return refuse();
+				break;
 			if (__atomic_compare_exchange_n(bucket, &value, kind << 28 | (uint32_t)(mine + 1), false,
 							__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 				STORE_RELEASE(slot_at(kind, (uint32_t)mine)->state, REGISTRY_READY);
@@ -156,10 +184,10 @@ static int intern(uint32_t kind, uint32_t len)
 		i = slot_of(value, kind, hash, len);
 		if (i < 0)
 			continue;
-		if (mine >= 0)
-			STORE_RELEASE(slot_at(kind, (uint32_t)mine)->state, REGISTRY_FREE);
+		give_back(kind, mine);
 		return i;
 	}
+	give_back(kind, mine);
 	return refuse();
 }
 

@@ -15,6 +15,7 @@ extern sigaction_fn __sigaction __attribute__((weak));
 /* Even: `program` is whole. The program's handlers may be read by our handler while they are being replaced. */
 static struct sigaction program[2];
 static uint32_t current;
+static bool installed;
 
 static int real_sigaction(int signo, const struct sigaction *act, struct sigaction *old)
 {
@@ -54,12 +55,21 @@ static void on_bus(int signo, siginfo_t *info, void *context)
 void runtime_signal_init(void)
 {
 	struct sigaction act;
+	sigset_t bus;
 
+	sigemptyset(&bus);
+	sigaddset(&bus, SIGBUS);
+	sigprocmask(SIG_UNBLOCK, &bus, NULL);
 	memset(&act, 0, sizeof(act));
 	act.sa_sigaction = on_bus;
 	act.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
 	sigemptyset(&act.sa_mask);
-	real_sigaction(SIGBUS, &act, &program[0]);
+	STORE(installed, !real_sigaction(SIGBUS, &act, &program[0]));
+}
+
+bool runtime_signal_installed(void)
+{
+	return LOAD(installed);
 }
 
 int runtime_signal_program(const struct sigaction *act, struct sigaction *old)

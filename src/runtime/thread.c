@@ -78,6 +78,8 @@ static struct ring_rseq *register_own(void)
 
 static struct ring_rseq *find_rseq(void)
 {
+	if (runtime_self.bare)
+		return NULL;
 	if (&__rseq_size && __rseq_size) {
 		struct ring_rseq *rs = (void *)((char *)thread_pointer() + __rseq_offset);
 
@@ -119,8 +121,8 @@ int32_t runtime_thread_tid(void)
 	return runtime.pid;
 }
 
-/* Field 22 of a stat file; low bits, 0 when it cannot be had. */
-uint32_t runtime_start_time(const char *path)
+/* Field 22 of a stat file; low bits, 0 when it cannot be had. *state is field 3. */
+uint32_t runtime_start_time(const char *path, char *state)
 {
 	char text[512];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -133,6 +135,7 @@ uint32_t runtime_start_time(const char *path)
 		return 0;
 	text[n] = '\0';
 	at = strrchr(text, ')');
+	*state = at && at[1] ? at[2] : '\0';
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	return at ? (uint32_t)strtoull(at + 1, NULL, 10) : 0;
@@ -141,9 +144,10 @@ uint32_t runtime_start_time(const char *path)
 uint64_t runtime_thread_identity(struct thread *thread)
 {
 	int32_t tid = thread->guard ? runtime_thread_tid() : thread->tid;
+	char state;
 
 	if (!thread->start && !LOAD(runtime.locked) && !thread->guard)
-		thread->start = runtime_start_time("/proc/thread-self/stat");
+		thread->start = runtime_start_time("/proc/thread-self/stat", &state);
 	return (uint64_t)(uint32_t)tid << 32 | (thread->guard ? 0 : thread->start);
 }
 
@@ -153,35 +157,34 @@ bool runtime_owner_dead(uint64_t owner)
 	char path[32] = "/proc/", digits[12];
 	uint32_t tid = (uint32_t)(owner >> 32), start = (uint32_t)owner, now;
 	int n = 0;
-	char *at = path + 6;
+	char *at = path + 6, state = '\0';
 
 	if (LOAD(runtime.locked) || !tid)
 		return false;
 	if (syscall(SYS_tkill, tid, 0) && errno == ESRCH)
 		return true;
-	if (!start)
-		return false;
 	for (uint32_t rest = tid; rest; rest /= 10)
 		digits[n++] = (char)('0' + rest % 10);
 	while (n)
 		*at++ = digits[--n];
 	memcpy(at, "/stat", 6);
-	now = runtime_start_time(path);
-	return now && now != start;
+	now = runtime_start_time(path, &state);
+	/* Dead and not buried yet: its parent may take its time. */
+	return now && ((start && now != start) || state == 'Z' || state == 'X');
 }
 
 /* The newest name of a tid stays; the sequence word tells readers to look again. */
 static void tell_name(int32_t tid)
 {
 	struct registry_task *task = (struct registry_task *)(void *)((char *)runtime.registry + REGISTRY_TASKS_OFFSET);
-	char comm[16] = "";
+	char comm[16] = "", state;
 	uint32_t seq;
 
 	task += (uint32_t)tid % REGISTRY_TASKS;
-	if (prctl(PR_GET_NAME, comm) || !comm[0])
+	if (prctl(PR_GET_NAME, comm) || !comm[0] || !runtime_back(task, sizeof(*task)))
 		return;
 	if (!LOAD(runtime.start))
-		STORE(runtime.start, runtime_start_time("/proc/self/stat"));
+		STORE(runtime.start, runtime_start_time("/proc/self/stat", &state));
 	seq = LOAD(task->seq) | 1;
 	STORE(task->seq, seq);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -226,9 +229,15 @@ void runtime_fork_child(void)
 {
 	uint32_t forked = WIPED_FORKED;
 
+	/* The kernel gives the child what its parent had, and a guarded one may have had nothing. */
+	if (runtime_self.guard)
+		runtime_self.bare = true;
 	runtime_self.tid = 0;
 	runtime_self.start = 0;
 	runtime_self.guard = 0;
+	runtime_self.overflowing = 0;
+	runtime_self.stages = 0;
+	runtime_self.locking = false;
 	if (!__atomic_compare_exchange_n(&wiped.alive, &forked, WIPED_RESETTING, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED)) {
 		/* The page was not wiped: an old kernel. */
@@ -239,7 +248,7 @@ void runtime_fork_child(void)
 	}
 	runtime.pid = runtime_thread_tid();
 	runtime.start = 0;
-	runtime.growing = 0;
+	memset(runtime.stage_of, 0, sizeof(runtime.stage_of));
 	for (int i = 0; i < RUNTIME_VIEWS; i++)
 		if (runtime.views[i])
 			runtime.views[i]->state = VIEW_FREE;
@@ -258,6 +267,34 @@ void runtime_guard_enter(void)
 
 void runtime_guard_leave(void)
 {
+	/* A child that was killed on its way through an overflow ring. */
+	if (runtime_self.overflowing) {
+		runtime_self.overflowing = 0;
+		__atomic_fetch_sub(&wiped.overflowing, 1, __ATOMIC_SEQ_CST);
+	}
+	if (runtime_self.locking) {
+		runtime_self.locking = false;
+		STORE(runtime.locked, 0);
+	}
 	if (!--runtime_self.guard)
 		runtime_self.tid = runtime_self.real_tid;
+}
+
+/* Past libc, which would leave its own signals through: a thread that is cancelled never returns here either. */
+void runtime_signals_hold(uint64_t *before)
+{
+	const uint64_t faults = 1ull << (SIGBUS - 1) | 1ull << (SIGSEGV - 1) | 1ull << (SIGILL - 1) |
+				1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1) | 1ull << (SIGSYS - 1);
+	uint64_t all = ~faults;
+
+	*before = 0;
+	if (LOAD(runtime.locked) || syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof(all)))
+		*before = UINT64_MAX;
+}
+
+void runtime_signals_restore(const uint64_t *before)
+{
+	/* No mask has all bits: SIGKILL cannot be held off. */
+	if (*before != UINT64_MAX)
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof(*before));
 }

@@ -11,22 +11,31 @@
  */
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
 #include "base/glob.h"
 #include "runtime/local.h"
 
+/* No writer stays in an overflow ring for as long. */
+#define LOST_NS 10000000000ull
+
 bool runtime_view_init(void)
 {
 	size_t refs = (size_t)STATE_BUFFERS_MAX * 2 * runtime.ncpu * sizeof(struct ring_ref);
 	size_t size = ((sizeof(struct view) + refs) + 4095) & ~(size_t)4095;
-	unsigned char *all = mmap(NULL, size * RUNTIME_VIEWS + RUNTIME_STAGES * 4096, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t whole = size * RUNTIME_VIEWS + RUNTIME_STAGES * 4096;
+	unsigned char *all;
 
+	if (!runtime_affordable(RLIMIT_DATA, whole))
+		return false;
+	all = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (all == MAP_FAILED)
 		return false;
 	for (int i = 0; i < RUNTIME_VIEWS; i++) {
@@ -81,7 +90,13 @@ static bool shape_ok(const struct state_set *set)
 	       !(size & (size - 1)) && set->npages >= RING_NPAGES_MIN && set->npages <= RING_NPAGES_MAX;
 }
 
-static void fill_ref(struct ring_ref *ref, unsigned char *ring, const struct state_set *set, uint32_t flags)
+static bool by_counter(const struct view *view, const struct state_set *set)
+{
+	return set->clock.flags & TRACE_CLOCK_BY_COUNTER && !view->timeless;
+}
+
+static void fill_ref(const struct view *view, struct ring_ref *ref, unsigned char *ring, const struct state_set *set,
+		     uint32_t flags)
 {
 	struct ring_head *head = (struct ring_head *)(void *)ring;
 
@@ -93,7 +108,7 @@ static void fill_ref(struct ring_ref *ref, unsigned char *ring, const struct sta
 		.data_size = set->page_size - PAGE_HEAD_SIZE,
 		.page_shift = (uint32_t)__builtin_ctz(set->page_size),
 		.flags = (flags & BUFFER_OVERWRITE ? RING_REF_OVERWRITE : 0) |
-			 (set->clock.flags & TRACE_CLOCK_BY_COUNTER ? RING_REF_COUNTER : 0),
+			 (by_counter(view, set) ? RING_REF_COUNTER : 0),
 		.mult = set->clock.mult,
 		.counter0 = set->clock.counter0,
 		.ns0 = set->clock.ns0,
@@ -110,14 +125,16 @@ static bool fill_buffer(struct view *view, uint32_t b, const struct state_buffer
 	if (!(from->flags & BUFFER_ON) || !shape_ok(set))
 		return false;
 	base = runtime_rings_reach(set->offset, set_size(runtime.ncpu, set->npages, set->page_size));
-	if (!base)
+	if (!base) {
+		view->unreachable |= 1u << b;
 		return false;
+	}
 	buffer->refs = view->refs + (size_t)b * 2 * runtime.ncpu;
 	buffer->wakes = &((struct set_head *)(void *)base)->wakes;
 	buffer->clock = set->clock.id;
-	buffer->by_counter = set->clock.flags & TRACE_CLOCK_BY_COUNTER;
+	buffer->by_counter = by_counter(view, set);
 	for (uint32_t i = 0; i < 2 * runtime.ncpu; i++)
-		fill_ref(&buffer->refs[i],
+		fill_ref(view, &buffer->refs[i],
 			 base + set_ring_offset(0, i, runtime.ncpu, set->npages, set->page_size), set, from->flags);
 	return true;
 }
@@ -148,9 +165,22 @@ static uint32_t event_mask(const struct view *view, uint32_t id)
 	char system[REGISTRY_NAME_MAX + 1], name[REGISTRY_NAME_MAX + 1];
 	uint32_t related;
 
-	if (!view->published || !runtime_event_names(id, system, name, &related))
+	if (!state->nrules || !runtime_event_names(id, system, name, &related))
 		return 0;
 	return rules_mask(state, system, name) & view->usable;
+}
+
+uint32_t runtime_view_unreachable(const struct view *view, uint32_t id)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+	char system[REGISTRY_NAME_MAX + 1], name[REGISTRY_NAME_MAX + 1];
+	uint32_t related;
+
+	if (id < EVENT_ID_FIRST)
+		return view->unreachable & 1;
+	if (!runtime_event_names(id, system, name, &related))
+		return 0;
+	return rules_mask(state, system, name) & view->unreachable;
 }
 
 /* Masks of the events that became known since they were last filled in. */
@@ -170,8 +200,9 @@ static void fill(struct view *view)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
 
-	view->usable = 0;
-	view->nbuffers = view->published ? state->nbuffers : 0;
+	view->timeless = LOAD(runtime.timeless);
+	view->usable = view->unreachable = 0;
+	view->nbuffers = state->nbuffers;
 	for (uint32_t b = 0; b < view->nbuffers; b++)
 		if (fill_buffer(view, b, &state_buffers(state)[b]))
 			view->usable |= 1u << b;
@@ -185,12 +216,33 @@ static void fill(struct view *view)
 	fill_events(view);
 }
 
-/* Sections of other threads that began with a retired view are over when this returns true. */
-static bool quiesce(void)
+static uint64_t coarse_ns(void)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Whoever began with a retired view, in a section or an overflow ring, is through when this returns true. `insist` gives up
+ * on a count that has not been 0 for long: one of us was killed alone (a child of clone with our memory).
+ */
+static bool quiesce(bool insist)
+{
+	static uint64_t since;
+
 	if (!LOAD(runtime.locked))
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0);
-	return !__atomic_load_n(&wiped.overflowing, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&wiped.overflowing, __ATOMIC_SEQ_CST)) {
+		STORE(since, 0);
+		return true;
+	}
+	if (!insist)
+		return false;
+	if (!LOAD(since))
+		STORE(since, coarse_ns());
+	return coarse_ns() - LOAD(since) > LOST_NS;
 }
 
 static bool claim(struct view *view, uint32_t from)
@@ -212,39 +264,35 @@ static struct view *claim_view(bool insist)
 		if (LOAD(view->state) == VIEW_RETIRED && (!oldest || (int32_t)(view->number - oldest->number) < 0))
 			oldest = view;
 	}
-	return oldest && (quiesce() || insist) && claim(oldest, VIEW_RETIRED) ? oldest : NULL;
+	return oldest && quiesce(insist) && claim(oldest, VIEW_RETIRED) ? oldest : NULL;
 }
 
 static void build(struct view *view)
 {
-	for (int tries = 0; tries < 16; tries++) {
-		/* Partner: the tool's store of `published` behind the state it names. */
-		uint64_t published = LOAD_ACQUIRE(runtime.control->published);
+	uint64_t published;
+	bool whole = false;
 
-		STORE(view->published, published);
-		if (!published || copy_state(published, view)) {
-			fill(view);
-			return;
-		}
-		if (published == LOAD_ACQUIRE(runtime.control->published))
+	for (int tries = 0; tries < 16 && !whole; tries++) {
+		/* Partner: the tool's store of `published` behind the state it names. */
+		published = LOAD_ACQUIRE(runtime.control->published);
+		whole = published && copy_state(published, view);
+		if (!whole && published == LOAD_ACQUIRE(runtime.control->published))
 			break;
 	}
-	/* Garbage: nothing is on until somebody publishes anew. */
-	memset(view->copy, 0, sizeof(struct state_head));
+	/* Nothing was published yet, or garbage: nothing is on until somebody publishes anew. */
+	if (!whole)
+		memset(view->copy, 0, sizeof(struct state_head));
 	fill(view);
+	/* Last: a thread that has held this place since before takes its old word, which is in force no more, or this one
+	 * and all of the view. Partner: the loads of `published` in runtime/write.c. */
+	STORE_RELEASE(view->published, published);
 }
 
-struct view *runtime_view_refresh(bool insist)
+static struct view *replace(struct view *old, bool insist)
 {
 	static uint32_t number;
-	struct view *old = LOAD_ACQUIRE(wiped.view);
-	struct view *view;
+	struct view *view = claim_view(insist);
 
-	if (!LOAD(runtime.attached))
-		return NULL;
-	if (old && LOAD(old->published) == LOAD_ACQUIRE(runtime.control->published))
-		return old;
-	view = claim_view(insist);
 	if (!view)
 		return NULL;
 	build(view);
@@ -261,22 +309,52 @@ struct view *runtime_view_refresh(bool insist)
 	return view;
 }
 
+struct view *runtime_view_refresh(bool insist)
+{
+	struct view *old = LOAD_ACQUIRE(wiped.view);
+	uint64_t before;
+
+	if (!LOAD(runtime.attached))
+		return NULL;
+	if (old && LOAD(old->published) == LOAD_ACQUIRE(runtime.control->published) &&
+	    LOAD(old->timeless) == LOAD(runtime.timeless))
+		return old;
+	/* A handler that never returns here would keep the place for good. */
+	runtime_signals_hold(&before);
+	old = replace(old, insist);
+	runtime_signals_restore(&before);
+	return old;
+}
+
+struct view *runtime_view_settle(void)
+{
+	struct view *view = runtime_view_refresh(false);
+
+	for (int tries = 0; !view && tries < 1000 && LOAD(runtime.attached); tries++) {
+		if (!LOAD(runtime.locked))
+			sched_yield();
+		view = runtime_view_refresh(tries == 999);
+	}
+	return view;
+}
+
 uint32_t runtime_view_know(uint32_t id)
 {
 	struct view *view;
 
 	if (runtime.is_known[id / 8] & 1u << id % 8) {
-		view = runtime_view_refresh(false);
+		view = runtime_view_settle();
 		return view ? LOAD(view->mask[id]) : 0;
 	}
 	if (runtime.nknown == RUNTIME_EVENTS_MAX)
 		return 0;
-	runtime.is_known[id / 8] |= 1u << id % 8;
 	runtime.known[runtime.nknown] = id;
 	/* A builder either sees the new count or its view is seen here: both sides store, then load. */
 	__atomic_store_n(&runtime.nknown, runtime.nknown + 1, __ATOMIC_SEQ_CST);
+	/* Behind that: a child forked in between does it again. */
+	runtime.is_known[id / 8] |= 1u << id % 8;
 	do {
-		view = runtime_view_refresh(false);
+		view = runtime_view_settle();
 		if (!view)
 			return 0;
 		STORE(view->mask[id], event_mask(view, id));

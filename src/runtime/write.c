@@ -19,10 +19,6 @@
 #include "runtime/local.h"
 #include "runtime/runtime.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 /* How often an event may find its view stale, or no place to build a new one. */
 #define VIEW_TRIES 1000
 
@@ -39,6 +35,14 @@ static uint64_t read_clock(uint32_t id)
 	};
 	struct timespec now;
 
+	if (LOAD(runtime.timeless)) {
+		/* Coarse, but readable. Where there is nothing of the kind, time stands still. */
+		if (id >= sizeof(clocks) / sizeof(clocks[0]) || clocks[id] != CLOCK_MONOTONIC ||
+		    id == TRACE_CLOCK_X86_TSC)
+			return 0;
+		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+		return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	}
 	clock_gettime(id < sizeof(clocks) / sizeof(clocks[0]) ? clocks[id] : CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
@@ -82,7 +86,7 @@ static bool make_ring(struct ring_ref *ref, unsigned char *ring)
 	size_t size = (size_t)(ref->pages - ring) + ((size_t)ref->npages << ref->page_shift);
 
 	if (!LOAD_ACQUIRE(head->made)) {
-		if (!LOAD(runtime.locked) && madvise(ring, size, MADV_POPULATE_WRITE) && errno != EINVAL)
+		if (!runtime_back(ring, size))
 			return false;
 		STORE_RELEASE(head->made, 1);
 	}
@@ -131,26 +135,25 @@ static enum ring_result overflow_owned(const struct view *view, uint32_t b, stru
 static enum ring_result overflow(struct thread *thread, const struct view *view, uint32_t b, struct ring_op *op)
 {
 	struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
-	bool locked = LOAD(runtime.locked);
 	uint32_t cpu = current_cpu();
 	enum ring_result result = RING_NOWHERE;
-	sigset_t all, before;
+	uint64_t before;
 	int slot;
 
+	op->cpu = cpu;
 	if (!rings)
 		return RING_NOWHERE;
-	sigfillset(&all);
-	if (!locked)
-		sigprocmask(SIG_SETMASK, &all, &before);
+	runtime_signals_hold(&before);
 	__atomic_fetch_add(&wiped.overflowing, 1, __ATOMIC_SEQ_CST);
+	thread->overflowing = 1;
 	slot = ring_overflow_take(rings->slot, runtime.ncpu, cpu, runtime_thread_identity(thread), runtime_owner_dead);
 	if (slot >= 0) {
 		result = overflow_owned(view, b, op, cpu, slot);
 		ring_overflow_release(&rings->slot[slot]);
 	}
+	thread->overflowing = 0;
 	__atomic_fetch_sub(&wiped.overflowing, 1, __ATOMIC_SEQ_CST);
-	if (!locked)
-		sigprocmask(SIG_SETMASK, &before, NULL);
+	runtime_signals_restore(&before);
 	op->cpu = cpu;
 	return result;
 }
@@ -160,6 +163,7 @@ static __attribute__((noinline)) enum ring_result other_way(struct thread *threa
 							    struct ring_op *op, enum ring_result result)
 {
 	const struct view_buffer *buffer = &view->buffer[b];
+	int saved = errno;
 
 	if (result == RING_NOWHERE && !thread->guard) {
 		uint32_t cpu = LOAD(thread->rs->cpu_id);
@@ -169,10 +173,12 @@ static __attribute__((noinline)) enum ring_result other_way(struct thread *threa
 			result = ring_write(thread->rs, op);
 	}
 	if (result == RING_STALE || result == RING_DONE || result == RING_DROPPED)
-		return result;
+		goto out;
 	result = overflow(thread, view, b, op);
 	if (result != RING_STALE && result != RING_DONE && result != RING_DROPPED)
 		refuse(buffer, op->cpu);
+out:
+	errno = saved;
 	return result;
 }
 
@@ -229,6 +235,8 @@ static bool write_all(struct thread *thread, const struct view *view, uint32_t i
 			return false;
 		*done |= 1u << b;
 	}
+	if (view->unreachable && runtime_view_unreachable(view, id))
+		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -296,16 +304,72 @@ slow:
 	slow_write(id, record, len);
 }
 
+/* Other stacks than this one say nothing about frames. */
+static bool on_other_stack(void)
+{
+	int saved = errno;
+	stack_t stack;
+	bool other = LOAD(runtime.locked) || sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK;
+
+	errno = saved;
+	return other;
+}
+
+static void free_stage(uint32_t i, uint32_t tid)
+{
+	if (__atomic_compare_exchange_n(&runtime.stage_of[i].tid, &tid, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		__atomic_fetch_and(&wiped.staged, ~(1u << i), __ATOMIC_RELEASE);
+}
+
+/* Stages of ours whose frames are no more: a handler interrupted an event and jumped away. */
+static void take_back_own(uint32_t tid, uintptr_t here)
+{
+	if (on_other_stack())
+		return;
+	for (uint32_t i = 0; i < RUNTIME_STAGES; i++)
+		if (LOAD(runtime.stage_of[i].tid) == tid && runtime.stage_of[i].frame <= here)
+			free_stage(i, tid);
+}
+
+/* Stages of threads that were cancelled in the middle of an event. */
+static void take_back_lost(void)
+{
+	int saved = errno;
+
+	for (uint32_t i = 0; i < RUNTIME_STAGES && !LOAD(runtime.locked); i++) {
+		uint32_t tid = LOAD(runtime.stage_of[i].tid);
+
+		if (tid && syscall(SYS_tkill, tid, 0) && errno == ESRCH)
+			free_stage(i, tid);
+	}
+	errno = saved;
+}
+
 void *runtime_stage_get(void)
 {
-	uint32_t used = LOAD(wiped.staged);
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	struct thread *thread = &runtime_self;
+	uint32_t tid = (uint32_t)(thread->tid ? thread->tid : runtime_thread_tid());
+	uint32_t used;
 
-	while (~used && runtime.stages) {
+	if (!runtime.stages)
+		return NULL;
+	if (thread->stages)
+		take_back_own(tid, here);
+	if (!~LOAD(wiped.staged))
+		take_back_lost();
+	used = LOAD(wiped.staged);
+	while (~used) {
 		uint32_t free = (uint32_t)__builtin_ctz(~used);
 
-		if (__atomic_compare_exchange_n(&wiped.staged, &used, used | 1u << free, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
-			return runtime.stages + (size_t)free * 4096;
+		if (!__atomic_compare_exchange_n(&wiped.staged, &used, used | 1u << free, false, __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+			continue;
+		thread->stages = 1;
+		runtime.stage_of[free].frame = here;
+		__atomic_signal_fence(__ATOMIC_RELEASE);
+		STORE(runtime.stage_of[free].tid, tid);
+		return runtime.stages + (size_t)free * 4096;
 	}
 	return NULL;
 }
@@ -314,7 +378,8 @@ void runtime_stage_put(void *stage)
 {
 	uint32_t at = (uint32_t)(((unsigned char *)stage - runtime.stages) / 4096);
 
-	__atomic_fetch_and(&wiped.staged, ~(1u << at), __ATOMIC_RELEASE);
+	free_stage(at, LOAD(runtime.stage_of[at].tid));
+	runtime_self.stages = 0;
 }
 
 void runtime_lose(uint32_t id)

@@ -15,7 +15,7 @@ expect() {
 	fi
 }
 
-guarded='clone|posix_spawn|posix_spawnp|prctl|sigaction|signal|syscall|vfork'
+guarded='clone|posix_spawn|posix_spawnp|prctl|pthread_sigmask|sigaction|signal|sigprocmask|syscall|vfork'
 public="^_*ringside_|^($guarded)\$"
 expect 'names that the shared library exports' \
 	"$(nm -D --defined-only "$so" | awk '{ print $NF }' | grep -Ev "$public" | tr '\n' ' ')" ''

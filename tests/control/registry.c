@@ -53,7 +53,8 @@ static void check_slots(struct control *control, uint32_t id)
 	uint64_t at = REGISTRY_EVENTS_OFFSET + (uint64_t)(id - EVENT_ID_FIRST) * 64;
 	static const uint64_t texts[] = { 0, 4096, REGISTRY_HEAP_OFFSET - 1, REGISTRY_SIZE,
 					  UINT64_MAX, UINT64_MAX - 8, 1ull << 63 };
-	static const uint32_t lens[] = { 0, 1, 7, 8, 9, 10, 11, REGISTRY_TEXT_MAX + 1, UINT32_MAX };
+	static const uint32_t lens[] = { 0, 1, 7, 8, 9, 10, 11, REGISTRY_TEXT_MAX,
+					 REGISTRY_TEXT_MAX + 1, UINT32_MAX };
 	struct registry_slot slot, bad;
 
 	CHECK(pread(control->dir.fd[SEGMENT_REGISTRY], &slot, 64, (off_t)at) == 64, "pread");
@@ -83,7 +84,7 @@ static void check_random(struct control *control)
 	uint64_t used = REGISTRY_HEAP_OFFSET + 8192;
 	uint32_t seed = 17;
 
-	for (int n = 0; n < 300; n++) {
+	for (int n = 0; n < 120; n++) {
 		struct control_registry registry;
 		struct err err = ERR_INIT;
 		unsigned char junk[512];

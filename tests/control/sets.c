@@ -143,6 +143,24 @@ static void check_freed(struct control *control)
 	CHECK(used_kb(control) < 1000, "%llu KiB after clear", (unsigned long long)used_kb(control));
 }
 
+/* Whoever died while it built a set left bytes in free room. */
+static void check_left_over(struct control *control)
+{
+	struct state_buffer *top = &control->state.buffers[0];
+	struct state_set old = top->live;
+	struct err err = ERR_INIT;
+
+	CHECK(!control_reset(control, &err), "%s", err.text);
+	old.offset = rings_data_offset(control->dir.ncpu);
+	soil(control, &old);
+	room_begin(control);
+	CHECK(!control_buffer_expand(control, top, &err), "%s", err.text);
+	room_commit(control);
+	CHECK(top->live.offset == old.offset, "not the room that was soiled");
+	check_heads(control, &top->live);
+	CHECK(used_kb(control) < 1000, "what was left over stays");
+}
+
 /* A clock that follows another does not start before it, and tells CLOCK_MONOTONIC's time. */
 static void check_clock(struct control *control)
 {
@@ -190,6 +208,7 @@ int main(void)
 	room_commit(control);
 	check_random(control);
 	check_freed(control);
+	check_left_over(control);
 	check_clock(control);
 	check_refused(control);
 	control_close(control);

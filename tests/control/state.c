@@ -53,7 +53,8 @@ static void check_round(void)
 		CHECK(control_state_generation(&writer->state) == n + 1, "generation");
 		CHECK(!control_refresh(reader, &err), "%s", err.text);
 		CHECK(reader->state.published == writer->state.published, "published");
-		CHECK(reader->state.nrules == writer->state.nrules &&
+		CHECK(reader->state.nrules == writer->state.nrules, "%u rules", reader->state.nrules);
+		CHECK(!reader->state.nrules ||
 		      !memcmp(reader->state.rules, writer->state.rules,
 			      reader->state.nrules * sizeof(struct state_rule)), "rules differ");
 	}
@@ -181,6 +182,51 @@ static void check_forged(struct control *control, const char *bytes, size_t size
 	free(copy);
 }
 
+/* One thing wrong at a time, checksum right: refused. */
+static void check_wrong(struct control *control, const char *bytes, size_t size, uint64_t place)
+{
+	struct state_head good;
+	char *copy = malloc(size);
+
+	CHECK(copy, "memory");
+	memcpy(&good, bytes, sizeof(good));
+	for (int n = 0; n < 16; n++) {
+		struct state_head head = good;
+		struct state_buffer *buffer = (void *)(copy + good.buffers);
+		struct state_rule *rule = (void *)(copy + good.rules);
+		struct state_limbo *limbo = (void *)(copy + good.limbo);
+		struct err err = ERR_INIT;
+
+		memcpy(copy, bytes, size);
+		switch (n) {
+		case 0: memset(rule->system, 'x', sizeof(rule->system)); break;
+		case 1: memset(rule->event, 'x', sizeof(rule->event)); break;
+		case 2: memset(buffer->name, 'x', sizeof(buffer->name)); break;
+		case 3: buffer->name[0] = 'x'; break;
+		case 4: rule->buffer = 1; break;
+		case 5: buffer->nretired = 1; break;
+		case 6: buffer->nretired = STATE_RETIRED_MAX + 1; break;
+		case 7: buffer->npages = 3; break;
+		case 8: buffer->page_size = 4097; break;
+		case 9: buffer->live.offset = 4096; break;
+		case 10: limbo->size = 0; break;
+		case 11: limbo->offset = ~0ull << 12; break;
+		case 12: head.nbuffers = 0; break;
+		case 13: head.rules = head.size; break;
+		case 14: head.buffers = 3; break;
+		default: head.nrules = UINT32_MAX; break;
+		}
+		head.crc = 0;
+		memcpy(copy, &head, sizeof(head));
+		head.crc = crc32c(0, copy, size);
+		memcpy(copy, &head, sizeof(head));
+		put(control, copy, size, place);
+		CHECK(control_refresh(control, &err) == -EUCLEAN, "wrong thing %d is accepted", n);
+	}
+	put(control, bytes, size, place);
+	free(copy);
+}
+
 /* The published word may be anything. */
 static void check_words(struct control *control)
 {
@@ -234,6 +280,8 @@ int main(void)
 	size = sample(control, &bytes, &place);
 	check_flips(control, bytes, size, place);
 	check_forged(control, bytes, size, place);
+	check_wrong(control, bytes, size, place);
+	CHECK(!control_refresh(control, NULL), "the good state is refused");
 	check_words(control);
 	check_cut(control);
 	control_close(control);

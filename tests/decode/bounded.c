@@ -1,6 +1,7 @@
 /*
- * Formats and records made to hurt: nested, repeated, oversized. Each must be refused or printed within a bound of text,
- * stack and time; and the text of a record that ends early stays in the record.
+ * Formats and records made to hurt: nested, repeated, oversized. Each must be refused or printed
+ * within a bound of text, stack and time; and the text of a record that ends early stays in the
+ * record.
  */
 #include <time.h>
 
@@ -38,9 +39,10 @@ static void hurt(const char *what, struct buf *fmt)
 }
 
 /* "HEAD" + n * OPEN + MIDDLE + n * CLOSE + TAIL. */
-static void nest(const char *head, const char *open, const char *middle, const char *close, const char *tail)
+static void nest(const char *head, const char *open, const char *middle, const char *close,
+		 const char *tail)
 {
-	static const size_t sizes[] = { 10, 90, 150, 300, 100000 };
+	static const size_t sizes[] = {10, 90, 150, 300, 100000};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct buf b = BUF_INIT;
@@ -58,13 +60,17 @@ static void nest(const char *head, const char *open, const char *middle, const c
 
 static void records_cut(void)
 {
-	static const char fmt[] = "\"%d %s %s %s %s %s %pI6 %pU %s %*pb %*ph %lx %f\", REC->s64, REC->name, "
-				  "__get_str(text), __print_array(REC->arr, 4, 4), __print_hex(__get_dynamic_array(nums), 99), "
-				  "__get_bitmask(mask), REC->arr, REC->arr, __print_array(__get_dynamic_array(mask), 9, 8), "
-				  "500, REC->mac, 64, REC->mac, ((u64 *)__get_dynamic_array(mask))[1], REC->d";
+	static const char fmt[] =
+		"\"%d %s %s %s %s %s %pI6 %pU %s %*pb %*ph %lx %f\", REC->s64, REC->name, "
+		"__get_str(text), __print_array(REC->arr, 4, 4), "
+		"__print_hex(__get_dynamic_array(nums), 99), "
+		"__get_bitmask(mask), REC->arr, REC->arr, __print_array(__get_dynamic_array(mask),"
+		" 9, 8), "
+		"500, REC->mac, 64, REC->mac, ((u64 *)__get_dynamic_array(mask))[1], REC->d";
 	struct decode_format *f = sample_format(fmt);
 	struct sample r = sample_record();
-	static const uint32_t locations[] = { 0, 0xffffffff, 0xffff0000, 0xffff, 0x00080000 | (sizeof(r) - 4) };
+	static const uint32_t locations[] = {0, 0xffffffff, 0xffff0000, 0xffff,
+					     0x00080000 | (sizeof(r) - 4)};
 
 	check(f->prog);
 	for (size_t l = 0; l < sizeof(locations) / sizeof(locations[0]); l++) {
@@ -116,7 +122,10 @@ int main(void)
 	repeat(&b, ", { 0, \"a\" }", 50000);
 	buf_puts(&b, ")");
 	hurt("separator", &b);
-	buf_puts(&b, "\"%2000000000d %.2000000000d %*d %999.999999f %-99999s|\", 1, 2, 2000000000, 3, REC->d, \"x\"");
+	buf_puts(
+		&b,
+		"\"%2000000000d %.2000000000d %*d %999.999999f %-99999s|\", 1, 2, 2000000000, 3, "
+		"REC->d, \"x\"");
 	hurt("width", &b);
 	buf_puts(&b, "\"%pppppppppppppppppppppppppppppp %pSSSSSSSSSSSSSSSS\", REC->ptr, REC->ptr");
 	hurt("letters", &b);

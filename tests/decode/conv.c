@@ -1,6 +1,6 @@
 /*
- * Integer conversions by the thousand against the C library's, where C and the kernel have the same rules. Where they
- * have not, tests/decode/print.c has the kernel's.
+ * Integer conversions by the thousand against the C library's, where C and the kernel have the same
+ * rules. Where they have not, tests/decode/print.c has the kernel's.
  */
 #include "decode/conv.h"
 #include "event.h"
@@ -35,8 +35,12 @@ static void one(const char *spec, uint64_t v)
 	check(n == len);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	/* With more bytes than the conversion takes, as a caller may pass; the C library takes its own. */
-	snprintf(want, sizeof(want), spec, c.size == 8 ? v : decode_abi_extend(v, c.size, c.kind == 'd'));
+	/*
+	 * With more bytes than the conversion takes, as a caller may pass; the C library takes its
+	 * own.
+	 */
+	snprintf(want, sizeof(want), spec,
+		 c.size == 8 ? v : decode_abi_extend(v, c.size, c.kind == 'd'));
 #pragma GCC diagnostic pop
 	sink_open(&s, &out, 65536);
 	conv_int(&s, &c, v, false);
@@ -47,7 +51,7 @@ static void one(const char *spec, uint64_t v)
 
 int main(void)
 {
-	static const char *const sizes[] = { "hh", "h", "", "ll" };
+	static const char *const sizes[] = {"hh", "h", "", "ll"};
 
 	for (int i = 0; i < 200000 && failures < 10; i++) {
 		char kind = "duxXo"[chance(5)], spec[40], *p = spec;

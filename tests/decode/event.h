@@ -1,6 +1,6 @@
 /*
- * For the tests of decode and report: one event with a field of each kind, a record of it, and checks that tell
- * what they saw.
+ * For the tests of decode and report: one event with a field of each kind, a record of it, and
+ * checks that tell what they saw.
  */
 #ifndef TESTS_DECODE_EVENT_H
 #define TESTS_DECODE_EVENT_H
@@ -14,12 +14,12 @@
 
 static int failures;
 
-#define check(cond)                                                                                \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #cond);                          \
-			failures++;                                                                \
-		}                                                                                  \
+#define check(cond)                                                       \
+	do {                                                              \
+		if (!(cond)) {                                            \
+			printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+			failures++;                                       \
+		}                                                         \
 	} while (0)
 
 static inline void check_text(const char *file, int line, const char *what, const char *got,
@@ -31,10 +31,10 @@ static inline void check_text(const char *file, int line, const char *what, cons
 	failures++;
 }
 
-#define COMMON                                                                                     \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
+#define COMMON                                                                         \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 /* The fixed part of the sample event's records. */
@@ -58,14 +58,16 @@ struct sample {
 	uint8_t mac[6];
 	uint8_t yes;
 	uint8_t pad2;
-	uint32_t text;		/* __data_loc */
-	uint32_t mask;		/* __rel_loc */
-	uint32_t nums;		/* __data_loc */
+	uint32_t text; /* __data_loc */
+	uint32_t mask; /* __rel_loc */
+	uint32_t nums; /* __data_loc */
 	char rest[52];
 };
 
-#define SAMPLE_FIELD(decl, at, sgn)                                                                \
-	{ decl, offsetof(struct sample, at), sizeof(((struct sample *)0)->at), sgn }
+#define SAMPLE_FIELD(decl, at, sgn)                                                      \
+	{                                                                                \
+		decl, offsetof(struct sample, at), sizeof(((struct sample *)0)->at), sgn \
+	}
 
 static const struct {
 	const char *decl;
@@ -96,11 +98,23 @@ static const struct {
 static inline struct sample sample_record(void)
 {
 	struct sample r = {
-		.head = { .type = 32768, .flags = 0x05, .preempt_count = 0x21, .pid = 4242 },
-		.s8 = -8, .u8 = 200, .s16 = -1600, .u16 = 60000, .s32 = -320000, .u32 = 4000000000u,
-		.s64 = -64000000000ll, .u64 = 0xfedcba9876543210ull, .f = 1.5f, .flags = 0x15,
-		.d = -2.25, .ptr = 0xffff888012345678ull, .name = "shop", .arr = { 1, 2, 0xffffffff, 4 },
-		.mac = { 0, 0x1b, 0x21, 0xab, 0xcd, 0xef }, .yes = 1,
+		.head = {.type = 32768, .flags = 0x05, .preempt_count = 0x21, .pid = 4242},
+		.s8 = -8,
+		.u8 = 200,
+		.s16 = -1600,
+		.u16 = 60000,
+		.s32 = -320000,
+		.u32 = 4000000000u,
+		.s64 = -64000000000ll,
+		.u64 = 0xfedcba9876543210ull,
+		.f = 1.5f,
+		.flags = 0x15,
+		.d = -2.25,
+		.ptr = 0xffff888012345678ull,
+		.name = "shop",
+		.arr = {1, 2, 0xffffffff, 4},
+		.mac = {0, 0x1b, 0x21, 0xab, 0xcd, 0xef},
+		.yes = 1,
 	};
 	size_t at = offsetof(struct sample, rest);
 
@@ -109,7 +123,7 @@ static inline struct sample sample_record(void)
 	r.rest[12] = 0x0f;
 	r.rest[20] = 0x01;
 	r.mask = (uint32_t)((at + 12 - (offsetof(struct sample, mask) + 4)) | 16 << 16);
-	memcpy(r.rest + 28, (uint16_t[]){ 7, 8, 65535 }, 6);
+	memcpy(r.rest + 28, (uint16_t[]){7, 8, 65535}, 6);
 	r.nums = (uint32_t)((at + 28) | 6 << 16);
 	return r;
 }
@@ -118,8 +132,9 @@ static inline void sample_text(struct buf *out, const char *print_fmt)
 {
 	buf_puts(out, "name: sample\nID: 32768\nformat:\n" COMMON);
 	for (size_t i = 0; i < sizeof(sample_fields) / sizeof(sample_fields[0]); i++)
-		buf_printf(out, "\tfield:%s;\toffset:%zu;\tsize:%zu;\tsigned:%d;\n", sample_fields[i].decl,
-			   sample_fields[i].offset, sample_fields[i].size, sample_fields[i].is_signed);
+		buf_printf(out, "\tfield:%s;\toffset:%zu;\tsize:%zu;\tsigned:%d;\n",
+			   sample_fields[i].decl, sample_fields[i].offset, sample_fields[i].size,
+			   sample_fields[i].is_signed);
 	if (print_fmt)
 		buf_printf(out, "\nprint fmt: %s\n", print_fmt);
 }

@@ -13,19 +13,20 @@ static void kinds(void)
 		uint32_t elem_size, count;
 		bool is_array, is_string;
 	} want[] = {
-		{ "s8", "s8", DECODE_INT, DECODE_INLINE, 1, 1, false, false },
-		{ "u64", "unsigned long", DECODE_INT, DECODE_INLINE, 8, 1, false, false },
-		{ "f", "float", DECODE_FLOAT, DECODE_INLINE, 4, 1, false, false },
-		{ "flags", "xfs_flags_t", DECODE_INT, DECODE_INLINE, 4, 1, false, false },
-		{ "d", "double", DECODE_FLOAT, DECODE_INLINE, 8, 1, false, false },
-		{ "ptr", "const void *", DECODE_POINTER, DECODE_INLINE, 8, 1, false, false },
-		{ "name", "char", DECODE_INT, DECODE_INLINE, 1, 16, true, true },
-		{ "arr", "unsigned int", DECODE_INT, DECODE_INLINE, 4, 4, true, false },
-		{ "mac", "unsigned char", DECODE_INT, DECODE_INLINE, 1, 6, true, false },
-		{ "yes", "bool", DECODE_BOOL, DECODE_INLINE, 1, 1, false, false },
-		{ "text", "__data_loc char[]", DECODE_INT, DECODE_LOC, 1, 0, true, true },
-		{ "mask", "__rel_loc unsigned long[]", DECODE_INT, DECODE_REL_LOC, 8, 0, true, false },
-		{ "nums", "__data_loc u16[]", DECODE_INT, DECODE_LOC, 2, 0, true, false },
+		{"s8", "s8", DECODE_INT, DECODE_INLINE, 1, 1, false, false},
+		{"u64", "unsigned long", DECODE_INT, DECODE_INLINE, 8, 1, false, false},
+		{"f", "float", DECODE_FLOAT, DECODE_INLINE, 4, 1, false, false},
+		{"flags", "xfs_flags_t", DECODE_INT, DECODE_INLINE, 4, 1, false, false},
+		{"d", "double", DECODE_FLOAT, DECODE_INLINE, 8, 1, false, false},
+		{"ptr", "const void *", DECODE_POINTER, DECODE_INLINE, 8, 1, false, false},
+		{"name", "char", DECODE_INT, DECODE_INLINE, 1, 16, true, true},
+		{"arr", "unsigned int", DECODE_INT, DECODE_INLINE, 4, 4, true, false},
+		{"mac", "unsigned char", DECODE_INT, DECODE_INLINE, 1, 6, true, false},
+		{"yes", "bool", DECODE_BOOL, DECODE_INLINE, 1, 1, false, false},
+		{"text", "__data_loc char[]", DECODE_INT, DECODE_LOC, 1, 0, true, true},
+		{"mask", "__rel_loc unsigned long[]", DECODE_INT, DECODE_REL_LOC, 8, 0, true,
+		 false},
+		{"nums", "__data_loc u16[]", DECODE_INT, DECODE_LOC, 2, 0, true, false},
 	};
 	struct decode_format *f = sample_format("\"\"");
 	const struct decode_field *field;
@@ -37,8 +38,10 @@ static void kinds(void)
 		field = decode_format_find(f, want[i].name);
 		check(field && !strcmp(field->type, want[i].type));
 		check(field && field->kind == want[i].kind && field->place == want[i].place);
-		check(field && field->elem_size == want[i].elem_size && field->count == want[i].count);
-		check(field && field->is_array == want[i].is_array && field->is_string == want[i].is_string);
+		check(field && field->elem_size == want[i].elem_size &&
+		      field->count == want[i].count);
+		check(field && field->is_array == want[i].is_array &&
+		      field->is_string == want[i].is_string);
 	}
 	check(!decode_format_find(f, "nobody"));
 	decode_format_free(f);
@@ -82,8 +85,12 @@ static void cut_records(void)
 {
 	struct decode_format *f = sample_format("\"\"");
 	struct sample r = sample_record();
-	static const uint32_t locations[] = { 0xffffffff, 0xffff0000, 0x0000ffff, 0x00010000 | sizeof(r),
-					      0xffff0000 | (sizeof(r) - 1), 0x80008000 };
+	static const uint32_t locations[] = {0xffffffff,
+					     0xffff0000,
+					     0x0000ffff,
+					     0x00010000 | sizeof(r),
+					     0xffff0000 | (sizeof(r) - 1),
+					     0x80008000};
 
 	for (size_t l = 0; l < sizeof(locations) / sizeof(locations[0]); l++) {
 		r.text = r.mask = r.nums = locations[l];
@@ -92,7 +99,8 @@ static void cut_records(void)
 
 			memcpy(copy, &r, len);
 			for (uint32_t i = 0; i < f->nr_fields; i++) {
-				struct decode_bytes b = decode_field_bytes(f, &f->fields[i], copy, len);
+				struct decode_bytes b = decode_field_bytes(f, &f->fields[i], copy,
+									   len);
 
 				if (b.len && (b.data < copy || b.data + b.len > copy + len))
 					check(!"bytes outside the record");
@@ -106,14 +114,15 @@ static void cut_records(void)
 
 static void big_endian(void)
 {
-	static const struct decode_abi be = { .big_endian = true, .long_size = 4 };
-	static const char text[] = "name: e\nID: 7\nformat:\n" COMMON
-				   "\tfield:unsigned long l;\toffset:8;\tsize:4;\tsigned:0;\n"
-				   "\tfield:__data_loc long[] a;\toffset:12;\tsize:4;\tsigned:1;\n\n"
-				   "print fmt: \"%lu %s %p\", REC->l, "
-				   "__print_array(__get_dynamic_array(a), 2, 4), REC->l\n";
-	static const uint8_t rec[] = { 0, 7, 0, 0, 0, 0, 0, 9, 0, 1, 0, 2, 0, 8, 0, 16,
-				       0, 0, 0, 3, 0, 0, 1, 0 };
+	static const struct decode_abi be = {.big_endian = true, .long_size = 4};
+	static const char text[] =
+		"name: e\nID: 7\nformat:\n" COMMON
+		"\tfield:unsigned long l;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:__data_loc long[] a;\toffset:12;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%lu %s %p\", REC->l, "
+		"__print_array(__get_dynamic_array(a), 2, 4), REC->l\n";
+	static const uint8_t rec[] = {0, 7, 0, 0,  0, 0, 0, 9, 0, 1, 0, 2,
+				      0, 8, 0, 16, 0, 0, 0, 3, 0, 0, 1, 0};
 	struct decode_format *f;
 	struct buf out = BUF_INIT;
 	struct record_head head;
@@ -152,7 +161,8 @@ static void refusals(void)
 	refused("name: a\nID: 1\nformat:\n\tfield:int a\n", -EBADMSG, 23);
 	refused("name: a\nID: 1\nformat:\n\tfield:int a;\toffset:0;\n", -EBADMSG, 45);
 	refused("name: a\nID: 1\nformat:\n\tfield:int a;\toffset:-1;\tsize:4;\n", -EBADMSG, 36);
-	refused("name: a\nID: 1\nformat:\n\tfield:int a;\toffset:0;\tsize:4294967295;\n", -EBADMSG, 62);
+	refused("name: a\nID: 1\nformat:\n\tfield:int a;\toffset:0;\tsize:4294967295;\n", -EBADMSG,
+		62);
 	refused("name: a\nID: 1\nformat:\n\tfield:;\toffset:0;\tsize:4;\n", -EBADMSG, 29);
 	memset(big, ' ', DECODE_FORMAT_MAX + 1);
 	big[DECODE_FORMAT_MAX + 1] = '\0';

@@ -8,7 +8,7 @@
 
 struct page {
 	uint8_t bytes[4096];
-	size_t len;		/* of events so far */
+	size_t len; /* of events so far */
 	const struct decode_abi *abi;
 };
 
@@ -42,27 +42,27 @@ static void close_page(struct page *p, uint64_t ts, uint64_t flags)
 
 static void all_kinds(const struct decode_abi *abi)
 {
-	struct page p = { .abi = abi };
+	struct page p = {.abi = abi};
 	struct page_walk w;
 	struct page_event e;
 
-	event(&p, 2, 0);		/* two words */
+	event(&p, 2, 0); /* two words */
 	word(&p, 0x11);
 	word(&p, 0x22);
-	event(&p, 0, 7);		/* 120 bytes, with a length of their own */
+	event(&p, 0, 7); /* 120 bytes, with a length of their own */
 	word(&p, 124);
 	p.len += 120;
-	event(&p, 29, 5);		/* a discarded event of 8 bytes */
+	event(&p, 29, 5); /* a discarded event of 8 bytes */
 	word(&p, 4);
-	event(&p, 30, 3);		/* 2^27 * 2 + 3 later */
+	event(&p, 30, 3); /* 2^27 * 2 + 3 later */
 	word(&p, 2);
 	event(&p, 1, 1);
 	word(&p, 0x33);
-	event(&p, 31, 9);		/* at 2^27 * 1000 + 9 */
+	event(&p, 31, 9); /* at 2^27 * 1000 + 9 */
 	word(&p, 1000);
 	event(&p, 1, 1);
 	word(&p, 0x44);
-	event(&p, 29, 0);		/* nothing behind this */
+	event(&p, 29, 0); /* nothing behind this */
 	p.len += 40;
 	close_page(&p, 1000, 0);
 
@@ -79,11 +79,14 @@ static void all_kinds(const struct decode_abi *abi)
 	check(page_walk_next(&w, &e) == 0);
 }
 
-/* An absolute stamp has 59 bits; the five above come from the stamp before, and may have moved on by one. */
+/*
+ * An absolute stamp has 59 bits; the five above come from the stamp before, and may have moved on
+ * by one.
+ */
 static void high_stamps(void)
 {
-	static const struct decode_abi abi = { false, 8 };
-	struct page p = { .abi = &abi };
+	static const struct decode_abi abi = {false, 8};
+	struct page p = {.abi = &abi};
 	struct page_walk w;
 	struct page_event e;
 	uint64_t near_end = (3ull << 59) - 10;
@@ -102,8 +105,8 @@ static void high_stamps(void)
 
 static void losses(void)
 {
-	static const struct decode_abi abi = { false, 8 }, small = { true, 4 };
-	struct page p = { .abi = &abi }, q = { .abi = &small };
+	static const struct decode_abi abi = {false, 8}, small = {true, 4};
+	struct page p = {.abi = &abi}, q = {.abi = &small};
 	struct page_walk w;
 
 	event(&p, 1, 0);
@@ -128,8 +131,8 @@ static void losses(void)
 /* `words` after a good event, and the walk must stop there. */
 static void torn(uint32_t first, uint32_t second, size_t more, size_t cut)
 {
-	static const struct decode_abi abi = { false, 8 };
-	struct page p = { .abi = &abi };
+	static const struct decode_abi abi = {false, 8};
+	struct page p = {.abi = &abi};
 	struct page_walk w;
 	struct page_event e;
 
@@ -148,8 +151,8 @@ static void torn(uint32_t first, uint32_t second, size_t more, size_t cut)
 
 static void bad_heads(void)
 {
-	static const struct decode_abi abi = { false, 8 };
-	struct page p = { .abi = &abi };
+	static const struct decode_abi abi = {false, 8};
+	struct page p = {.abi = &abi};
 	struct page_event e;
 	struct page_walk w;
 
@@ -194,7 +197,8 @@ static void random_pages(void)
 		while (page_walk_next(&w, &e) > 0) {
 			const uint8_t *p = e.data;
 
-			if (++steps > size / 4 || p < page + 16 || e.len > size || p + e.len > page + size) {
+			if (++steps > size / 4 || p < page + 16 || e.len > size ||
+			    p + e.len > page + size) {
 				check(!"an event outside the page");
 				break;
 			}
@@ -206,17 +210,17 @@ static void random_pages(void)
 int main(void)
 {
 	for (int i = 0; i < 4; i++)
-		all_kinds(&(struct decode_abi){ .big_endian = i & 1, .long_size = i & 2 ? 4 : 8 });
+		all_kinds(&(struct decode_abi){.big_endian = i & 1, .long_size = i & 2 ? 4 : 8});
 	high_stamps();
 	losses();
-	torn(28, 0, 0, 0);		/* 112 bytes where 4 are */
-	torn(0, 3, 0, 0);		/* a length that does not count itself */
+	torn(28, 0, 0, 0); /* 112 bytes where 4 are */
+	torn(0, 3, 0, 0);  /* a length that does not count itself */
 	torn(0, 0xffffffff, 0, 0);
 	torn(0, 12, 4, 0);
 	torn(29 | 1 << 5, 0xfffffffc, 0, 0);
-	torn(30, 0, 0, 4);		/* half an extend */
+	torn(30, 0, 0, 4); /* half an extend */
 	torn(31, 0, 0, 4);
-	torn(1, 0, 0, 5);		/* three bytes are no word */
+	torn(1, 0, 0, 5); /* three bytes are no word */
 	bad_heads();
 	random_pages();
 	return failures ? 1 : 0;

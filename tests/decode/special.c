@@ -28,8 +28,9 @@ static struct decode_format *own(const char *name, const char *fields)
 	struct decode_format *f;
 	struct err err = ERR_INIT;
 
-	buf_printf(&text, "name: %s\nID: 5\nformat:\n" COMMON "%s\nprint fmt: \"%%s\", \"the format's\"\n", name,
-		   fields);
+	buf_printf(&text,
+		   "name: %s\nID: 5\nformat:\n" COMMON "%s\nprint fmt: \"%%s\", \"the format's\"\n",
+		   name, fields);
 	if (decode_format_parse("ftrace", text.data, text.len, NULL, &f, &err)) {
 		printf("%s\n", err.text);
 		exit(1);
@@ -41,7 +42,7 @@ static struct decode_format *own(const char *name, const char *fields)
 static void expect(int line, const struct decode_format *f, const void *rec, size_t len, char *fmt,
 		   const char *want)
 {
-	struct decode_ctx ctx = { .arg = fmt, .symbol = symbol, .printk = printk };
+	struct decode_ctx ctx = {.arg = fmt, .symbol = symbol, .printk = printk};
 	struct buf out = BUF_INIT;
 	void *copy = malloc(len);
 
@@ -55,13 +56,14 @@ static void expect(int line, const struct decode_format *f, const void *rec, siz
 
 static void markers(void)
 {
-	struct decode_format *f = own("print", "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-					       "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n");
+	struct decode_format *f = own("print",
+				      "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+				      "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n");
 	struct {
 		struct record_head head;
 		uint64_t ip;
 		char buf[16];
-	} r = { .ip = MARKER_IP, .buf = "hello\n" };
+	} r = {.ip = MARKER_IP, .buf = "hello\n"};
 
 	expect(__LINE__, f, &r, sizeof(r), NULL, "tracing_mark_write: hello");
 	strcpy(r.buf, "two\nlines\n\n");
@@ -119,12 +121,13 @@ static void pack(struct packed *p, const char *letters, ...)
 
 static void binary(void)
 {
-	struct decode_format *f = own("bprint", "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-						"\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
-						"\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n");
-	struct packed p = { .ip = 0x1000, .fmt = 0x3000 };
+	struct decode_format *f = own("bprint",
+				      "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+				      "\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
+				      "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n");
+	struct packed p = {.ip = 0x1000, .fmt = 0x3000};
 	const size_t head = offsetof(struct packed, buf);
-	struct decode_ctx unknown = { 0 };
+	struct decode_ctx unknown = {0};
 	struct buf out = BUF_INIT;
 
 	pack(&p, "i", 42);
@@ -135,13 +138,17 @@ static void binary(void)
 
 	/* Each alignment from each odd place. */
 	pack(&p, "ccchil", 'a', 'b', 'c', -2, INT_MIN, (uint64_t)LLONG_MIN);
-	expect(__LINE__, f, &p, head + p.len, "%c%c%c %hd %d %lld", "cook: abc -2 -2147483648 -9223372036854775808");
+	expect(__LINE__, f, &p, head + p.len, "%c%c%c %hd %d %lld",
+	       "cook: abc -2 -2147483648 -9223372036854775808");
 	pack(&p, "sish", "x", 7, "long string", 9);
 	expect(__LINE__, f, &p, head + p.len, "%s %u %s %hu", "cook: x 7 long string 9");
+	pack(&p, "sssi", "a", "", "b", 3);
+	expect(__LINE__, f, &p, head + p.len, "%s%s%s%d", "cook: ab3");
 	pack(&p, "cdcd", 1, 1.5, 2, -0.25);
 	expect(__LINE__, f, &p, head + p.len, "%hhd %g %hhd %.3f", "cook: 1 1.5 2 -0.250");
 	pack(&p, "lll", (uint64_t)0x2000, (uint64_t)0x1000, (uint64_t)0xabc);
-	expect(__LINE__, f, &p, head + p.len, "%ps %pS %p", "cook: main sell+0x0/0x10 0000000000000abc");
+	expect(__LINE__, f, &p, head + p.len, "%ps %pS %p",
+	       "cook: main sell+0x0/0x10 0000000000000abc");
 	pack(&p, "iisiii", 6, 2, "abcdef", -6, 5, 3);
 	expect(__LINE__, f, &p, head + p.len, "[%*.*s] [%*d] [%x]", "cook: [    ab] [5     ] [3]");
 	/* The writer printed this one itself. */
@@ -167,20 +174,25 @@ static void binary(void)
 
 static void others(void)
 {
-	struct decode_format *raw = own("raw_data", "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
-						    "\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n");
-	struct decode_format *fn = own("function", "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-						   "\tfield:unsigned long parent_ip;\toffset:16;\tsize:8;\tsigned:0;\n");
-	struct decode_format *st = own("kernel_stack", "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
-						       "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n");
-	struct decode_format *puts = own("bputs", "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-						  "\tfield:const char * str;\toffset:16;\tsize:8;\tsigned:0;\n");
-	uint64_t r[] = { 0, 0x1000, 0x2000, 0x1000, UINT64_MAX };
+	struct decode_format *raw = own("raw_data",
+					"\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
+					"\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n");
+	struct decode_format *fn = own(
+		"function", "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+			    "\tfield:unsigned long parent_ip;\toffset:16;\tsize:8;\tsigned:0;\n");
+	struct decode_format *st = own(
+		"kernel_stack",
+		"\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n");
+	struct decode_format *puts = own(
+		"bputs", "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+			 "\tfield:const char * str;\toffset:16;\tsize:8;\tsigned:0;\n");
+	uint64_t r[] = {0, 0x1000, 0x2000, 0x1000, UINT64_MAX};
 	struct {
 		struct record_head head;
 		uint32_t id;
 		uint8_t buf[8];
-	} data = { .id = 0x4030201, .buf = "abcde" };
+	} data = {.id = 0x4030201, .buf = "abcde"};
 
 	expect(__LINE__, raw, &data, sizeof(data), NULL, "# 4030201 buf: 61 62 63 64 65 00 00 00");
 	expect(__LINE__, raw, &data, 12, NULL, "# 4030201 buf:");

@@ -1,7 +1,7 @@
 /*
- * An instance of our own in this machine's tracefs, for tests that compare with the kernel. The file
- * system is mounted in a mount namespace of the test's own, and the instance goes away with the test.
- * Whoever cannot have one (no root, no tracefs) skips and says why.
+ * An instance of our own in this machine's tracefs, for tests that compare with the kernel. The
+ * file system is mounted in a mount namespace of the test's own, and the instance goes away with
+ * the test. Whoever cannot have one (no root, no tracefs) skips and says why.
  */
 #ifndef TESTS_DECODE_TRACEFS_H
 #define TESTS_DECODE_TRACEFS_H
@@ -111,8 +111,8 @@ static inline bool tracefs_set(const char *dir, const char *name, const char *te
 }
 
 /*
- * Runs `work` in a child with an instance, and takes the instance away however the child ends. Returns
- * what the test is to exit with.
+ * Runs `work` in a child with an instance, and takes the instance away however the child ends.
+ * Returns what the test is to exit with.
  */
 static inline int tracefs_with_instance(int (*work)(const struct tracefs *t))
 {

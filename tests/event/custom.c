@@ -71,7 +71,7 @@ int main(void)
 
 	mock_compare("tiny", tiny->body, MOCK_COMMON
 		"\tfield:short item;\toffset:8;\tsize:2;\tsigned:1;\n"
-		"\nprint fmt: \"item=%d\", REC->item");
+		"\nprint fmt: \"item=%hd\", REC->item");
 	CHECK(tiny->related == order->id && rest->related == order->id, "what they ride on");
 	CHECK(!order->related, "rides on itself");
 

@@ -46,8 +46,8 @@ RINGSIDE_EVENT(every, field,
 	sequence(int, lines),
 	sequence(uint8_t, bytes),
 	bitmask(cpus),
-	print("%d %c %s %s %s %s %zu %" PRIu64 " x%%" "y %s %s %d \"q\" %s", i, letter, named, how, text,
-	      piece, lines_count, u64, mac, comm, (int)REC->named + i / PRICE_UNIT * 2,
+	print("%d %d %s %s %s %s %zu %" PRIu64 " x%%" "y %s %s %d \"q\" %s", i, letter, named, how, text,
+	      piece, lines_count, u64, mac, comm, (int)REC->named + PRICE_UNIT * 2,
 	      lines))
 
 #define EVERY_FIELD_TEXT \
@@ -80,12 +80,12 @@ RINGSIDE_EVENT(every, field,
 	"\tfield:__data_loc uint8_t[] bytes;\toffset:128;\tsize:4;\tsigned:0;\n" \
 	"\tfield:__data_loc unsigned long[] cpus;\toffset:132;\tsize:4;\tsigned:0;\n" \
 	"\n" \
-	"print fmt: \"%d %c %s %s %s %s %zu %" PRIu64 " x%%y %s %s %d \\\"q\\\" %s\", REC->i, " \
+	"print fmt: \"%d %d %s %s %s %s %zu %" PRIu64 " x%%y %s %s %d \\\"q\\\" %s\", REC->i, " \
 	"REC->letter, __print_symbolic(REC->named, { 1, \"red\" }, { 2, \"gr\\\"een\" }, " \
 	"{ 100, \"odd\" }), __print_flags(REC->how, \"|\", { 0x1, \"gift\" }, { 0x2, \"express\" }, " \
 	"{ 0x80000000, \"top\" }), __get_str(text), __get_str(piece), " \
 	"(__get_dynamic_array_len(lines) / 4), REC->u64, __print_array(REC->mac, 6, 1), REC->comm, " \
-	"(int)REC->named + REC->i / 100 * 2, __print_array(__get_dynamic_array(lines), " \
+	"(int)REC->named + 100 * 2, __print_array(__get_dynamic_array(lines), " \
 	"__get_dynamic_array_len(lines) / 4, 4)"
 
 #ifdef __CHAR_UNSIGNED__

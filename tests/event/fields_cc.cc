@@ -64,8 +64,8 @@ static void check_scoped()
 		"\tfield:__data_loc char[] what;\toffset:20;\tsize:4;\tsigned:0;\n"
 #endif
 		"\n"
-		"print fmt: \"%s %d %u %p %s\", __print_symbolic(REC->now, { -1, \"open\" }, "
-		"{ 7, \"shut\" }), (int)REC->before, REC->count, (const void *)REC->where, "
+		"print fmt: \"%s %d %u %p %s\", __print_symbolic((unsigned short)REC->now, "
+		"{ 65535, \"open\" }, { 7, \"shut\" }), (int)REC->before, REC->count, (const void *)REC->where, "
 		"__get_str(what)");
 	event->hint = 1;
 	shop::trace(shop::state::shut, what);

@@ -206,6 +206,7 @@ void runtime_write(uint32_t id, void *record, size_t len)
 	memset(to->data, 0, sizeof(to->data));
 	/* The runtime copies by words of 8, so a record must be readable that far. */
 	memcpy(to->data, record, (len + 7) & ~(size_t)7);
+	memset(to->data + len, 0, sizeof(to->data) - len);
 	mock_nrecords++;
 }
 

@@ -73,7 +73,10 @@ static void check_integers(void)
 	word(r, 2);
 	word(r, 3);
 	end(r);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat"
 	ringside_printf("%hhd %hu %hhu %hd", 300, (unsigned short)5, 300, 70000);
+#pragma GCC diagnostic pop
 	r = begin("%d %u %u %d\n");
 	word(r, 44);
 	word(r, 5);
@@ -103,11 +106,12 @@ static void check_integers(void)
 static void check_others(void)
 {
 	const struct mock_record *r;
+	const char *volatile none = NULL;
 	double d = 2.5;
 	uint64_t bits;
 
 	memcpy(&bits, &d, 8);
-	ringside_printf("%s=%d %c %s", "key", 7, 'x', (const char *)NULL);
+	ringside_printf("%s=%d %c %s", "key", 7, 'x', none);
 	r = begin("%s=%d %s %s\n");
 	string(r, "key");
 	word(r, 7);

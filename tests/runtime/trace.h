@@ -337,6 +337,78 @@ static inline uint64_t unread_now(struct control *control)
 	return sum;
 }
 
+/* ---- a ledger: who wrote how many notes as which thread, in memory that all processes share ---- */
+
+#define LEDGER_ROWS 65536u
+
+struct ledger_row {
+	int32_t tid;
+	uint32_t count;
+};
+
+struct ledger {
+	uint32_t rows;
+	struct ledger_row row[LEDGER_ROWS];
+};
+
+/* A row for the calling thread. */
+static inline uint32_t ledger_join(struct ledger *ledger)
+{
+	uint32_t who = __atomic_fetch_add(&ledger->rows, 1, __ATOMIC_RELAXED);
+
+	if (who >= LEDGER_ROWS)
+		abort();
+	ledger->row[who].tid = gettid();
+	return who;
+}
+
+/* One note, which must be there in the end. Signal handlers may use it, with rows of their own. */
+static inline void ledger_say(struct ledger *ledger, uint32_t who, const struct note_event *event, uint32_t len)
+{
+	note_write(event, who, ledger->row[who].count++, len);
+}
+
+struct ledger_check {
+	const struct ledger *ledger;
+	uint32_t *got;
+	uint64_t *sum;
+};
+
+static inline void ledger_see(const struct seen *seen, void *ctx)
+{
+	struct ledger_check *check = ctx;
+
+	CHECK(seen->who < check->ledger->rows, "R1: nobody is %u", seen->who);
+	CHECK(seen->pid == check->ledger->row[seen->who].tid, "who %u seq %u bears pid %d, not %d", seen->who,
+	      seen->seq, seen->pid, check->ledger->row[seen->who].tid);
+	CHECK(seen->seq < check->ledger->row[seen->who].count, "R6: who %u wrote no %u", seen->who, seen->seq);
+	check->got[seen->who]++;
+	check->sum[seen->who] += seen->seq;
+}
+
+/* Every note of the ledger is in the buffer, once, under its writer's tid, and nothing was lost. */
+static inline void ledger_verify(const struct ledger *ledger, struct control *control, bool consume)
+{
+	struct ledger_check check = {
+		ledger, calloc(LEDGER_ROWS, sizeof(uint32_t)), calloc(LEDGER_ROWS, sizeof(uint64_t)),
+	};
+	uint64_t lost, total = 0;
+
+	read_all(control, consume, ledger_see, &check, &lost);
+	CHECK(!lost, "R6: %llu events were lost", (unsigned long long)lost);
+	for (uint32_t who = 0; who < ledger->rows; who++) {
+		uint64_t n = ledger->row[who].count;
+
+		CHECK(check.got[who] == n && check.sum[who] == n * (n - (n > 0)) / 2,
+		      "R6: who %u (pid %d) wrote %llu notes, %u are there", who, ledger->row[who].tid,
+		      (unsigned long long)n, check.got[who]);
+		total += n;
+	}
+	printf("%u writers, %llu notes\n", ledger->rows, (unsigned long long)total);
+	free(check.got);
+	free(check.sum);
+}
+
 /* ---- this and that ---- */
 
 static inline uint64_t now_ns(void)

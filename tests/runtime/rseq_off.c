@@ -1,0 +1,132 @@
+/*
+ * Where libc registers no rseq the runtime registers its own, and threads end cleanly with it; where none can be had, all goes
+ * through overflow rings. Either way every event is there (R10, R11).
+ */
+#include "runtime/trace.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "layout/ring.h"
+
+static struct ledger *ledger;
+static struct note_event event;
+
+static void *life(void *arg)
+{
+	uint32_t who = ledger_join(ledger);
+
+	for (uint32_t i = 0; i < (uintptr_t)arg; i++) {
+		ledger_say(ledger, who, &event, NOTE_MIN + i % 24 * 4);
+		/* Lets others run between two events, and on the same CPU. */
+		if (i % 32 == 0)
+			pause_us(10);
+	}
+	return NULL;
+}
+
+static int traced(int fd, unsigned parallel)
+{
+	pthread_t thread[8];
+	uint32_t who;
+
+	ledger = mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ledger == MAP_FAILED)
+		return 3;
+	event = note_event("rseq");
+	who = ledger_join(ledger);
+	for (int round = 0; round < 20; round++) {
+		for (unsigned i = 0; i < parallel; i++)
+			if (pthread_create(&thread[i], NULL, life, (void *)(uintptr_t)(100 + round)))
+				return 4;
+		for (unsigned i = 0; i < parallel; i++)
+			pthread_join(thread[i], NULL);
+		ledger_say(ledger, who, &event, NOTE_MIN);
+	}
+	return 0;
+}
+
+static void refuse_rseq(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rseq, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0))
+		_exit(77);
+}
+
+static uint64_t overflows(const struct control *control)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < control->dir.ncpu; i++) {
+		struct overflow_slot slot;
+		off_t at = (off_t)(offsetof(struct rings_head, slot) + i * sizeof(slot));
+
+		CHECK(pread(control->dir.fd[SEGMENT_RINGS], &slot, sizeof(slot), at) == sizeof(slot), "slots");
+		CHECK(!slot.owner, "slot %u is still owned", i);
+		sum += slot.taken;
+	}
+	return sum;
+}
+
+/* Gives the number of events that took overflow rings. */
+static uint64_t run(struct control *control, const char *what, bool refuse, const char *parallel, uint32_t *lost)
+{
+	uint64_t before = overflows(control), gone;
+	int fd = memfd_create("ledger", 0);
+	char number[16];
+	pid_t pid;
+
+	CHECK(!ftruncate(fd, sizeof(*ledger)), "%s", strerror(errno));
+	ledger = mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(ledger != MAP_FAILED, "%s", strerror(errno));
+	snprintf(number, sizeof(number), "%d", fd);
+	pid = fork();
+	if (!pid) {
+		setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0", 1);
+		if (refuse)
+			refuse_rseq();
+		execl("/proc/self/exe", "traced", number, parallel, (char *)NULL);
+		_exit(127);
+	}
+	expect_exit(pid, 60, what);
+	if (!lost) {
+		ledger_verify(ledger, control, true);
+	} else {
+		read_all(control, true, NULL, NULL, &gone);
+		*lost = (uint32_t)gone;
+	}
+	munmap(ledger, sizeof(*ledger));
+	close(fd);
+	return overflows(control) - before;
+}
+
+int main(int argc, char **argv)
+{
+	struct control *control;
+	uint64_t taken;
+	uint32_t lost;
+
+	if (argc > 2)
+		return traced(atoi(argv[1]), (unsigned)atoi(argv[2]));
+	control = tool_start(2000);
+	taken = run(control, "a program without libc's rseq", false, "8", NULL);
+	printf("%llu of 17k events took overflow rings\n", (unsigned long long)taken);
+	CHECK(taken < 1000, "the runtime did not register its own rseq");
+	taken = run(control, "a program without any rseq", true, "1", NULL);
+	CHECK(taken >= 2000, "only %llu events took overflow rings", (unsigned long long)taken);
+	/* More writers than overflow rings: nobody waits, and what finds no way is counted. */
+	taken = run(control, "many threads without any rseq", true, "8", &lost);
+	printf("8 threads without rseq: %llu by overflow rings, %u counted as lost\n", (unsigned long long)taken, lost);
+	return 0;
+}

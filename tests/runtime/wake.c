@@ -1,0 +1,114 @@
+/*
+ * A reader that sleeps until there is something to read is woken by the writer: without polling, and without missing a wake-up.
+ * Ten thousand rounds of one event each; the net of 100 ms under it must not be needed, or next to never, and waiting takes no CPU
+ * time.
+ */
+#include "runtime/trace.h"
+
+#include <sys/resource.h>
+
+#define ROUNDS 10000u
+
+struct shared {
+	uint32_t round;		/* the writer is to write this one */
+	uint64_t written;	/* when it did */
+	uint32_t stop;
+};
+
+static struct shared *shared;
+static struct note_event event;
+
+/* Writes when asked, at moments that sweep over the reader's way to bed. */
+static void writer(void)
+{
+	uint32_t done = 0;
+
+	while (!__atomic_load_n(&shared->stop, __ATOMIC_RELAXED)) {
+		uint32_t round = __atomic_load_n(&shared->round, __ATOMIC_ACQUIRE);
+
+		if (round == done) {
+			pause_us(5);
+			continue;
+		}
+		for (volatile uint32_t n = 0; n < round * 37 % 6000; n++)
+			;
+		/* The odd one from an overflow ring is woken for as well. */
+		note_write(&event, 1, round, NOTE_MIN);
+		__atomic_store_n(&shared->written, now_ns(), __ATOMIC_RELEASE);
+		done = round;
+	}
+	_exit(0);
+}
+
+static uint64_t cpu_us(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* Waits until an event is there. Counts how often it slept, and how often it slept on for nearly as long as the net is deep
+ * though the event was there. */
+static void await(struct stream **stream, uint32_t n, uint64_t *sleeps, uint64_t *nets, uint64_t *slowest)
+{
+	unsigned char page[PAGE_SIZE_MIN];
+	struct stream_page info;
+	uint64_t start = now_ns();
+
+	for (;;) {
+		uint64_t now, took, written;
+
+		for (uint32_t cpu = 0; cpu < n; cpu++)
+			if (stream_next(stream[cpu], page, &info) > 0) {
+				written = __atomic_load_n(&shared->written, __ATOMIC_ACQUIRE);
+				now = now_ns();
+				took = written > start && now > written ? now - written : 0;
+				*slowest = took > *slowest ? took : *slowest;
+				*nets += took >= 90000000;
+				return;
+			}
+		CHECK(now_ns() - start < 10000000000ull, "a wake-up never came");
+		stream_wait_any(stream, n, -1);
+		++*sleeps;
+	}
+}
+
+int main(void)
+{
+	struct control *control = tool_start(64);
+	uint32_t n = control->dir.ncpu;
+	struct stream **stream = calloc(n, sizeof(*stream));
+	uint64_t sleeps = 0, nets = 0, slowest = 0, before;
+	struct err err = ERR_INIT;
+	pid_t pid;
+
+	event = note_event("wake");
+	shared = shared_memory(sizeof(*shared));
+	tool_refresh(control);
+	pid = fork();
+	if (!pid)
+		writer();
+	for (uint32_t cpu = 0; cpu < n; cpu++)
+		CHECK(!stream_open(&stream[cpu], control->dir.fd[SEGMENT_RINGS], &control->state.buffers[0], n, cpu,
+				   true, &err), "%s", err.text);
+	for (uint32_t round = 1; round <= ROUNDS; round++) {
+		__atomic_store_n(&shared->round, round, __ATOMIC_RELEASE);
+		await(stream, n, &sleeps, &nets, &slowest);
+	}
+	printf("%u rounds, %llu sleeps, %llu caught by the net, slowest %llu us\n", ROUNDS, (unsigned long long)sleeps,
+	       (unsigned long long)nets, (unsigned long long)(slowest / 1000));
+	CHECK(nets <= ROUNDS / 1000, "wake-ups are lost");
+	CHECK(sleeps >= ROUNDS / 10, "the reader hardly ever slept");
+
+	/* Nobody writes: waiting is free, but for a look every 100 ms. */
+	before = cpu_us();
+	for (uint64_t end = now_ns() + 500000000; now_ns() < end;)
+		stream_wait_any(stream, n, 500);
+	printf("%llu us of CPU time in half a second of waiting\n", (unsigned long long)(cpu_us() - before));
+	CHECK(cpu_us() - before < 50000, "waiting polls");
+	__atomic_store_n(&shared->stop, 1, __ATOMIC_RELAXED);
+	expect_exit(pid, 10, "the writer");
+	return 0;
+}
