@@ -39,7 +39,7 @@ usage() {
 	  check quick            the inner loop: one build and the fast tests, under two minutes
 	  check                  everything that has to hold before a change lands
 	  bench [NAME] [--json]  what an event costs, beside other tracers
-	  fuzz                   feed random bytes to everything that reads, until stopped
+	  fuzz [SECONDS]         feed random bytes to everything that reads bytes of others
 	  prove                  seed faults into the source and see that the checks catch each one
 	  help                   this text
 

@@ -1,14 +1,18 @@
 /*
- * generation.pml: the tool replaces the rings while programs write. Two CPUs with a ring each, one overflow ring, in
- * each of three generations; two writers that are killed, aborted and moved; a tool that is killed too.
+ * generation.pml: the tool replaces the rings while programs write. Two CPUs with a ring each and one overflow ring,
+ * in each of three generations; two writers that are killed, aborted and moved; a tool that is killed too. With
+ * CONSUMER, a reader that stores how far it has come takes the place of one of the writers.
  *
  *   writer                                    tool
  *   view = gen; filter, format under it       build rings of g + 1
  *   section: gen == view, else start over     gen = g + 1
  *       store payload, commit                 run on every CPU: no section that saw g is left
- *   or: cmpxchg(owner, 0, me); taken++        wait until each overflow slot that is owned now is not, or again
- *       gen == view, else release             drain g, free g
- *       store payload, commit, owner = 0
+ *   or: cmpxchg(owner, 0, me); taken++        wait until an overflow slot that is owned now is not, or again
+ *       gen == view, else release             drain g
+ *       store payload, commit, owner = 0      the state names g no more
+ *   consumer                                  wait until nobody has locked g
+ *   lock g; named, else leave                 free g
+ *       store consumed, unlock
  *
  * Windows:
  *   P  between a section's check of gen and its commit: the tool may publish. The event goes to g, and the tool does
@@ -17,7 +21,8 @@
  *      store, for both have a full barrier in between.
  *   R  an owner that is seen at Q may release and own again: `taken` tells. It counts acquisitions, so the barrier
  *      before the load of gen must come after it: else a count that lands late looks like a new acquisition.
- *   S  a tool that dies anywhere leaves gen and the list of rings to its successor, which starts at the first retired
+ *   S  between a consumer's lock and its look at the state, against the tool's last two steps: as Q.
+ *   V  a tool that dies anywhere leaves gen and the list of rings to its successor, which starts at the first retired
  *      generation that is not freed. Draining again is harmless.
  */
 #include "prop.h"
@@ -28,7 +33,8 @@
 
 byte gen;
 byte owner, taken;	/* the overflow slot: one for all generations */
-bit built[G], freed[G];
+bit locked;		/* by the consumer, which reads generation 0 */
+bit built[G], named[G], freed[G];
 byte committed[G];	/* events in the rings of a generation */
 byte drained[G];
 bit dead[1 + 2 + KILLS];	/* by name; nobody is called 0 */
@@ -71,7 +77,9 @@ byte names, kills, live, begun, ended, dropped;
 
 proctype Writer()
 {
-	byte me, view, g, c, r, o;
+	byte me, view;	/* its name; the generation that it goes by */
+	byte g, c, r;	/* the generation, CPU and ring that it writes to */
+	byte o;		/* owner as loaded */
 	bit in;		/* a section */
 
 	atomic { names++; me = names }
@@ -120,11 +128,40 @@ kill:	atomic { dead[me] = 1; names++; me = names; goto next }
 done:	live--
 }
 
+#ifdef CONSUMER
+proctype Consumer()
+{
+	bit found;
+
+	do
+	:: !freed[0] ->
+#ifdef FAULT_LOCK_LATE
+		found = named[0];
+		locked = 1;
+#else
+		locked = 1;
+		found = named[0];						/* S */
+#endif
+		if
+		:: found -> atomic { found = 0; MUST(FREED, !freed[0]) }	/* stores to the ring's head */
+		:: !found
+		fi;
+		locked = 0
+	:: freed[0] -> break
+	od
+}
+#endif
+
 /* ---- The tool ---- */
 
 #define ON_CPU(n)	!busy[n]
 #define RELEASED	(o == 0 || owner != o || taken != k || dead[o])
-#define TOOL(s)		atomic { if :: s :: !tool_killed -> tool_killed = 1; goto again fi }	/* S */
+#ifdef FAULT_NO_LOCK_WAIT
+#define UNLOCKED	true
+#else
+#define UNLOCKED	(g > 0 || !locked)
+#endif
+#define TOOL(s)		atomic { if :: s :: !tool_killed -> tool_killed = 1; goto again fi }	/* V */
 
 proctype Tool()
 {
@@ -146,6 +183,11 @@ again:	atomic {
 	TOOL(ON_CPU(0));
 	TOOL(ON_CPU(1));
 	TOOL(gen = g + 1);
+#elif defined(FAULT_OWNER_EARLY)	/* as if the store of gen were seen after the loads that follow it */
+	TOOL(built[g + 1] = 1);
+	TOOL(o = owner);
+	TOOL(k = taken);
+	TOOL(gen = g + 1);
 #else
 	TOOL(built[g + 1] = 1);
 	TOOL(gen = g + 1);
@@ -161,13 +203,17 @@ retire:
 #endif
 #endif
 #ifndef FAULT_NO_OWNER_WAIT
+#ifndef FAULT_OWNER_EARLY
 	TOOL(o = owner);						/* Q */
 	TOOL(k = taken);
+#endif
 	TOOL(RELEASED);							/* R */
 #endif
 #ifndef FAULT_DRAIN_EARLY
 	TOOL(drained[g] = committed[g]);
 #endif
+	TOOL(named[g] = 0);						/* S */
+	TOOL(UNLOCKED);
 	TOOL(freed[g] = 1);
 	goto again;
 done:	skip
@@ -175,9 +221,14 @@ done:	skip
 
 init {
 	atomic {
-		built[0] = 1;
+		built[0] = 1; named[0] = 1; named[1] = 1;
+#ifdef CONSUMER
+		live = 1;
+		run Consumer();
+#else
 		live = 2;
 		run Writer();
+#endif
 		run Writer();
 		run Tool()
 	}

@@ -8,8 +8,8 @@
  *   M  between cmpxchg and release: the owner's death leaves a half-written record above commit and in the slot that
  *      does not match, as an aborted section does. There is nothing to repair.
  *
- * Nobody waits: an attempt that finds a live owner, or loses the cmpxchg, is dropped and counted. With NP the checker
- * shows that there is no way to go on for ever without ending an attempt.
+ * Nobody waits: an attempt that finds a live owner, or loses the cmpxchg, is dropped and counted. A stopped owner
+ * (SIGSTOP, a debugger) stops nobody else. The progress search shows that no way leads round in a circle.
  */
 #include "prop.h"
 
@@ -62,7 +62,12 @@ bit stopped, alone;	/* a program hangs; all others are gone and the survivor run
 
 /* One step of a program, or the end of it. */
 #define STEP(s) \
-	atomic { if :: s; BOUNDARY :: !alone && kills < KILLS -> kills++; goto kill :: !alone && !stopped -> stopped = 1; goto done fi }
+	atomic { \
+		if \
+		:: s; BOUNDARY \
+		:: !alone && kills < KILLS -> kills++; goto kill \
+		:: !alone && !stopped -> stopped = 1; goto done \
+		fi }
 #define GOT_IN		in = 1; inside++; MUST(R10, inside == 1)
 #define LEAVE		inside = inside - in; in = 0
 #define RELEASE		owner = 0; LEAVE
@@ -81,7 +86,7 @@ next:	atomic {
 		k = 0; o = 0; d = 0;
 		if :: begun == EVENTS + alone -> goto done :: begun < EVENTS + alone -> begun++ fi
 	}
-	do	/* the CPU's own ring; commit there is of no interest here */
+	do	/* the CPU's own ring: aborted, until it is enough */
 	:: !ENOUGH -> k = (k + 1) % (K + 1)
 	:: ENOUGH -> break
 	od;

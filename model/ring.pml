@@ -284,14 +284,15 @@ proctype Reader()
 	byte expect;			/* number of the next event: all below were read or told as lost */
 	byte drops;			/* told as dropped so far */
 	byte T, c, f, base, i, copy[U];	/* of one pass */
-	bit quiet;
+	bit quiet;			/* nobody wrote any more when the pass began */
+	bit overrun;			/* by writers: the only way to lose events */
 
 	do
 	:: atomic {	/* waits for news: wake.pml shows that it can */
 		tail != t || page[t % N].commit != off || !live -> quiet = !live; T = tail;
 #ifndef DISCARD
 		if
-		:: T > t + N - 2 -> t = T + 2 - N; off = 0	/* overrun: on to the oldest that can be accepted */
+		:: T > t + N - 2 -> t = T + 2 - N; off = 0; overrun = 1	/* to the oldest that can be accepted */
 		:: else
 		fi
 #endif
@@ -307,12 +308,10 @@ proctype Reader()
 		if
 		:: !CAME_ROUND ->
 			MUST(R1, c >= off);
-			/* f - base - drops were dropped, base - expect were lost, before this page */
-			MUST(R6, off > 0 || (base >= expect && f - base >= drops));
-#ifdef DISCARD
-			MUST(R6, off > 0 || base == expect);
-#endif
-			drops = f - base;
+			/* before this page base - expect were lost, and f - base - drops were dropped */
+			MUST(R6, off > 0 || base == expect || (base > expect && overrun));
+			MUST(R6, f - base >= drops);
+			overrun = 0; drops = f - base;
 			walk();
 			expect = base;
 			off = c;

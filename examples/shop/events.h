@@ -14,17 +14,17 @@ RINGSIDE_EVENT(shop, order,
 	string(customer),
 	field(double, price),
 	symbols(enum status, status, {NEW, "new"}, {PAID, "paid"}, {ON_CREDIT, "on credit"}),
-	print("id=%d customer=%s price=%.2f status=%s", id, customer, price, status));
+	print("id=%d customer=%s price=%.2f status=%s", id, customer, price, status))
 
 RINGSIDE_EVENT(shop, pack,
 	field(int, id),
 	field(unsigned, shelf),
 	flags(unsigned, how, {GIFT, "gift"}, {EXPRESS, "express"}, {FRAGILE, "fragile"}),
-	print("id=%d shelf=%u how=%s", id, shelf, how));
+	print("id=%d shelf=%u how=%s", id, shelf, how))
 
 RINGSIDE_EVENT(shop, ship,
 	field(int, id),
 	field(unsigned, grams),
-	print("id=%d grams=%u", id, grams));
+	print("id=%d grams=%u", id, grams))
 
 #endif

@@ -33,16 +33,16 @@ union ringside_value {
 	double d;		/* float and double */
 	struct {
 		const void *data;
-		size_t len;	/* strings: bytes or RINGSIDE_TO_NUL; bitmasks: bits; else elements */
+		size_t len;	/* bytes of a string or RINGSIDE_TO_NUL; bits; elements */
 	} bytes;
 };
 
 /*
- * Defines an event, or finds the one that was defined with the same words. `fields` are separated by
- * semicolons, each a type and a name:
+ * Defines an event, or finds the one that was defined with the same words. `fields` are separated
+ * by semicolons, each a type and a name:
  *
- *	int item		a C integer type, s8 to u64, int8_t to uint64_t, size_t, bool, char, float,
- *				double, pid_t and the like
+ *	int item		a C integer type, s8 to u64, int8_t to uint64_t, size_t, bool, char,
+ *				float, double, pid_t and the like
  *	void *where		any pointer
  *	u8 mac[6]		an array
  *	int lines[]		as many as there are: `len` elements at `data`
@@ -53,8 +53,8 @@ union ringside_value {
  * expressions of field names and may use what the kernel's print formats know, such as
  * __print_symbolic(status, { 0, "new" }, { 1, "paid" }). NULL prints every field as name=value.
  *
- * Returns NULL when the words are wrong, with a line that says why in `error`, if there is such a buffer
- * of `error_size` bytes. Without a tracing directory the event is defined and never enabled.
+ * Returns NULL when the words are wrong, with a line that says why in `error`, if there is such a
+ * buffer of `error_size` bytes. Without a tracing directory the event is defined and never enabled.
  * Not for signal handlers.
  */
 RINGSIDE_API struct ringside_defined *ringside_define(const char *system, const char *name,
@@ -64,7 +64,8 @@ RINGSIDE_API struct ringside_defined *ringside_define(const char *system, const 
 /* Not 0 when somebody wants the event. NULL is never wanted. Any thread, any signal handler. */
 RINGSIDE_API int ringside_enabled(const struct ringside_defined *event);
 
-/* The word that ringside_enabled() looks at, for those who can do so themselves: not 0 when wanted. */
+/* The word that ringside_enabled() looks at, for those who can do so themselves: not 0 when
+ * wanted. */
 RINGSIDE_API const uint32_t *ringside_enabled_word(const struct ringside_defined *event);
 
 /*

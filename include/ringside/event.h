@@ -10,19 +10,19 @@
  *	...
  *	trace_shop_order(42, 9.99, "ann", PAID);
  *
- * The declaration stands at file scope, with or without a semicolon behind it, best in a header that
- * all files share which trace the event. It works in C11 and in C++17, in programs and in libraries,
- * in several of them at once, and in what is loaded with dlopen and unloaded again. The program is
- * linked with libringside.
+ * The declaration stands at file scope, needs no semicolon behind it, and is best in a header
+ * that all files share which trace the event. It works in C11 and in C++17, in programs and in
+ * libraries, in several of them at once, and in what is loaded with dlopen and unloaded again. The
+ * program is linked with libringside.
  *
  * The words, up to 32 of them; what each adds to the parameters of trace_SYSTEM_NAME:
  *
- *	field(TYPE, NAME)		TYPE NAME: any integer, bool, char, enum, float, double, pointer
+ *	field(TYPE, NAME)		TYPE NAME: an integer, bool, char, enum, float, double, pointer
  *	symbols(TYPE, NAME, {VALUE, "name"}, ...)
  *					TYPE NAME: an integer or enum that is printed by name
  *	flags(TYPE, NAME, {BIT, "name"}, ...)
  *					TYPE NAME: an integer whose bits are printed by name
- *	array(TYPE, NAME, COUNT)	const TYPE *NAME: COUNT of them; an array of char ends at a NUL
+ *	array(TYPE, NAME, COUNT)	const TYPE *NAME: COUNT of them; one of char ends at a NUL
  *	string(NAME)			const char *NAME
  *	string_n(NAME)			const char *NAME, size_t NAME_len: need not end with a NUL
  *	sequence(TYPE, NAME)		const TYPE *NAME, size_t NAME_count
@@ -30,16 +30,17 @@
  *	print(FORMAT, ARGUMENT, ...)	no parameter: how the event reads. Left out, every field is
  *					printed as NAME=value
  *
- * The arguments of print() are C expressions of field names, numbers and macros; the compiler checks
- * them against FORMAT. In it symbols, flags, strings, arrays, sequences and bitmasks are texts (%s),
- * and REC->NAME is the plain value of a field; NAME_count is the length of a sequence.
+ * The arguments of print() are C expressions of field names, numbers and macros; the compiler
+ * checks them against FORMAT. In it symbols, flags, strings, arrays, sequences and bitmasks are
+ * texts (%s), and REC->NAME is the plain value of a field; NAME_count is the length of a sequence.
  *
- * A NULL string is recorded as "(null)", any other NULL as zeros or nothing. A record has 4048 bytes
- * at most: strings and sequences that are longer than what is left are cut.
+ * A NULL string is recorded as "(null)", any other NULL as zeros or nothing. A record has 4048
+ * bytes at most: strings and sequences that are longer than what is left are cut.
  *
- * void trace_SYSTEM_NAME(...) may be called by any thread, also in signal handlers. While nobody wants
- * the event that is two loads and a branch that is not taken. int trace_SYSTEM_NAME_enabled(void)
- * tells whether somebody does, for programs that have to prepare something for the call.
+ * void trace_SYSTEM_NAME(...) may be called by any thread, also in signal handlers. While nobody
+ * wants the event that is three loads, of which two are from one line, and a branch that is not
+ * taken. int trace_SYSTEM_NAME_enabled(void) tells whether somebody does, for programs that have to
+ * prepare something for the call.
  *
  * Each event is also a USDT probe, SYSTEM:NAME, for perf, bpftrace, gdb and SystemTap.
  *
@@ -47,9 +48,9 @@
  *
  *	RINGSIDE_CUSTOM_EVENT(shop, order, order_small, field(short, item))
  *
- * records shop:order_small wherever shop:order is traced, whether that one is wanted or not. Its fields
- * are those of the first that it names, in any order; numbers may have other types. It may live in
- * another library than the sites, and be unloaded while they run.
+ * records shop:order_small wherever shop:order is traced, whether that one is wanted or not. Its
+ * fields are those of the first that it names, in any order; numbers may have other types. It may
+ * live in another library than the sites, and be unloaded while they run.
  */
 #ifndef RINGSIDE_EVENT_H
 #define RINGSIDE_EVENT_H
@@ -169,8 +170,8 @@ RINGSIDE_STATIC_ASSERT(offsetof(struct ringside_event, semaphore) == 4, "USDT no
 #endif
 
 /*
- * The record, as C would lay it out, but that 8-byte values are aligned to 8 in 32-bit programs too:
- * so programs of both kinds share one event. REC in print() is a pointer to it.
+ * The record, as C would lay it out, but that 8-byte values are aligned to 8 in 32-bit programs
+ * too: so programs of both kinds share one event. REC in print() is a pointer to it.
  */
 #define RINGSIDE_RECORD(ev, ...) \
 	struct ringside_record_##ev { \
@@ -195,9 +196,12 @@ RINGSIDE_STATIC_ASSERT(offsetof(struct ringside_event, semaphore) == 4, "USDT no
 /* The event: one in each program or library, under a name that USDT notes can use, in the section
  * where tools look for semaphores. */
 #define RINGSIDE_OBJECT(system, name, ev, ...) \
+	RINGSIDE_STATIC_ASSERT(sizeof(system) <= 61 && sizeof(name) <= 61, \
+			       "a system's or an event's name is longer than 60 characters"); \
 	extern struct ringside_event ringside_event_##ev __asm__("ringside_event_" #ev) \
 		__attribute__((visibility("hidden"))); \
-	__attribute__((weak, used, section(".probes"))) struct ringside_event ringside_event_##ev = { \
+	__attribute__((weak, used, section(".probes"))) \
+	struct ringside_event ringside_event_##ev = { \
 		&ringside_event_##ev.nothing, 0, 0, 0, 0, 0, 0, RINGSIDE_ABI, 0, 0, system, name, \
 		"" RINGSIDE_MAP(RINGSIDE_PRINT, __VA_ARGS__), 0, 0 \
 	};

@@ -153,7 +153,8 @@ RINGSIDE_INLINE uint64_t ringside_show(double value)
 
 #define RINGSIDE_PROBE(x) RINGSIDE_PROBE_##x
 #define RINGSIDE_PROBE_field(type, name) \
-	enum { ringside_s_##name = RINGSIDE_SIGNED(type) && RINGSIDE_CLASS(type) != RINGSIDE_FLOAT ? \
+	enum { ringside_s_##name = \
+	       RINGSIDE_SIGNED(type) && RINGSIDE_CLASS(type) != RINGSIDE_FLOAT ? \
 	       (int)sizeof(type) : -(int)sizeof(type) }; \
 	RINGSIDE_SHOWN(name); \
 	(void)ringside_u_##name;
@@ -234,7 +235,8 @@ RINGSIDE_INLINE uint64_t ringside_show(double value)
 #define RINGSIDE_FILL_string_n(name) \
 	RINGSIDE_FILL_(name, name, ringside_n_##name, ringside_n_##name + 1)
 #define RINGSIDE_FILL_sequence(type, name) \
-	RINGSIDE_FILL_(name, name, ringside_n_##name * sizeof(type), ringside_n_##name * sizeof(type))
+	RINGSIDE_FILL_(name, name, ringside_n_##name * sizeof(type), \
+		       ringside_n_##name * sizeof(type))
 #define RINGSIDE_FILL_bitmask(name) \
 	ringside_put_bits((char *)ringside_record + ringside_to, name, name##_bits, \
 			  ringside_n_##name); \
@@ -243,7 +245,8 @@ RINGSIDE_INLINE uint64_t ringside_show(double value)
 
 /* A custom event's fields have to be what they are in the event whose sites it rides on. */
 #define RINGSIDE_PICK(x) RINGSIDE_PICK_##x
-#define RINGSIDE_PICK_field(type, name) { type ringside_v = (type)ringside_args->name; (void)ringside_v; }
+#define RINGSIDE_PICK_field(type, name) \
+	{ type ringside_v = (type)ringside_args->name; (void)ringside_v; }
 #define RINGSIDE_PICK_symbols(type, name, ...) RINGSIDE_PICK_field(type, name)
 #define RINGSIDE_PICK_flags(type, name, ...) RINGSIDE_PICK_field(type, name)
 #define RINGSIDE_PICK_array(type, name, n) \

@@ -13,7 +13,8 @@ static bool is_literal(const char *pattern)
 	return !strpbrk(pattern, "*?[\\");
 }
 
-bool control_glob_covers(const char *a, const char *b)
+/* Does `a` match everything that `b` matches? May say no where the answer is yes. */
+static bool covers(const char *a, const char *b)
 {
 	return !strcmp(a, "*") || !strcmp(a, b) || (is_literal(b) && glob_match(a, b));
 }
@@ -65,8 +66,8 @@ static void compact(struct control_state *state)
 		const struct state_rule *rule = &state->rules[i];
 
 		if (i + 1 < state->nrules && rule->buffer == last.buffer &&
-		    control_glob_covers(last.system, rule->system) &&
-		    control_glob_covers(last.event, rule->event))
+		    covers(last.system, rule->system) &&
+		    covers(last.event, rule->event))
 			continue;
 		state->rules[kept++] = *rule;
 	}

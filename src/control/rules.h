@@ -25,7 +25,4 @@ int control_rules_set(struct control_state *state, uint32_t buffer, const char *
 /* Nothing is on in the buffer any more. */
 void control_rules_clear(struct control_state *state, uint32_t buffer);
 
-/* Does `a` match everything that `b` matches? May say no where the answer is yes. */
-bool control_glob_covers(const char *a, const char *b);
-
 #endif

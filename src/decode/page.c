@@ -57,6 +57,9 @@ int page_walk_init_abi(struct page_walk *walk, const void *bytes, size_t size,
 	walk->lost = PAGE_LOST_UNKNOWN;
 	if ((commit & PAGE_MISSED_STORED) && room - used >= abi->long_size)
 		walk->lost = decode_abi_load(walk->data + used, abi->long_size, abi->big_endian);
+	/* Flagged and counted as none: still, something was lost. */
+	if (!walk->lost)
+		walk->lost = PAGE_LOST_UNKNOWN;
 	return 0;
 }
 

@@ -36,7 +36,7 @@ void decode_symbol_name(const struct frame *f, uint64_t addr, bool offset, struc
 {
 	struct decode_symbol sym = { 0 };
 
-	if (!f->ctx->symbol || !f->ctx->symbol(f->ctx->arg, f->pid, addr, &sym)) {
+	if (!f->ctx->symbol || !f->ctx->symbol(f->ctx->arg, f->pid, addr, &sym) || !sym.name) {
 		sink_puts(s, "0x");
 		sink_hex(s, addr, 0);
 		return;

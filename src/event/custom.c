@@ -1,14 +1,16 @@
 /*
  * event/custom: events that ride on the sites of others (RINGSIDE_CUSTOM_EVENT).
  *
- * A rider says which of the base event's arguments go into its record. That table is copied here, so that nothing of the
- * library that declared it is needed by the sites, which may be in another one: unloading a rider's library turns the
- * rider off, and a thread that was about to look at it still finds it. Nodes are never freed; a library that comes back
- * finds its own again, so there are as many as there are different riders.
+ * A rider says which of the base event's arguments go into its record. That table is copied here,
+ * so that nothing of the library that declared it is needed by the sites, which may be in another
+ * one: unloading a rider's library turns the rider off, and a thread that was about to look at it
+ * still finds it. Nodes are never freed; a library that comes back finds its own again, so there
+ * are as many as there are different riders.
  *
  *   chain[hash(base id)] -> rider -> rider      pushed with compare-and-swap, never taken out
  *
- * Registering and releasing run in constructors, destructors, dlopen and dlclose; writing in any thread and handler.
+ * Registering and releasing run in constructors, destructors, dlopen and dlclose; writing in any
+ * thread and handler.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,9 +26,9 @@ enum { FLAG_RIDING = 1 };	/* ringside_event.flags: counted in its rider's `users
 struct rider {
 	struct rider *next;
 	uint32_t base;
-	uint32_t shape;		/* of the base's arguments */
+	uint32_t shape;	/* of the base's arguments */
 	uint32_t id;
-	uint32_t users;		/* libraries that have it now */
+	uint32_t users;	/* libraries that have it now */
 	const uint32_t *hint;
 	uint32_t fixed;
 	struct ringside_field fields[];
@@ -41,7 +43,8 @@ static struct rider *find(struct rider *rider, uint32_t base, uint32_t shape, ui
 	return rider;
 }
 
-/* A copy of what writing needs; the names, which lie in the library, are only told apart from the end. */
+/* A copy of what writing needs; the names, which lie in the library, are only told apart from
+ * the end. */
 static struct rider *make(const struct ringside_event *event, const struct ringside_field *fields)
 {
 	size_t n = 1;
@@ -85,19 +88,23 @@ static struct rider *join(const struct ringside_event *event, const struct rings
 		mine->base = base->id;
 		mine->shape = base->shape;
 		mine->next = head;
-		/* Nothing is ever taken out, so an unchanged head means that nobody else has added it. */
-		if (__atomic_compare_exchange_n(chain, &head, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		/* Nothing is ever taken out, so an unchanged head means that nobody else has
+		 * added it. */
+		if (__atomic_compare_exchange_n(chain, &head, mine, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
 			return mine;
 	}
 }
 
-RINGSIDE_API void ringside_custom_register(struct ringside_event *event, const struct ringside_field *fields,
+RINGSIDE_API void ringside_custom_register(struct ringside_event *event,
+					   const struct ringside_field *fields,
 					   const struct ringside_event *base)
 {
 	struct rider *rider;
 	int saved = errno;
 
-	if (event->abi != RINGSIDE_ABI || event->id || !base->id || event_intern(event, fields, base->id))
+	if (event->abi != RINGSIDE_ABI || event->id || !base->id ||
+	    event_intern(event, fields, base->id))
 		goto out;
 	rider = join(event, fields, base);
 	if (rider) {

@@ -1,9 +1,11 @@
 /*
- * event/define: events that programs define with words at run time, for languages that have no RINGSIDE_EVENT.
+ * event/define: events that programs define with words at run time, for languages that have no
+ * RINGSIDE_EVENT.
  *
- * The words become the same table of fields that the compiler makes of a declaration, so the same event in both ways has one
- * id. Values come as an array of unions, which is to the table what a structure of arguments is: value i at offset
- * i * sizeof(union ringside_value). All of the words are checked before anything is made known.
+ * The words become the same table of fields that the compiler makes of a declaration, so the same
+ * event in both ways has one id. Values come as an array of unions, which is to the table what a
+ * structure of arguments is: value i at offset i * sizeof(union ringside_value). All of the words
+ * are checked before anything is made known.
  *
  * Defining runs in ordinary code of any thread; the rest in any thread and signal handler.
  */
@@ -30,7 +32,7 @@ struct ringside_defined {
 	struct ringside_event event;
 	size_t count;
 	uint32_t fixed;
-	char *key;			/* the words, to find it again */
+	char *key;	/* the words, to find it again */
 	struct ringside_field fields[FIELDS_MAX + 1];
 };
 
@@ -45,25 +47,29 @@ struct type {
 	uint8_t is_signed;
 };
 
-#define TYPE(t) { #t, sizeof(t), RINGSIDE_CLASS(t), RINGSIDE_SIGNED(t) }
+/* clang-format off */
 #define TYPE_AS(name, t) { name, sizeof(t), RINGSIDE_CLASS(t), RINGSIDE_SIGNED(t) }
+#define TYPE(t) TYPE_AS(#t, t)
 
 static const struct type types[] = {
-	TYPE(char), TYPE(signed char), TYPE(unsigned char), TYPE(short), TYPE(unsigned short), TYPE(int),
-	TYPE(unsigned int), TYPE(unsigned), TYPE(long), TYPE(unsigned long), TYPE(long long),
-	TYPE(unsigned long long), TYPE(float), TYPE(double),
+	TYPE(char), TYPE(signed char), TYPE(unsigned char), TYPE(short), TYPE(unsigned short),
+	TYPE(int), TYPE(unsigned int), TYPE(unsigned), TYPE(long), TYPE(unsigned long),
+	TYPE(long long), TYPE(unsigned long long), TYPE(float), TYPE(double),
 	TYPE_AS("bool", _Bool), TYPE_AS("_Bool", _Bool),
-	TYPE_AS("s8", int8_t), TYPE_AS("s16", int16_t), TYPE_AS("s32", int32_t), TYPE_AS("s64", int64_t),
-	TYPE_AS("u8", uint8_t), TYPE_AS("u16", uint16_t), TYPE_AS("u32", uint32_t), TYPE_AS("u64", uint64_t),
+	TYPE_AS("s8", int8_t), TYPE_AS("s16", int16_t), TYPE_AS("s32", int32_t),
+	TYPE_AS("s64", int64_t), TYPE_AS("u8", uint8_t), TYPE_AS("u16", uint16_t),
+	TYPE_AS("u32", uint32_t), TYPE_AS("u64", uint64_t),
 	TYPE(int8_t), TYPE(int16_t), TYPE(int32_t), TYPE(int64_t),
 	TYPE(uint8_t), TYPE(uint16_t), TYPE(uint32_t), TYPE(uint64_t),
 	TYPE(size_t), TYPE(ssize_t), TYPE(intptr_t), TYPE(uintptr_t), TYPE(ptrdiff_t),
 	TYPE(pid_t), TYPE(uid_t), TYPE(gid_t), TYPE(off_t), TYPE(time_t), TYPE(mode_t),
 };
+/* clang-format on */
 
 static const struct type *type_find(const char *name)
 {
-	static const struct type an_enum = TYPE_AS("enum", unsigned), a_pointer = TYPE_AS("pointer", void *);
+	static const struct type an_enum = TYPE_AS("enum", unsigned),
+				 a_pointer = TYPE_AS("pointer", void *);
 
 	if (strchr(name, '*'))
 		return &a_pointer;
@@ -87,11 +93,12 @@ static int check_name(const char *what, const char *name, struct err *err)
 	if (!name || !*name || isdigit((unsigned char)*name))
 		return err_set(err, -EINVAL, "%s: \"%s\" is not a name", what, name ? name : "");
 	if (strlen(name) > REGISTRY_NAME_MAX)
-		return err_set(err, -EINVAL, "%s: %.20s... is longer than %u characters", what, name,
-			       REGISTRY_NAME_MAX);
+		return err_set(err, -EINVAL, "%s: %.20s... is longer than %u characters", what,
+			       name, REGISTRY_NAME_MAX);
 	for (const char *p = name; *p; p++)
 		if (!is_word(*p))
-			return err_set(err, -EINVAL, "%s: \"%s\": only letters, digits and _", what, name);
+			return err_set(err, -EINVAL, "%s: \"%s\": only letters, digits and _", what,
+				       name);
 	return 0;
 }
 
@@ -117,9 +124,11 @@ static int cut_tokens(const char *at, size_t len, struct tokens *tokens, struct 
 			while (at + n < end && is_word(at[n]))
 				n++;
 		else if (!strchr("*[]", *at))
-			return err_set(err, -EINVAL, "field \"%.*s\": what is '%c'?", (int)len, end - len, *at);
+			return err_set(err, -EINVAL, "field \"%.*s\": what is '%c'?", (int)len,
+				       end - len, *at);
 		if (tokens->count == TOKENS_MAX || n >= sizeof(tokens->text[0]))
-			return err_set(err, -EINVAL, "field \"%.*s\" is too long", (int)len, end - len);
+			return err_set(err, -EINVAL, "field \"%.*s\" is too long", (int)len,
+				       end - len);
 		memcpy(tokens->text[tokens->count], at, n);
 		tokens->text[tokens->count++][n] = '\0';
 		at += n;
@@ -127,7 +136,8 @@ static int cut_tokens(const char *at, size_t len, struct tokens *tokens, struct 
 	return 0;
 }
 
-/* Takes [N] or [] off the end: the number of elements, 0 for any, -1 when there are no brackets, -2 for nonsense. */
+/* Takes [N] or [] off the end: the number of elements, 0 for any, -1 when there are no brackets,
+ * -2 for nonsense. */
 static long take_brackets(struct tokens *tokens)
 {
 	int n = tokens->count;
@@ -154,7 +164,8 @@ static char *join(const struct tokens *tokens, int count)
 	struct buf text = BUF_INIT;
 
 	for (int i = 0; i < count; i++)
-		buf_printf(&text, "%s%s", i && strcmp(tokens->text[i - 1], "*") ? " " : "", tokens->text[i]);
+		buf_printf(&text, "%s%s", i && strcmp(tokens->text[i - 1], "*") ? " " : "",
+			   tokens->text[i]);
 	return buf_take(&text);
 }
 
@@ -165,7 +176,9 @@ static int set_kind(struct ringside_field *field, const char *type, long bracket
 		field->size = 1;
 		return brackets == -1 ? 0 : -EINVAL;
 	}
-	field->kind = brackets == 0 ? RINGSIDE_SEQUENCE : brackets > 0 ? EVENT_ARRAY_N : RINGSIDE_FIELD;
+	field->kind = brackets == 0  ? RINGSIDE_SEQUENCE
+		      : brackets > 0 ? EVENT_ARRAY_N
+				     : RINGSIDE_FIELD;
 	field->count = brackets > 0 ? (uint32_t)brackets : 1;
 	return 0;
 }
@@ -182,7 +195,8 @@ static int read_field(const char *at, size_t len, struct ringside_field *field, 
 		return res;
 	brackets = take_brackets(&tokens);
 	if (tokens.count < 2 || brackets == -2 || !is_word(*tokens.text[tokens.count - 1]))
-		return err_set(err, -EINVAL, "field \"%.*s\": expected a type and a name", (int)len, at);
+		return err_set(err, -EINVAL, "field \"%.*s\": expected a type and a name", (int)len,
+			       at);
 	*field = (struct ringside_field){ .count = 1 };
 	field->name = strdup(tokens.text[tokens.count - 1]);
 	field->type = join(&tokens, tokens.count - 1);
@@ -192,12 +206,14 @@ static int read_field(const char *at, size_t len, struct ringside_field *field, 
 	if (res)
 		return res;
 	if (set_kind(field, field->type, brackets))
-		return err_set(err, -EINVAL, "field %s: there are no arrays of %s", field->name, field->type);
+		return err_set(err, -EINVAL, "field %s: there are no arrays of %s", field->name,
+			       field->type);
 	if (field->kind == RINGSIDE_STRING_N || field->kind == RINGSIDE_BITMASK)
 		return 0;
 	type = type_find(field->type);
 	if (!type)
-		return err_set(err, -EINVAL, "field %s: unknown type \"%s\"", field->name, field->type);
+		return err_set(err, -EINVAL, "field %s: unknown type \"%s\"", field->name,
+			       field->type);
 	field->size = type->size;
 	field->type_class = type->type_class;
 	field->is_signed = type->is_signed;
@@ -210,10 +226,12 @@ static int read_field(const char *at, size_t len, struct ringside_field *field, 
 static int check_unique(const struct ringside_field *fields, size_t n, struct err *err)
 {
 	if (!strncmp(fields[n].name, "common_", 7))
-		return err_set(err, -EINVAL, "field %s: every event has fields of such names", fields[n].name);
+		return err_set(err, -EINVAL, "field %s: every event has fields of such names",
+			       fields[n].name);
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(fields[i].name, fields[n].name))
-			return err_set(err, -EINVAL, "field %s: there are two of that name", fields[n].name);
+			return err_set(err, -EINVAL, "field %s: there are two of that name",
+				       fields[n].name);
 	return 0;
 }
 
@@ -256,7 +274,8 @@ static int lay_out(struct ringside_defined *defined, struct err *err)
 		at += part ? 4 : f->size * f->count;
 		parts += part;
 		if (at + parts * 4 > RINGSIDE_RECORD_MAX - 4)
-			return err_set(err, -E2BIG, "the record would be longer than %u bytes", RINGSIDE_RECORD_MAX);
+			return err_set(err, -E2BIG, "the record would be longer than %u bytes",
+				       RINGSIDE_RECORD_MAX);
 	}
 	defined->fixed = event_record_fixed(defined->fields);
 	return 0;
@@ -285,7 +304,8 @@ static int check_print(const char *print, struct err *err)
 			break;
 	}
 	if (quote || depth)
-		return err_set(err, -EINVAL, "print: %s", quote ? "a quote is not closed" : "unbalanced ( )");
+		return err_set(err, -EINVAL, "print: %s",
+			       quote ? "a quote is not closed" : "unbalanced ( )");
 	return 0;
 }
 
@@ -325,13 +345,15 @@ static struct ringside_defined *keep(struct ringside_defined *defined)
 {
 	defined->next = __atomic_load_n(&all, __ATOMIC_RELAXED);
 	/* Two threads may keep the same twice: one event in two places. Partner: find(). */
-	while (!__atomic_compare_exchange_n(&all, &defined->next, defined, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(&all, &defined->next, defined, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
 		;
 	return defined;
 }
 
 /* The words are not kept: whoever gave them may free them. */
-static int intern(struct ringside_defined *defined, const char *system, const char *name, const char *print)
+static int intern(struct ringside_defined *defined, const char *system, const char *name,
+		  const char *print)
 {
 	struct ringside_event *event = &defined->event;
 	int res;
@@ -349,13 +371,14 @@ static int intern(struct ringside_defined *defined, const char *system, const ch
 	return res;
 }
 
-static struct ringside_defined *define(const char *system, const char *name, const char *fields, const char *print,
-				       struct err *err)
+static struct ringside_defined *define(const char *system, const char *name, const char *fields,
+				       const char *print, struct err *err)
 {
 	struct ringside_defined *defined = NULL, *found;
 	char *key = NULL;
 
-	if (check_name("system", system, err) || check_name("event", name, err) || check_print(print, err))
+	if (check_name("system", system, err) || check_name("event", name, err) ||
+	    check_print(print, err))
 		return NULL;
 	key = make_key(system, name, fields, print);
 	found = key ? find(key) : NULL;
@@ -378,8 +401,9 @@ static struct ringside_defined *define(const char *system, const char *name, con
 	return keep(defined);
 }
 
-RINGSIDE_API struct ringside_defined *ringside_define(const char *system, const char *name, const char *fields,
-						      const char *print, char *error, size_t error_size)
+RINGSIDE_API struct ringside_defined *ringside_define(const char *system, const char *name,
+						      const char *fields, const char *print,
+						      char *error, size_t error_size)
 {
 	struct err err = ERR_INIT;
 	struct ringside_defined *defined = define(system, name, fields ? fields : "", print, &err);
@@ -399,7 +423,8 @@ RINGSIDE_API const uint32_t *ringside_enabled_word(const struct ringside_defined
 	return event ? event->event.hint : &runtime_hint_off;
 }
 
-RINGSIDE_API int ringside_emit(const struct ringside_defined *event, const union ringside_value *values, size_t count)
+RINGSIDE_API int ringside_emit(const struct ringside_defined *event,
+			       const union ringside_value *values, size_t count)
 {
 	uint32_t wanted;
 

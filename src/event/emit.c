@@ -1,13 +1,16 @@
 /*
- * event/emit: registering declared events, and putting together the records that their sites do not.
+ * event/emit: registering declared events, and putting together the records that their sites do
+ * not.
  *
- * A site makes a record of up to RINGSIDE_STACK_MAX bytes by itself (ringside/event.h) and hands it to runtime_write.
- * Everything else comes through here as a structure of arguments and a table of fields: longer records, events that ride
- * on another one's sites, events defined at run time. The two ways make the same bytes:
+ * A site makes a record of up to RINGSIDE_STACK_MAX bytes by itself (ringside/event.h) and hands it
+ * to runtime_write. Everything else comes through here as a structure of arguments and a table of
+ * fields: longer records, events that ride on another one's sites, events defined at run time. The
+ * two ways make the same bytes:
  *
  *   common 8 | fields, as C aligns them | dynamic parts, each at a multiple of 4, zeros between
  *
- * Registering runs in constructors, dlopen and ordinary code; the rest in any thread and signal handler.
+ * Registering runs in constructors, dlopen and ordinary code; the rest in any thread and signal
+ * handler.
  */
 #include <assert.h>
 #include <errno.h>
@@ -27,7 +30,8 @@ bool event_attached(void)
 	return runtime_builtin_hint(EVENT_ID_PRINT) != &runtime_hint_off;
 }
 
-int event_intern(struct ringside_event *event, const struct ringside_field *fields, uint32_t related)
+int event_intern(struct ringside_event *event, const struct ringside_field *fields,
+		 uint32_t related)
 {
 	struct buf text = BUF_INIT;
 	const uint32_t *hint = NULL;
@@ -36,8 +40,8 @@ int event_intern(struct ringside_event *event, const struct ringside_field *fiel
 
 	event_format_text(&text, fields, event->print);
 	err = buf_failed(&text) ? -ENOMEM
-				: runtime_event_intern(event->system, event->name, text.data, text.len, related, &id,
-						       &hint);
+				: runtime_event_intern(event->system, event->name, text.data,
+						       text.len, related, &id, &hint);
 	buf_fini(&text);
 	if (err)
 		return err;
@@ -48,7 +52,8 @@ int event_intern(struct ringside_event *event, const struct ringside_field *fiel
 	return 0;
 }
 
-RINGSIDE_API void ringside_event_register(struct ringside_event *event, const struct ringside_field *fields)
+RINGSIDE_API void ringside_event_register(struct ringside_event *event,
+					  const struct ringside_field *fields)
 {
 	int saved = errno;
 
@@ -66,7 +71,8 @@ uint32_t event_shape(const struct ringside_field *fields)
 	uint32_t hash = 2166136261u;
 
 	for (; fields->name; fields++) {
-		const uint32_t parts[] = { fields->kind, fields->arg, fields->arg_size, fields->count };
+		const uint32_t parts[] = { fields->kind, fields->arg, fields->arg_size,
+					   fields->count };
 
 		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 			hash = (hash ^ parts[i]) * 16777619u;
@@ -201,7 +207,8 @@ static void put_array(char *to, const struct ringside_field *field, const char *
 }
 
 /* Copies up to `room` bytes, a NUL included; returns how many. */
-static uint32_t put_string(char *to, const struct ringside_field *field, const char *arg, uint32_t room)
+static uint32_t put_string(char *to, const struct ringside_field *field, const char *arg,
+			   uint32_t room)
 {
 	struct part part;
 	size_t len;
@@ -224,7 +231,8 @@ static uint32_t put_string(char *to, const struct ringside_field *field, const c
 	return (uint32_t)len + 1;
 }
 
-static uint32_t put_sequence(char *to, const struct ringside_field *field, const char *arg, uint32_t room)
+static uint32_t put_sequence(char *to, const struct ringside_field *field, const char *arg,
+			     uint32_t room)
 {
 	struct part part = read_part(arg);
 	size_t count = room / field->size;
@@ -259,7 +267,8 @@ static uint32_t put_bitmask(char *to, const char *arg, uint32_t room)
 	return (uint32_t)words * 8;
 }
 
-static uint32_t put_part(char *to, const struct ringside_field *field, const char *arg, uint32_t room)
+static uint32_t put_part(char *to, const struct ringside_field *field, const char *arg,
+			 uint32_t room)
 {
 	switch (field->kind) {
 	case RINGSIDE_SEQUENCE:
@@ -271,7 +280,8 @@ static uint32_t put_part(char *to, const struct ringside_field *field, const cha
 	}
 }
 
-uint32_t event_record_fill(void *record, const struct ringside_field *fields, uint32_t fixed, const void *args)
+uint32_t event_record_fill(void *record, const struct ringside_field *fields, uint32_t fixed,
+			   const void *args)
 {
 	char *base = record;
 	uint32_t at = fixed, parts = 0, size, loc;
@@ -300,7 +310,8 @@ uint32_t event_record_fill(void *record, const struct ringside_field *fields, ui
 	return at;
 }
 
-void event_record_write(uint32_t id, const struct ringside_field *fields, uint32_t fixed, const void *args)
+void event_record_write(uint32_t id, const struct ringside_field *fields, uint32_t fixed,
+			const void *args)
 {
 	void *record = runtime_stage_get();
 
@@ -319,7 +330,8 @@ RINGSIDE_API void ringside_event_compose(const struct ringside_event *event, con
 	if (!event->id)
 		return;
 	if (wanted & RINGSIDE_THIS)
-		event_record_write(event->id, event->fields, event_record_fixed(event->fields), args);
+		event_record_write(event->id, event->fields, event_record_fixed(event->fields),
+				   args);
 	if (wanted & RINGSIDE_RIDER)
 		event_custom_write(event, args);
 }

@@ -27,7 +27,8 @@ static bool wanted(void)
 	return __atomic_load_n(runtime_builtin_hint(EVENT_ID_PRINT), __ATOMIC_RELAXED);
 }
 
-/* Ends the text of `len` bytes that is in its place and writes the record; there is room for 2 bytes more. */
+/* Ends the text of `len` bytes that is in its place and writes the record; there is room for 2
+ * bytes more. */
 static void finish(void *record, size_t len)
 {
 	struct mark *mark = record;

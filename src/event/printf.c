@@ -1,19 +1,24 @@
 /*
- * event/printf: ringside_printf, whose format is stored once and whose arguments travel in binary form.
+ * event/printf: ringside_printf, whose format is stored once and whose arguments travel in binary
+ * form.
  *
- * Registering a site reads its format: what every argument is (`kinds`), and the text that is interned for readers. A call
- * packs its arguments by those kinds into the kernel's bprint record, as its vbin_printf does:
+ * Registering a site reads its format: what every argument is (`kinds`), and the text that is
+ * interned for readers. A call packs its arguments by those kinds into the kernel's bprint record,
+ * as its vbin_printf does:
  *
- *   common 8 | ip 8 | address of the format 8 | arguments: 4 bytes, or 8, each at a multiple of 4; strings as they are, with
- *   their NUL, at once behind what is before
+ *   common 8 | ip 8 | address of the format 8 | arguments
  *
- * Doubles are 8 bytes, which the kernel has no use for. So that one text serves readers of every width, long, size_t and
- * pointers are 8 bytes in 32-bit programs as well. What readers do not know is put into words that they do: short and char
- * become int with the value cut to size, %c a string, j and t lengths ll and l. What can not be said so at all is formatted
- * on the spot, as "%s".
+ * each of 4 bytes or 8, at a multiple of 4; strings as they are, with their NUL, at once behind
+ * what is before.
  *
- * Registering runs in constructors, and at the first call of a site whose constructor has not run yet; calls run in any
- * thread and signal handler.
+ * Doubles are 8 bytes, which the kernel has no use for. So that one text serves readers of every
+ * width, long, size_t and pointers are 8 bytes in 32-bit programs as well. What readers do not know
+ * is put into words that they do: short and char become int with the value cut to size, %c a
+ * string, j and t lengths ll and l. What can not be said so at all is formatted on the spot, as
+ * "%s".
+ *
+ * Registering runs in constructors, and at the first call of a site whose constructor has not run
+ * yet; calls run in any thread and signal handler.
  */
 #define RINGSIDE_INSIDE
 #include <ringside/print.h>
@@ -42,7 +47,7 @@ enum kind {
 	KIND_CHAR,
 	KIND_STRING,
 	KIND_STRING_MAX,	/* the next byte is its precision */
-	KIND_PRECISION,		/* an int that is the precision of the string behind it, if one is */
+	KIND_PRECISION,	 /* an int that is the precision of the string behind it, if one is */
 };
 
 enum { SITE_NEW, SITE_BUSY, SITE_READY };
@@ -61,10 +66,10 @@ struct bprint {
 struct spec {
 	const char *flags;	/* flags, width and precision as written */
 	size_t flags_len;
-	int length;		/* 'h', 'H' for hh, 'l', 'L' for ll, 'z', 'D' for long double, 0 */
+	int length;	/* 'h', 'H' for hh, 'l', 'L' for ll, 'z', 'D' for long double, 0 */
 	char conversion;
-	bool precise;		/* a precision is given */
-	bool star;		/* and is an argument */
+	bool precise;	/* a precision is given */
+	bool star;	/* and is an argument */
 	unsigned precision;
 };
 
@@ -111,7 +116,8 @@ static const char *read_length(const char *p, struct spec *spec)
 	}
 }
 
-/* One conversion from behind its % on; NULL when there is something in it that can not be packed. */
+/* One conversion from behind its % on; NULL when there is something in it that can not be
+ * packed. */
 static const char *read_spec(struct ringside_format *site, const char *p, struct spec *spec)
 {
 	unsigned width;
@@ -276,8 +282,10 @@ static void intern(struct ringside_format *site, uint64_t bias, char *scratch)
 		site->as_text = 1;
 		strcpy(scratch, "%s");
 	}
-	if (!runtime_format_intern((uint64_t)(uintptr_t)site + bias, site->function, scratch, &site->address))
-		__atomic_store_n(&site->hint, runtime_builtin_hint(EVENT_ID_BPRINT), __ATOMIC_RELEASE);
+	if (!runtime_format_intern((uint64_t)(uintptr_t)site + bias, site->function, scratch,
+				   &site->address))
+		__atomic_store_n(&site->hint, runtime_builtin_hint(EVENT_ID_BPRINT),
+				 __ATOMIC_RELEASE);
 }
 
 /* Once for each site, whoever comes first; without a directory it just stops asking. */
@@ -285,8 +293,9 @@ static void start(struct ringside_format *site, uint64_t bias, char *scratch)
 {
 	uint8_t new = SITE_NEW;
 
-	if (site->abi != RINGSIDE_ABI || !__atomic_compare_exchange_n(&site->state, &new, SITE_BUSY, false,
-								      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (site->abi != RINGSIDE_ABI ||
+	    !__atomic_compare_exchange_n(&site->state, &new, SITE_BUSY, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
 		return;
 	__atomic_store_n(&site->hint, &runtime_hint_off, __ATOMIC_RELEASE);
 	if (scratch)
@@ -295,12 +304,16 @@ static void start(struct ringside_format *site, uint64_t bias, char *scratch)
 	__atomic_store_n(&site->state, SITE_READY, __ATOMIC_RELEASE);
 }
 
-RINGSIDE_API void ringside_format_register(struct ringside_format *const *from, struct ringside_format *const *to)
+RINGSIDE_API void ringside_format_register(struct ringside_format *const *from,
+					   struct ringside_format *const *to)
 {
 	uint64_t bias = 0;
 	char *scratch = NULL;
 	int saved = errno;
 
+	/* Each file of a program comes with all sites of the program. */
+	while (from < to && (!*from || (*from)->state != SITE_NEW))
+		from++;
 	if (from == to)
 		return;
 	/* All of them are in one ELF file, so one distance serves all. */
@@ -368,8 +381,8 @@ static bool pack_string(struct packer *packer, const char *text, size_t precisio
 	return true;
 }
 
-static bool pack_one(struct packer *packer, const struct ringside_format *site, unsigned *i, size_t *precision,
-		     va_list *args)
+static bool pack_one(struct packer *packer, const struct ringside_format *site, unsigned *i,
+		     size_t *precision, va_list *args)
 {
 	unsigned left = site->nkinds - *i - 1u;
 	char letter[2] = "";
@@ -447,7 +460,8 @@ static uint32_t format_all(struct packer *packer, const char *format, va_list ar
 	return (uint32_t)(sizeof(struct bprint) + ((len + 3) & ~(size_t)3));
 }
 
-static void write_record(const struct ringside_format *site, void *record, uint32_t len, uint64_t ip)
+static void write_record(const struct ringside_format *site, void *record, uint32_t len,
+			 uint64_t ip)
 {
 	struct bprint *bprint = record;
 
@@ -457,10 +471,12 @@ static void write_record(const struct ringside_format *site, void *record, uint3
 }
 
 /* What is formatted on the spot, or too long for the stack. */
-static __attribute__((noinline)) void write_staged(const struct ringside_format *site, const char *format, va_list args,
-						   uint64_t ip)
+static __attribute__((noinline)) void write_staged(const struct ringside_format *site,
+						   const char *format, va_list args, uint64_t ip)
 {
-	struct packer packer = { .record = runtime_stage_get(), .max = RUNTIME_RECORD_MAX, .cut = true };
+	struct packer packer = { .record = runtime_stage_get(),
+				 .max = RUNTIME_RECORD_MAX,
+				 .cut = true };
 	uint32_t len;
 	int saved = errno;
 

@@ -1,10 +1,11 @@
 /*
- * event/rewrite: the arguments of print(), as written in C, in the language of the kernel's print formats.
+ * event/rewrite: the arguments of print(), as written in C, in the language of the kernel's print
+ * formats.
  *
- * In: `"item=%d who=%s", item, who`. Out: `"item=%d who=%s", REC->item, __get_str(who)`. A name that is a field's
- * becomes the access that its kind needs, unless it follows -> or is the argument of a __get_ function already;
- * all else is copied. Adjacent string literals, which is what PRIu64 and its like leave behind, are joined.
- * Runs in constructors and ordinary code.
+ * In: `"item=%d who=%s", item, who`. Out: `"item=%d who=%s", REC->item, __get_str(who)`. A name
+ * that is a field's becomes the access that its kind needs, unless it follows -> or is the argument
+ * of a __get_ function already; all else is copied. Adjacent string literals, which is what PRIu64
+ * and its like leave behind, are joined. Runs in constructors and ordinary code.
  */
 #include <ctype.h>
 #include <string.h>
@@ -29,7 +30,8 @@ void event_rewrite_literal(struct buf *out, const char *text)
 	buf_putc(out, '"');
 }
 
-/* Values as readers see the field: some never extend a sign, so where one matters all is unsigned. */
+/* Values as readers see the field: some never extend a sign, so where one matters all is
+ * unsigned. */
 static bool unsigned_names(const struct ringside_field *field)
 {
 	for (const struct ringside_symbol *s = field->symbols; s && s->name; s++)
@@ -40,7 +42,8 @@ static bool unsigned_names(const struct ringside_field *field)
 
 static void named_value(struct buf *out, const struct ringside_field *field)
 {
-	static const char *const casts[] = { "", "(unsigned char)", "(unsigned short)", "", "(unsigned int)" };
+	static const char *const casts[] = { "", "(unsigned char)", "(unsigned short)", "",
+					     "(unsigned int)" };
 
 	if (unsigned_names(field) && field->is_signed && field->size <= 4)
 		buf_puts(out, casts[field->size]);
@@ -81,14 +84,17 @@ void event_rewrite_field(struct buf *out, const struct ringside_field *field)
 		if (field->type_class == RINGSIDE_CHAR)
 			buf_printf(out, "REC->%s", name);
 		else
-			buf_printf(out, "__print_array(REC->%s, %u, %u)", name, field->count, field->size);
+			buf_printf(out, "__print_array(REC->%s, %u, %u)", name, field->count,
+				   field->size);
 		break;
 	case RINGSIDE_STRING:
 	case RINGSIDE_STRING_N:
 		buf_printf(out, "__get_str(%s)", name);
 		break;
 	case RINGSIDE_SEQUENCE:
-		buf_printf(out, "__print_array(__get_dynamic_array(%s), __get_dynamic_array_len(%s)", name, name);
+		buf_printf(out,
+			   "__print_array(__get_dynamic_array(%s), __get_dynamic_array_len(%s)",
+			   name, name);
 		buf_printf(out, field->size > 1 ? " / %u, %u)" : ", %u)", field->size, field->size);
 		break;
 	case RINGSIDE_BITMASK:
@@ -110,7 +116,8 @@ static bool equal(const char *text, size_t len, const char *word)
 }
 
 /* The number of elements of a sequence, by its parameter's name; NULL when it is not one. */
-static const struct ringside_field *counted(const struct ringside_field *fields, const char *text, size_t len)
+static const struct ringside_field *counted(const struct ringside_field *fields, const char *text,
+					    size_t len)
 {
 	static const char tail[] = "_count";
 	const size_t tail_len = sizeof(tail) - 1;
@@ -123,7 +130,8 @@ static const struct ringside_field *counted(const struct ringside_field *fields,
 	return NULL;
 }
 
-static void identifier(struct buf *out, const struct ringside_field *fields, const char *text, size_t len)
+static void identifier(struct buf *out, const struct ringside_field *fields, const char *text,
+		       size_t len)
 {
 	const struct ringside_field *field;
 
@@ -138,7 +146,8 @@ static void identifier(struct buf *out, const struct ringside_field *fields, con
 		buf_printf(out, "(__get_dynamic_array_len(%s) / %u)", field->name, field->size);
 	else if (equal(text, len, "true"))
 		buf_putc(out, '1');
-	else if (equal(text, len, "false") || equal(text, len, "nullptr") || equal(text, len, "NULL"))
+	else if (equal(text, len, "false") || equal(text, len, "nullptr") ||
+		 equal(text, len, "NULL"))
 		buf_putc(out, '0');
 	else
 		buf_add(out, text, len);

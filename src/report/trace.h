@@ -42,8 +42,8 @@ void report_trace_line(struct buf *out, const struct report_row *row, const stru
 void report_trace_lost(struct buf *out, int cpu, uint64_t lost);
 
 /*
- * Stands before the first record of a CPU whose older records were overwritten, when other CPUs'
- * came before it.
+ * Stands before the first record of a CPU in a buffer that has overwritten older records. The
+ * kernel leaves it out where that record is one of the first two of all.
  */
 void report_trace_started(struct buf *out, int cpu);
 

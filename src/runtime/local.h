@@ -45,6 +45,7 @@ struct view {
 	uint32_t state;		/* VIEW_* */
 	uint32_t nbuffers;
 	uint32_t number;	/* order of retirement */
+	uint32_t holders;	/* threads that use it outside of sections: until 0 its place is not used again */
 	uint32_t usable;	/* buffers that can be written to */
 	uint32_t unreachable;	/* buffers that should be but are not: their rings cannot be mapped */
 	uint32_t timeless;	/* made while runtime.timeless was set */
@@ -58,10 +59,9 @@ struct view {
 struct wiped {
 	struct view *view;	/* NULL: none yet, or forked */
 	uint32_t alive;		/* WIPED_* */
-	uint32_t overflowing;	/* threads that are in the overflow path */
 	uint32_t staged;	/* bit i: stage i is in use */
 	uint32_t registering;	/* lock of what only ordinary code does */
-	char rest[4096 - sizeof(void *) - 16];	/* nothing else shares the page */
+	char rest[4096 - sizeof(void *) - 12];	/* nothing else shares the page */
 };
 enum { WIPED_FORKED = 0, WIPED_ALIVE = 1, WIPED_RESETTING = 2 };
 
@@ -109,7 +109,7 @@ struct thread {
 	int32_t real_tid;	/* tid, kept while guarded */
 	uint32_t start;		/* low bits of the start time, read when first needed */
 	uint32_t stages;	/* not 0: has taken one that it has not put back, or not in order */
-	uint32_t overflowing;	/* this thread's part of wiped.overflowing; a vfork child's is left when that is killed */
+	struct view *held;	/* see view.holders; a vfork child's is left when that is killed */
 	bool rs_ours;
 	bool ending;		/* own rseq registration is undone: never again */
 	bool bare;		/* forked by one without rseq: libc's area lies */
@@ -134,8 +134,8 @@ void runtime_signals_hold(uint64_t *before);
 void runtime_signals_restore(const uint64_t *before);
 
 /* view.c */
-/* The view of the newest state. NULL: no place to build it; `insist` uses one that a thread lost long ago may hold. */
-struct view *runtime_view_refresh(bool insist);
+/* The view of the newest state. NULL: no place to build it now. */
+struct view *runtime_view_refresh(void);
 bool runtime_view_init(void);
 /* Buffers that want event `id` and cannot have it. */
 uint32_t runtime_view_unreachable(const struct view *view, uint32_t id);

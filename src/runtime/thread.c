@@ -235,7 +235,7 @@ void runtime_fork_child(void)
 	runtime_self.tid = 0;
 	runtime_self.start = 0;
 	runtime_self.guard = 0;
-	runtime_self.overflowing = 0;
+	runtime_self.held = NULL;
 	runtime_self.stages = 0;
 	runtime_self.locking = false;
 	if (!__atomic_compare_exchange_n(&wiped.alive, &forked, WIPED_RESETTING, false, __ATOMIC_ACQUIRE,
@@ -244,14 +244,15 @@ void runtime_fork_child(void)
 		if (forked != WIPED_ALIVE || LOAD(runtime.pid) == runtime_thread_tid())
 			return;
 		wiped.view = NULL;
-		wiped.overflowing = wiped.staged = wiped.registering = 0;
+		wiped.staged = wiped.registering = 0;
 	}
 	runtime.pid = runtime_thread_tid();
 	runtime.start = 0;
 	memset(runtime.stage_of, 0, sizeof(runtime.stage_of));
-	for (int i = 0; i < RUNTIME_VIEWS; i++)
-		if (runtime.views[i])
-			runtime.views[i]->state = VIEW_FREE;
+	for (int i = 0; i < RUNTIME_VIEWS && runtime.views[i]; i++) {
+		runtime.views[i]->holders = 0;
+		runtime.views[i]->state = VIEW_FREE;
+	}
 	STORE_RELEASE(wiped.alive, WIPED_ALIVE);
 }
 
@@ -268,10 +269,9 @@ void runtime_guard_enter(void)
 void runtime_guard_leave(void)
 {
 	/* A child that was killed on its way through an overflow ring. */
-	if (runtime_self.overflowing) {
-		runtime_self.overflowing = 0;
-		__atomic_fetch_sub(&wiped.overflowing, 1, __ATOMIC_SEQ_CST);
-	}
+	if (runtime_self.held)
+		__atomic_fetch_sub(&runtime_self.held->holders, 1, __ATOMIC_SEQ_CST);
+	runtime_self.held = NULL;
 	if (runtime_self.locking) {
 		runtime_self.locking = false;
 		STORE(runtime.locked, 0);

@@ -3,8 +3,7 @@
  *
  * A view is built in a free place by whichever thread first notices that the published word has moved, in a signal handler
  * too, and put in force by one compare-and-swap. The one before is retired, and its place used again only when no section
- * and no overflow writer of this process can be using it: membarrier aborts the sections, `wiped.overflowing` counts the
- * writers.
+ * and no other writer of this process can be using it: membarrier aborts the sections, `holders` counts the others.
  *
  *   FREE -> BUILDING (claimed) -> READY (in force) -> RETIRED -> BUILDING ...
  *              `-> FREE (somebody else was faster)
@@ -16,15 +15,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
 #include "base/glob.h"
 #include "runtime/local.h"
-
-/* No writer stays in an overflow ring for as long. */
-#define LOST_NS 10000000000ull
 
 bool runtime_view_init(void)
 {
@@ -216,42 +211,19 @@ static void fill(struct view *view)
 	fill_events(view);
 }
 
-static uint64_t coarse_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/*
- * Whoever began with a retired view, in a section or an overflow ring, is through when this returns true. `insist` gives up
- * on a count that has not been 0 for long: one of us was killed alone (a child of clone with our memory).
- */
-static bool quiesce(bool insist)
-{
-	static uint64_t since;
-
-	if (!LOAD(runtime.locked))
-		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0);
-	if (!__atomic_load_n(&wiped.overflowing, __ATOMIC_SEQ_CST)) {
-		STORE(since, 0);
-		return true;
-	}
-	if (!insist)
-		return false;
-	if (!LOAD(since))
-		STORE(since, coarse_ns());
-	return coarse_ns() - LOAD(since) > LOST_NS;
-}
-
 static bool claim(struct view *view, uint32_t from)
 {
 	return __atomic_compare_exchange_n(&view->state, &from, VIEW_BUILDING, false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);
 }
 
-static struct view *claim_view(bool insist)
+static bool is_free(struct view *view)
+{
+	return LOAD(view->state) == VIEW_RETIRED && !__atomic_load_n(&view->holders, __ATOMIC_SEQ_CST);
+}
+
+/* One that was never used, else the one that was retired first and that nobody holds. */
+static struct view *claim_view(void)
 {
 	struct view *oldest = NULL;
 
@@ -261,10 +233,13 @@ static struct view *claim_view(bool insist)
 	for (int i = 0; i < RUNTIME_VIEWS; i++) {
 		struct view *view = runtime.views[i];
 
-		if (LOAD(view->state) == VIEW_RETIRED && (!oldest || (int32_t)(view->number - oldest->number) < 0))
+		if (is_free(view) && (!oldest || (int32_t)(view->number - oldest->number) < 0))
 			oldest = view;
 	}
-	return oldest && quiesce(insist) && claim(oldest, VIEW_RETIRED) ? oldest : NULL;
+	/* Sections that began with it are aborted by this. Who has not begun yet finds its generation gone. */
+	if (oldest && !LOAD(runtime.locked))
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0);
+	return oldest && is_free(oldest) && claim(oldest, VIEW_RETIRED) ? oldest : NULL;
 }
 
 static void build(struct view *view)
@@ -288,10 +263,10 @@ static void build(struct view *view)
 	STORE_RELEASE(view->published, published);
 }
 
-static struct view *replace(struct view *old, bool insist)
+static struct view *replace(struct view *old)
 {
 	static uint32_t number;
-	struct view *view = claim_view(insist);
+	struct view *view = claim_view();
 
 	if (!view)
 		return NULL;
@@ -309,7 +284,7 @@ static struct view *replace(struct view *old, bool insist)
 	return view;
 }
 
-struct view *runtime_view_refresh(bool insist)
+struct view *runtime_view_refresh(void)
 {
 	struct view *old = LOAD_ACQUIRE(wiped.view);
 	uint64_t before;
@@ -321,19 +296,19 @@ struct view *runtime_view_refresh(bool insist)
 		return old;
 	/* A handler that never returns here would keep the place for good. */
 	runtime_signals_hold(&before);
-	old = replace(old, insist);
+	old = replace(old);
 	runtime_signals_restore(&before);
 	return old;
 }
 
 struct view *runtime_view_settle(void)
 {
-	struct view *view = runtime_view_refresh(false);
+	struct view *view = runtime_view_refresh();
 
 	for (int tries = 0; !view && tries < 1000 && LOAD(runtime.attached); tries++) {
 		if (!LOAD(runtime.locked))
 			sched_yield();
-		view = runtime_view_refresh(tries == 999);
+		view = runtime_view_refresh();
 	}
 	return view;
 }

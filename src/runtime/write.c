@@ -62,12 +62,21 @@ static uint64_t buffer_time(const struct view_buffer *buffer, const struct ring_
 	return ref->ns0 + scale(section_counter() - ref->counter0, ref->mult);
 }
 
+/* Whether a set of that generation may have gone, and its room be somebody else's: nothing is stored there then. */
+static bool gone(uint64_t generation)
+{
+	return __atomic_load_n(&runtime.control->published, __ATOMIC_SEQ_CST) != generation;
+}
+
 /* A reader sleeps: it set `waiters`, had membarrier order that with our commit, and looked once more. */
-static __attribute__((noinline)) void wake(const struct view_buffer *buffer, struct ring_head *head, bool switched)
+static __attribute__((noinline)) void wake(const struct view_buffer *buffer, struct ring_head *head, uint64_t generation,
+					   bool switched)
 {
 	uint32_t waiters = LOAD(head->waiters);
 
 	if (!(waiters & RING_WAIT_EVENT) && !(waiters & RING_WAIT_PAGE && switched))
+		return;
+	if (gone(generation))
 		return;
 	STORE(head->waiters, 0);
 	__atomic_fetch_add(buffer->wakes, 1, __ATOMIC_RELEASE);
@@ -79,14 +88,30 @@ static __attribute__((noinline)) void wake(const struct view_buffer *buffer, str
 	}
 }
 
+/* Until release_view() the view stays, unless its generation is gone() by now. Signals wait: a handler might never return
+ * here. Partner: is_free() in runtime/view.c. */
+static void hold_view(struct thread *thread, struct view *view, uint64_t *before)
+{
+	runtime_signals_hold(before);
+	__atomic_fetch_add(&view->holders, 1, __ATOMIC_SEQ_CST);
+	thread->held = view;
+}
+
+static void release_view(struct thread *thread, struct view *view, const uint64_t *before)
+{
+	thread->held = NULL;
+	__atomic_fetch_sub(&view->holders, 1, __ATOMIC_SEQ_CST);
+	runtime_signals_restore(before);
+}
+
 /* The first event on a CPU gives its ring memory, so that a full file system is an error here and not a SIGBUS later. */
-static bool make_ring(struct ring_ref *ref, unsigned char *ring)
+static bool make_ring(struct ring_ref *ref, unsigned char *ring, uint64_t generation)
 {
 	struct ring_head *head = (struct ring_head *)(void *)ring;
 	size_t size = (size_t)(ref->pages - ring) + ((size_t)ref->npages << ref->page_shift);
 
 	if (!LOAD_ACQUIRE(head->made)) {
-		if (!runtime_back(ring, size))
+		if (!runtime_back(ring, size) || gone(generation))
 			return false;
 		STORE_RELEASE(head->made, 1);
 	}
@@ -99,12 +124,12 @@ static unsigned char *ring_of(const struct ring_ref *ref)
 	return (unsigned char *)ref->first - ring_head_size(runtime.ncpu);
 }
 
-static void refuse(const struct view_buffer *buffer, uint32_t cpu)
+static void refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t generation)
 {
 	const struct ring_ref *ref = &buffer->refs[cpu < runtime.ncpu ? cpu : 0];
 	struct ring_head *head = (struct ring_head *)(void *)ring_of(ref);
 
-	__atomic_fetch_add(&head->refused, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(gone(generation) ? &runtime.registry->refused : &head->refused, 1, __ATOMIC_RELAXED);
 }
 
 static uint32_t current_cpu(void)
@@ -125,14 +150,14 @@ static enum ring_result overflow_owned(const struct view *view, uint32_t b, stru
 	/* The slot is ours, so the set of this generation will not be freed before we let go. */
 	if (__atomic_load_n(op->published, __ATOMIC_SEQ_CST) != op->generation)
 		return RING_STALE;
-	if (!LOAD_ACQUIRE(ref->head) && !make_ring(ref, ring_of(ref)))
-		return RING_NOWHERE;
+	if (!LOAD_ACQUIRE(ref->head) && !make_ring(ref, ring_of(ref), op->generation))
+		return gone(op->generation) ? RING_STALE : RING_NOWHERE;
 	op->ts = buffer_time(buffer, ref);
 	return ring_twin_write(ref, op, cpu);
 }
 
 /* Signals are held off: a handler that never returns here (longjmp) would keep the slot for good. */
-static enum ring_result overflow(struct thread *thread, const struct view *view, uint32_t b, struct ring_op *op)
+static enum ring_result overflow(struct thread *thread, struct view *view, uint32_t b, struct ring_op *op)
 {
 	struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
 	uint32_t cpu = current_cpu();
@@ -143,46 +168,56 @@ static enum ring_result overflow(struct thread *thread, const struct view *view,
 	op->cpu = cpu;
 	if (!rings)
 		return RING_NOWHERE;
-	runtime_signals_hold(&before);
-	__atomic_fetch_add(&wiped.overflowing, 1, __ATOMIC_SEQ_CST);
-	thread->overflowing = 1;
+	hold_view(thread, view, &before);
 	slot = ring_overflow_take(rings->slot, runtime.ncpu, cpu, runtime_thread_identity(thread), runtime_owner_dead);
 	if (slot >= 0) {
 		result = overflow_owned(view, b, op, cpu, slot);
 		ring_overflow_release(&rings->slot[slot]);
 	}
-	thread->overflowing = 0;
-	__atomic_fetch_sub(&wiped.overflowing, 1, __ATOMIC_SEQ_CST);
-	runtime_signals_restore(&before);
+	release_view(thread, view, &before);
 	op->cpu = cpu;
 	return result;
 }
 
+/* Whether the CPU has a ring to write to: it may be that it only has no memory yet. */
+static bool find_ring(struct thread *thread, struct view *view, uint32_t b, const struct ring_op *op)
+{
+	const struct view_buffer *buffer = &view->buffer[b];
+	uint32_t cpu = LOAD(thread->rs->cpu_id);
+	struct ring_ref *ref = &buffer->refs[cpu < runtime.ncpu ? cpu : 0];
+	uint64_t before;
+	bool made;
+
+	if (cpu >= runtime.ncpu)
+		return false;
+	if (LOAD_ACQUIRE(ref->head))
+		return true;
+	hold_view(thread, view, &before);
+	made = !gone(op->generation) && make_ring(ref, ring_of(ref), op->generation);
+	release_view(thread, view, &before);
+	return made;
+}
+
 /* What to do when a section did not end in a commit. RING_STALE: try again with a new view. */
-static __attribute__((noinline)) enum ring_result other_way(struct thread *thread, const struct view *view, uint32_t b,
+static __attribute__((noinline)) enum ring_result other_way(struct thread *thread, struct view *view, uint32_t b,
 							    struct ring_op *op, enum ring_result result)
 {
 	const struct view_buffer *buffer = &view->buffer[b];
 	int saved = errno;
 
-	if (result == RING_NOWHERE && !thread->guard) {
-		uint32_t cpu = LOAD(thread->rs->cpu_id);
-		struct ring_ref *ref = &buffer->refs[cpu < runtime.ncpu ? cpu : 0];
-
-		if (cpu < runtime.ncpu && !LOAD_ACQUIRE(ref->head) && make_ring(ref, ring_of(ref)))
-			result = ring_write(thread->rs, op);
-	}
+	if (result == RING_NOWHERE && !thread->guard && find_ring(thread, view, b, op))
+		result = ring_write(thread->rs, op);
 	if (result == RING_STALE || result == RING_DONE || result == RING_DROPPED)
 		goto out;
-	result = overflow(thread, view, b, op);
+	result = gone(op->generation) ? RING_STALE : overflow(thread, view, b, op);
 	if (result != RING_STALE && result != RING_DONE && result != RING_DROPPED)
-		refuse(buffer, op->cpu);
+		refuse(buffer, op->cpu, op->generation);
 out:
 	errno = saved;
 	return result;
 }
 
-static enum ring_result write_buffer(struct thread *thread, const struct view *view, uint64_t generation,
+static enum ring_result write_buffer(struct thread *thread, struct view *view, uint64_t generation,
 					    uint32_t b, const void *record, size_t len)
 {
 	const struct view_buffer *buffer = &view->buffer[b];
@@ -204,7 +239,7 @@ static enum ring_result write_buffer(struct thread *thread, const struct view *v
 		struct ring_head *head = (struct ring_head *)(void *)ring_of(&buffer->refs[op.cpu]);
 
 		if (__builtin_expect(LOAD(head->waiters), 0))
-			wake(buffer, head, op.result == RING_SWITCHED);
+			wake(buffer, head, generation, op.result == RING_SWITCHED);
 	}
 	return result;
 }
@@ -212,17 +247,18 @@ static enum ring_result write_buffer(struct thread *thread, const struct view *v
 /* Counts an event as lost in the buffers that have not got it. */
 static void lose(const struct view *view, uint32_t id, uint32_t done)
 {
+	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0;
 	uint32_t mask = view ? LOAD(view->mask[id]) & ~done : 0;
 
 	if (!view)
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
 	for (uint32_t b = 0; mask && b < STATE_BUFFERS_MAX; b++)
 		if (mask & 1u << b)
-			refuse(&view->buffer[b], current_cpu());
+			refuse(&view->buffer[b], current_cpu(), generation);
 }
 
 /* Every buffer that has not got the event yet, under one view; false when that went stale on the way. */
-static bool write_all(struct thread *thread, const struct view *view, uint32_t id, const void *record, size_t len,
+static bool write_all(struct thread *thread, struct view *view, uint32_t id, const void *record, size_t len,
 		      uint32_t *done)
 {
 	uint64_t generation = LOAD_ACQUIRE(view->published);
@@ -258,8 +294,7 @@ static __attribute__((noinline)) void slow_write(uint32_t id, void *record, size
 	head->preempt_count = 0;
 	head->pid = thread->guard ? runtime_thread_tid() : thread->tid;
 	for (int tries = 0; tries < VIEW_TRIES; tries++) {
-		/* In the end: a vfork child that was killed in the overflow path keeps its count for ever. */
-		struct view *view = runtime_view_refresh(tries == VIEW_TRIES - 1);
+		struct view *view = runtime_view_refresh();
 
 		if (view && write_all(thread, view, id, record, len, &done))
 			goto out;
@@ -293,7 +328,7 @@ void runtime_write(uint32_t id, void *record, size_t len)
 		if (__builtin_expect(section_fast(thread->rs, view->fast, view->ncpu, view->published_at, generation,
 						  record, len, &ring) == RING_DONE, 1)) {
 			if (__builtin_expect(LOAD(ring->waiters), 0))
-				wake(&view->buffer[0], ring, false);
+				wake(&view->buffer[0], ring, generation, false);
 			return;
 		}
 	}
@@ -385,5 +420,5 @@ void runtime_stage_put(void *stage)
 void runtime_lose(uint32_t id)
 {
 	if (LOAD(runtime.attached))
-		lose(runtime_view_refresh(false), id, 0);
+		lose(runtime_view_refresh(), id, 0);
 }

@@ -3,7 +3,6 @@
  */
 #include "control/room.h"
 
-#include "control/names.h"
 #include "runtime/runtime.h"
 
 #define BODY                                                                                       \

@@ -119,6 +119,8 @@ static void losses(void)
 	/* As kernels really store it: bit 31 of an int, added to a long. */
 	close_page(&p, 1, (uint64_t)INT32_MIN + (1u << 30));
 	check(page_walk_init(&w, p.bytes, sizeof(p.bytes)) == 0 && w.lost == 77 && w.commit == 8);
+	put(p.bytes + 16 + p.len, 0, 8, false);
+	check(page_walk_init(&w, p.bytes, sizeof(p.bytes)) == 0 && w.lost == PAGE_LOST_UNKNOWN);
 	/* Flagged as stored where there is no room for it. */
 	close_page(&p, 1, 1u << 31 | 1u << 30);
 	check(page_walk_init(&w, p.bytes, 16 + 8) == 0 && w.lost == PAGE_LOST_UNKNOWN);

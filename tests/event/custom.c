@@ -1,6 +1,6 @@
 /*
- * Events that ride on the sites of another: wanted each by itself, their numbers converted, off when
- * their library is gone and back when it comes again.
+ * Events that ride on the sites of another: wanted each by itself, their numbers converted, off
+ * when their library is gone and back when it comes again.
  */
 #define MOCK_MAIN
 #include "event/mock.h"

@@ -1,6 +1,6 @@
 /*
- * ringside_printf in C++: in plain, inline and template functions and in lambdas, each a site of its
- * own that is registered before main, and usable in the initializers before that.
+ * ringside_printf in C++: in plain, inline and template functions and in lambdas, each a site of
+ * its own that is registered before main, and usable in the initializers before that.
  */
 #define MOCK_MAIN
 #include "event/mock.h"

@@ -1,8 +1,10 @@
 /*
- * What every test of the ring asks of it: records that can be told from any others, and a look at all of a ring's words.
+ * What every test of the ring asks of it: records that can be told from any others, and a look at
+ * all of a ring's words.
  *
- * A record holds its number, its length and its time, and every byte behind those follows from the number. The audit
- * looks through the mapping, so it must have the ring to itself; R numbers in its messages are those it finds broken.
+ * A record holds its number, its length and its time, and every byte behind those follows from the
+ * number. The audit looks through the mapping, so it must have the ring to itself; R numbers in its
+ * messages are those it finds broken.
  */
 #ifndef TESTS_RING_AUDIT_H
 #define TESTS_RING_AUDIT_H
@@ -12,7 +14,7 @@
 struct record {
 	uint32_t id;
 	uint32_t len;
-	uint64_t ts;		/* what the reader must see; 0 when the section reads the clock */
+	uint64_t ts; /* what the reader must see; 0 when the section reads the clock */
 	unsigned char bytes[RING_PAYLOAD_MAX - 16];
 };
 
@@ -33,7 +35,8 @@ static inline void record_fill(struct record *record, uint32_t id, uint32_t len,
 }
 
 /* NULL when the bytes are a whole record, else what is wrong with them. */
-static inline const char *record_wrong(const void *data, uint32_t len, uint64_t ts, struct record *record)
+static inline const char *record_wrong(const void *data, uint32_t len, uint64_t ts,
+				       struct record *record)
 {
 	if (len < RECORD_MIN || len > sizeof(*record))
 		return "a length that nobody wrote";
@@ -52,15 +55,15 @@ static inline const char *record_wrong(const void *data, uint32_t len, uint64_t 
 struct audit {
 	const struct lab *lab;
 	uint32_t ring;
-	bool twin;		/* a CPU word goes before each record */
-	bool dropping;		/* numbers count drops, ids do not */
-	uint64_t begin;		/* the tail word at which the ring was started */
-	const char *where;	/* for messages */
+	bool twin;	   /* a CPU word goes before each record */
+	bool dropping;	   /* numbers count drops, ids do not */
+	uint64_t begin;	   /* the tail word at which the ring was started */
+	const char *where; /* for messages */
 	/* found */
-	uint64_t nr;		/* events ever committed */
-	uint64_t ts;		/* time of the last */
+	uint64_t nr; /* events ever committed */
+	uint64_t ts; /* time of the last */
 	uint64_t dropped;
-	uint32_t seen;		/* events still there */
+	uint32_t seen; /* events still there */
 };
 
 static inline struct page_head *audit_page(const struct audit *audit, uint64_t tail)
@@ -80,7 +83,8 @@ static inline const struct ring_slot *audit_slot(const struct audit *audit)
 	return &head->slot[head->slot[0].tag == pos ? 0 : 1];
 }
 
-/* R1, R5: the page's bytes are whole events, in order of time; *number is the first one's and becomes the next one's. */
+/* R1, R5: the page's bytes are whole events, in order of time; *number is the first one's and
+ * becomes the next one's. */
 static inline void audit_events(struct audit *audit, uint64_t tail, uint64_t *number, uint64_t *ts)
 {
 	const struct page_head *page = audit_page(audit, tail);
@@ -91,26 +95,32 @@ static inline void audit_events(struct audit *audit, uint64_t tail, uint64_t *nu
 	int ret;
 
 	CHECK(page->commit <= audit->lab->page_size - PAGE_HEAD_SIZE &&
-	      !page_walk_init(&walk, page, audit->lab->page_size),
+		      !page_walk_init(&walk, page, audit->lab->page_size),
 	      "R1: %s: page %llx has commit %llx", audit->where, (unsigned long long)tail,
 	      (unsigned long long)page->commit);
 	while ((ret = page_walk_next(&walk, &event)) > 0) {
-		const char *wrong = event.len < skip ? "no CPU" :
-				    record_wrong((const char *)event.data + skip, event.len - skip, event.ts, &record);
+		const char *wrong = event.len < skip
+					    ? "no CPU"
+					    : record_wrong((const char *)event.data + skip,
+							   event.len - skip, event.ts, &record);
 
-		CHECK(!wrong, "R1: %s: page %llx offset %u: %s", audit->where, (unsigned long long)tail,
-		      event.offset, wrong);
-		CHECK(event.ts >= *ts, "R5: %s: time goes back at event %u", audit->where, record.id);
-		CHECK(audit->dropping || record.id == (uint32_t)*number, "R6: %s: event %u where %u belongs",
-		      audit->where, record.id, (uint32_t)*number);
+		CHECK(!wrong, "R1: %s: page %llx offset %u: %s", audit->where,
+		      (unsigned long long)tail, event.offset, wrong);
+		CHECK(event.ts >= *ts, "R5: %s: time goes back at event %u", audit->where,
+		      record.id);
+		CHECK(audit->dropping || record.id == (uint32_t)*number,
+		      "R6: %s: event %u where %u belongs", audit->where, record.id,
+		      (uint32_t)*number);
 		*ts = event.ts;
 		++*number;
 		audit->seen++;
 	}
-	CHECK(!ret, "R1: %s: page %llx does not parse to its end", audit->where, (unsigned long long)tail);
+	CHECK(!ret, "R1: %s: page %llx does not parse to its end", audit->where,
+	      (unsigned long long)tail);
 }
 
-/* The page that a switch is about to enter holds what was there, or nothing: whole events either way. */
+/* The page that a switch is about to enter holds what was there, or nothing: whole events either
+ * way. */
 static inline void audit_next_page(const struct audit *audit, uint64_t oldest)
 {
 	struct audit aside = *audit;
@@ -126,7 +136,8 @@ static inline void audit_ring(struct audit *audit)
 	const struct ring_head *head = lab_head(audit->lab, audit->ring);
 	const uint64_t *first = audit->lab->refs[audit->ring].first;
 	const struct ring_slot *slot = audit_slot(audit);
-	int64_t pages = ring_distance(&source, audit->begin, head->tail), reach = (int64_t)audit->lab->npages - 2;
+	int64_t pages = ring_distance(&source, audit->begin, head->tail),
+		reach = (int64_t)audit->lab->npages - 2;
 	uint64_t tail, number = 0, ts = 0;
 
 	CHECK(pages >= 0, "%s: the tail lies before the beginning", audit->where);
@@ -143,13 +154,15 @@ static inline void audit_ring(struct audit *audit)
 		      (unsigned long long)number);
 		number = first[tail & RING_INDEX_MASK];
 		CHECK(!audit_page(audit, tail)->commit || audit_page(audit, tail)->time_stamp >= ts,
-		      "R5: %s: page %llx begins before the last one's end", audit->where, (unsigned long long)tail);
+		      "R5: %s: page %llx begins before the last one's end", audit->where,
+		      (unsigned long long)tail);
 		audit_events(audit, tail, &number, &ts);
 	}
-	CHECK(audit->dropping || slot->nr == number, "R4: %s: the slot counts %llu events, not %llu", audit->where,
+	CHECK(audit->dropping || slot->nr == number,
+	      "R4: %s: the slot counts %llu events, not %llu", audit->where,
 	      (unsigned long long)slot->nr, (unsigned long long)number);
-	CHECK(!audit->seen || slot->ts == ts, "R4: %s: the slot's time is %llu, not %llu", audit->where,
-	      (unsigned long long)slot->ts, (unsigned long long)ts);
+	CHECK(!audit->seen || slot->ts == ts, "R4: %s: the slot's time is %llu, not %llu",
+	      audit->where, (unsigned long long)slot->ts, (unsigned long long)ts);
 	audit->nr = slot->nr;
 	audit->ts = slot->ts;
 	audit->dropped = head->dropped;

@@ -1,8 +1,9 @@
 /*
- * R10: a thread that a debugger steps through a section never gets through it, gives up after so many aborts, and its event
- * goes to an overflow ring: once, and not into the CPU's.
+ * R10: a thread that a debugger steps through a section never gets through it, gives up after so
+ * many aborts, and its event goes to an overflow ring: once, and not into the CPU's.
  *
- * The debugger is the parent, which steps the child through all of it, as many instructions as it takes.
+ * The debugger is the parent, which steps the child through all of it, as many instructions as it
+ * takes.
  */
 #include <sched.h>
 #include <signal.h>
@@ -47,7 +48,8 @@ static void child(struct told *told)
 		if (told->result[i] == RING_ABORTED) {
 			int slot = ring_overflow_take(lab.slots, lab.ncpu, 0, me, nobody_dead);
 
-			told->overflow[i] = ring_twin_write(&lab.refs[lab.ncpu + (uint32_t)slot], &op, told->cpu);
+			told->overflow[i] = ring_twin_write(&lab.refs[lab.ncpu + (uint32_t)slot],
+							    &op, told->cpu);
 			ring_overflow_release(&lab.slots[slot]);
 		}
 	}
@@ -56,7 +58,8 @@ static void child(struct told *told)
 
 int main(void)
 {
-	struct told *told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct told *told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+				 0);
 	struct audit own = { .lab = &lab, .where = "the CPU's ring" };
 	struct audit overflow = { .lab = &lab, .twin = true, .where = "the overflow ring" };
 	uint32_t steps = 0;
@@ -76,7 +79,8 @@ int main(void)
 	if (!pid)
 		child(told);
 	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
-		CHECK(WSTOPSIG(status) == SIGSTOP || WSTOPSIG(status) == SIGTRAP, "status %#x", (unsigned)status);
+		CHECK(WSTOPSIG(status) == SIGSTOP || WSTOPSIG(status) == SIGTRAP, "status %#x",
+		      (unsigned)status);
 		if (steps++ == STEPS_MAX || ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL)) {
 			kill(pid, SIGKILL);
 			CHECK(false, "R10: no end after %u steps", steps);
@@ -84,8 +88,10 @@ int main(void)
 	}
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status), "status %#x", (unsigned)status);
 	for (uint32_t i = 0; i < EVENTS; i++) {
-		CHECK(told->result[i] == RING_ABORTED, "R10: a stepped write gives %u", told->result[i]);
-		CHECK(told->overflow[i] == RING_DONE, "R10: the overflow ring gives %u", told->overflow[i]);
+		CHECK(told->result[i] == RING_ABORTED, "R10: a stepped write gives %u",
+		      told->result[i]);
+		CHECK(told->overflow[i] == RING_DONE, "R10: the overflow ring gives %u",
+		      told->overflow[i]);
 	}
 	for (own.ring = 0; own.ring < lab.ncpu; own.ring++) {
 		audit_ring(&own);
@@ -93,7 +99,8 @@ int main(void)
 	}
 	overflow.ring = lab.ncpu;
 	audit_ring(&overflow);
-	CHECK(overflow.nr == EVENTS && overflow.seen == EVENTS, "R10: %u events in the overflow ring", overflow.seen);
+	CHECK(overflow.nr == EVENTS && overflow.seen == EVENTS,
+	      "R10: %u events in the overflow ring", overflow.seen);
 	printf("R10: given up and gone on %u times in %u steps\n", EVENTS, steps);
 	lab_close(&lab);
 	return 0;

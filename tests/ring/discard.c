@@ -1,10 +1,11 @@
 /*
- * R12, R6: in discard mode what is not read yet is never written over; what finds no room is counted, and told where it
- * is missing.
+ * R12, R6: in discard mode what is not read yet is never written over; what finds no room is
+ * counted, and told where it is missing.
  *
- * Writes and reads are drawn, slow readers and fast ones, and a plain list of what was committed says what must be read:
- * all of it, in order. An event may be dropped only when the next page would put what the slowest reader has not read
- * out of its reach. A page tells the drops before it: at its first event read + lost is its number.
+ * Writes and reads are drawn, slow readers and fast ones, and a plain list of what was committed
+ * says what must be read: all of it, in order. An event may be dropped only when the next page
+ * would put what the slowest reader has not read out of its reach. A page tells the drops before
+ * it: at its first event read + lost is its number.
  */
 #include "base/err.h"
 #include "capture/stream.h"
@@ -16,9 +17,9 @@
 struct reader {
 	struct cursor cursor;
 	uint64_t consumed_at, records_at;
-	uint32_t read;		/* of the list */
-	uint64_t lost_before;	/* by cursors that were closed */
-	uint32_t chance;	/* of 100, to read at all */
+	uint32_t read;	      /* of the list */
+	uint64_t lost_before; /* by cursors that were closed */
+	uint32_t chance;      /* of 100, to read at all */
 };
 
 /* One ring, its readers, and what must be in it. */
@@ -28,10 +29,10 @@ struct scene {
 	bool twin;
 	struct reader reader[NCPU];
 	uint32_t nreaders;
-	uint32_t list[ATTEMPTS + 1000];	/* ids that were committed */
+	uint32_t list[ATTEMPTS + 1000]; /* ids that were committed */
 	uint32_t committed, dropped, attempt;
-	uint32_t pages;			/* entered so far */
-	uint32_t dropped_at[ATTEMPTS];	/* when each was entered */
+	uint32_t pages;		       /* entered so far */
+	uint32_t dropped_at[ATTEMPTS]; /* when each was entered */
 	uint64_t state, ts;
 };
 
@@ -70,11 +71,13 @@ static void check_room(enum ring_result result, uint64_t tail_before, int64_t be
 	int64_t reach = (int64_t)scene.lab.npages - 2;
 
 	CHECK(result == RING_DONE || result == RING_DROPPED, "result %d", result);
-	CHECK(behind() <= reach, "R12: the writer entered a page while one %lld pages back was unread",
+	CHECK(behind() <= reach,
+	      "R12: the writer entered a page while one %lld pages back was unread",
 	      (long long)behind());
 	if (result == RING_DROPPED) {
 		CHECK(head->tail == tail_before, "R12: dropped, and the tail moved");
-		CHECK(behind_before == reach, "R12: dropped while there was room: %lld pages behind",
+		CHECK(behind_before == reach,
+		      "R12: dropped while there was room: %lld pages behind",
 		      (long long)behind_before);
 		scene.dropped++;
 	} else {
@@ -82,8 +85,8 @@ static void check_room(enum ring_result result, uint64_t tail_before, int64_t be
 			scene.dropped_at[++scene.pages] = scene.dropped;
 		scene.list[scene.committed++] = scene.attempt;
 	}
-	CHECK(head->dropped == scene.dropped, "R6: %llu drops counted, not %u", (unsigned long long)head->dropped,
-	      scene.dropped);
+	CHECK(head->dropped == scene.dropped, "R6: %llu drops counted, not %u",
+	      (unsigned long long)head->dropped, scene.dropped);
 	scene.attempt++;
 }
 
@@ -98,15 +101,18 @@ static void write_one(uint32_t len)
 	record_fill(&record, scene.attempt, len, scene.ts);
 	op = lab_op(&scene.lab, &record, len);
 	op.ts = scene.ts;
-	check_room(scene.twin ? ring_twin_write(&scene.lab.refs[scene.ring], &op, scene.attempt % NCPU) :
-				ring_write(lab_fake_rseq(), &op), tail, pages);
+	check_room(scene.twin
+			   ? ring_twin_write(&scene.lab.refs[scene.ring], &op, scene.attempt % NCPU)
+			   : ring_write(lab_fake_rseq(), &op),
+		   tail, pages);
 }
 
 static void reader_open(struct reader *reader)
 {
 	struct ring_source source = lab_source(&scene.lab, scene.ring);
 
-	CHECK(!cursor_open(&reader->cursor, &source, reader->consumed_at, reader->records_at), "cursor");
+	CHECK(!cursor_open(&reader->cursor, &source, reader->consumed_at, reader->records_at),
+	      "cursor");
 }
 
 static void check_event(struct reader *reader)
@@ -117,12 +123,15 @@ static void check_event(struct reader *reader)
 	uint32_t skip = scene.twin ? 4 : 0;
 	uint32_t page = (uint32_t)ring_distance(&source, 0, reader->cursor.page);
 	struct record record;
-	const char *wrong = record_wrong((const char *)event->data + skip, event->len - skip, event->ts, &record);
+	const char *wrong = record_wrong((const char *)event->data + skip, event->len - skip,
+					 event->ts, &record);
 
 	CHECK(!wrong, "R1: event %u: %s", reader->read, wrong);
 	CHECK(reader->read < scene.committed && record.id == scene.list[reader->read],
-	      "R12: event %u was read, %u is next of what was committed", record.id, scene.list[reader->read]);
-	CHECK(lost == scene.dropped_at[page], "R6: at page %u %llu are told lost, %u were dropped before it", page,
+	      "R12: event %u was read, %u is next of what was committed", record.id,
+	      scene.list[reader->read]);
+	CHECK(lost == scene.dropped_at[page],
+	      "R6: at page %u %llu are told lost, %u were dropped before it", page,
 	      (unsigned long long)lost, scene.dropped_at[page]);
 	CHECK(reader->cursor.nr == reader->read + lost, "R6: numbered %llu, not %llu",
 	      (unsigned long long)reader->cursor.nr, (unsigned long long)(reader->read + lost));
@@ -139,7 +148,8 @@ static void read_some(struct reader *reader, uint32_t most)
 	}
 	record.pos = ring_pos(reader->cursor.page, reader->cursor.offset);
 	record.nr = reader->cursor.nr;
-	CHECK(!cursor_store(&reader->cursor, reader->consumed_at, reader->records_at, &record), "store");
+	CHECK(!cursor_store(&reader->cursor, reader->consumed_at, reader->records_at, &record),
+	      "store");
 	if (draw(&scene.state) % 8 == 0) {
 		reader->lost_before += reader->cursor.lost;
 		cursor_close(&reader->cursor);
@@ -159,9 +169,10 @@ static void scene_open(uint32_t npages, bool twin, uint64_t seed)
 		struct reader *reader = &scene.reader[i];
 		uint64_t at = RING_STREAMS_OFFSET + i * sizeof(struct ring_stream);
 
-		reader->consumed_at = twin ? at + offsetof(struct ring_stream, consumed) :
-					     offsetof(struct ring_head, consumed);
-		reader->records_at = twin ? at + offsetof(struct ring_stream, read) : offsetof(struct ring_head, read);
+		reader->consumed_at = twin ? at + offsetof(struct ring_stream, consumed)
+					   : offsetof(struct ring_head, consumed);
+		reader->records_at = twin ? at + offsetof(struct ring_stream, read)
+					  : offsetof(struct ring_head, read);
 		reader->chance = 1 + draw(&scene.state) % 30;
 		reader_open(reader);
 	}
@@ -190,14 +201,17 @@ static void run(uint32_t npages, bool twin, uint64_t seed)
 	for (uint32_t i = 0; i < scene.nreaders; i++) {
 		struct reader *reader = &scene.reader[i];
 
-		CHECK(reader->read + reader->lost_before + reader->cursor.lost == scene.committed + scene.dropped,
+		CHECK(reader->read + reader->lost_before + reader->cursor.lost ==
+			      scene.committed + scene.dropped,
 		      "R6: %u read and %llu lost of %u committed and %u dropped", reader->read,
-		      (unsigned long long)(reader->lost_before + reader->cursor.lost), scene.committed, scene.dropped);
+		      (unsigned long long)(reader->lost_before + reader->cursor.lost),
+		      scene.committed, scene.dropped);
 		cursor_close(&reader->cursor);
 	}
 	CHECK(scene.dropped && scene.pages > 10 * npages, "too little happened");
-	printf("%s of %u pages: %u committed, %u dropped, %u pages\n", twin ? "overflow ring" : "ring", npages,
-	       scene.committed, scene.dropped, scene.pages);
+	printf("%s of %u pages: %u committed, %u dropped, %u pages\n",
+	       twin ? "overflow ring" : "ring", npages, scene.committed, scene.dropped,
+	       scene.pages);
 	lab_close(&scene.lab);
 }
 
@@ -206,8 +220,11 @@ static void run(uint32_t npages, bool twin, uint64_t seed)
 static struct stream *stream_of(void)
 {
 	struct state_buffer buffer = {
-		.page_size = scene.lab.page_size, .npages = scene.lab.npages,
-		.live = { .offset = LAB_SET, .npages = scene.lab.npages, .page_size = scene.lab.page_size,
+		.page_size = scene.lab.page_size,
+		.npages = scene.lab.npages,
+		.live = { .offset = LAB_SET,
+			  .npages = scene.lab.npages,
+			  .page_size = scene.lab.page_size,
 			  .generation = 1 },
 	};
 	struct err err = ERR_INIT;
@@ -228,8 +245,8 @@ static uint64_t stream_read(struct stream *stream, uint32_t most, uint64_t *lost
 
 	for (; pages < most && stream_next(stream, page, &info) > 0; pages++) {
 		CHECK(!page_walk_init(&walk, page, stream_page_size(stream)), "R1: no page");
-		CHECK(walk.lost == info.lost, "R6: the page tells %llu lost, not %llu", (unsigned long long)walk.lost,
-		      (unsigned long long)info.lost);
+		CHECK(walk.lost == info.lost, "R6: the page tells %llu lost, not %llu",
+		      (unsigned long long)walk.lost, (unsigned long long)info.lost);
 		*lost += info.lost;
 		while (page_walk_next(&walk, &event) > 0) {
 			uint32_t id;
@@ -268,9 +285,10 @@ static void run_stream(uint32_t npages, uint64_t seed)
 	}
 	stream_read(stream, 1000, &lost);
 	CHECK(scene.reader[0].read + lost == scene.committed + scene.dropped && scene.dropped,
-	      "R6: the stream gave %u and told %llu lost of %u committed and %u dropped", scene.reader[0].read,
-	      (unsigned long long)lost, scene.committed, scene.dropped);
-	printf("stream of %u pages: %u committed, %u dropped\n", npages, scene.committed, scene.dropped);
+	      "R6: the stream gave %u and told %llu lost of %u committed and %u dropped",
+	      scene.reader[0].read, (unsigned long long)lost, scene.committed, scene.dropped);
+	printf("stream of %u pages: %u committed, %u dropped\n", npages, scene.committed,
+	       scene.dropped);
 	stream_close(stream);
 	cursor_close(&scene.reader[0].cursor);
 	lab_close(&scene.lab);

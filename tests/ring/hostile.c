@@ -1,11 +1,13 @@
 /*
- * R16, R13: whatever a ring's words say, a writer stores nothing outside its ring nor in words of others, and comes to an
- * end; the ring heals under its hands; and readers of it end too, inside their own copies.
+ * R16, R13: whatever a ring's words say, a writer stores nothing outside its ring nor in words of
+ * others, and comes to an end; the ring heals under its hands; and readers of it end too, inside
+ * their own copies.
  *
- * Each turn takes a sound ring and turns some of its words, or all, into others: random ones and such as lie at the edges
- * of what the code compares. Readers look at it (build with the address sanitizer to see them leave their copies); then
- * events are written through the sections or the twin, in a mapping that lies alone between pages nobody may touch;
- * then all of what was written last must be readable.
+ * Each turn takes a sound ring and turns some of its words, or all, into others: random ones and
+ * such as lie at the edges of what the code compares. Readers look at it (build with the address
+ * sanitizer to see them leave their copies); then events are written through the sections or the
+ * twin, in a mapping that lies alone between pages nobody may touch; then all of what was written
+ * last must be readable.
  *
  *   hostile [SEED [TURNS]]
  *
@@ -19,13 +21,13 @@
 
 #define NPAGES_MAX 24u
 #define GUARD ((size_t)1 << (sizeof(void *) == 8 ? 33 : 26))
-#define MOST_EVENTS 100000u	/* more than all pages of a ring hold */
+#define MOST_EVENTS 100000u /* more than all pages of a ring hold */
 
-static struct lab lab;			/* its mapping is for us to look through */
-static unsigned char *alone[2];		/* the rings as the writer has them */
+static struct lab lab;		/* its mapping is for us to look through */
+static unsigned char *alone[2]; /* the rings as the writer has them */
 static unsigned char *before;
 static uint64_t seed, state;
-static uint32_t counts[3];		/* turns that were broken beyond the next write, healed, dropped */
+static uint32_t counts[3]; /* turns, rings healed, drops on the way */
 
 static uint32_t below(uint32_t n)
 {
@@ -41,7 +43,8 @@ static void on_fault(int signo)
 {
 	char text[128];
 	int n = snprintf(text, sizeof(text), "R16: signal %d (%s), seed %#llx\n", signo,
-			 signo == SIGALRM ? "no end" : "outside the ring", (unsigned long long)seed);
+			 signo == SIGALRM ? "no end" : "outside the ring",
+			 (unsigned long long)seed);
 
 	if (write(2, text, (size_t)n) < 0)
 		_exit(2);
@@ -57,8 +60,8 @@ static void set_apart(uint32_t npages, uint32_t flags)
 	lab_open(&lab, 1, npages, 4096, flags);
 	stride = ring_stride(1, npages, 4096);
 	for (uint32_t i = 0; i < 2; i++) {
-		unsigned char *at = mmap(NULL, 2 * GUARD + stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-					 -1, 0);
+		unsigned char *at = mmap(NULL, 2 * GUARD + stride, PROT_NONE,
+					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		CHECK(at != MAP_FAILED, "%s", strerror(errno));
 		alone[i] = at + GUARD;
@@ -92,8 +95,9 @@ static enum ring_result put(uint32_t ring, uint32_t id, uint32_t len, uint64_t t
 #ifdef SECTION_FAST
 	if (!ring && len <= EVENT_LEN_MAX_SHORT && (lab.refs[ring].flags & RING_REF_COUNTER)) {
 		struct ring_head *head;
-		enum ring_result result = section_fast(lab_fake_rseq(), op.refs, op.ncpu, op.published, op.generation,
-						       op.payload, op.len, &head);
+		enum ring_result result = section_fast(lab_fake_rseq(), op.refs, op.ncpu,
+						       op.published, op.generation, op.payload,
+						       op.len, &head);
 
 		if (result == RING_DONE)
 			return result;
@@ -130,7 +134,8 @@ static uint64_t odd_word(uint64_t word, uint32_t ring)
 		return ring_pos(tail + below(3), below(4096));
 	case 9:
 		return ring_pos(ring_page_step(&(struct ring_source){ .npages = lab.npages }, tail,
-					       (int64_t)below(2 * lab.npages) - lab.npages), below(4096) & ~3u);
+					       (int64_t)below(2 * lab.npages) - lab.npages),
+				below(4096) & ~3u);
 	case 10:
 		return 1ull << below(64);
 	default:
@@ -142,13 +147,22 @@ static uint64_t odd_word(uint64_t word, uint32_t ring)
 static void spoil_word(uint32_t ring)
 {
 	static const uint32_t words[] = {
-		offsetof(struct ring_head, tail), offsetof(struct ring_head, tail), offsetof(struct ring_head, dropped),
-		offsetof(struct ring_head, slot[0].tag), offsetof(struct ring_head, slot[0].ts),
-		offsetof(struct ring_head, slot[0].nr), offsetof(struct ring_head, slot[1].tag),
-		offsetof(struct ring_head, slot[1].ts), offsetof(struct ring_head, slot[1].nr),
-		offsetof(struct ring_head, consumed), offsetof(struct ring_head, read[0].pos),
-		offsetof(struct ring_head, read[0].nr), offsetof(struct ring_head, npages),
-		offsetof(struct ring_head, refused), RING_STREAMS_OFFSET, RING_STREAMS_OFFSET + 64,
+		offsetof(struct ring_head, tail),
+		offsetof(struct ring_head, tail),
+		offsetof(struct ring_head, dropped),
+		offsetof(struct ring_head, slot[0].tag),
+		offsetof(struct ring_head, slot[0].ts),
+		offsetof(struct ring_head, slot[0].nr),
+		offsetof(struct ring_head, slot[1].tag),
+		offsetof(struct ring_head, slot[1].ts),
+		offsetof(struct ring_head, slot[1].nr),
+		offsetof(struct ring_head, consumed),
+		offsetof(struct ring_head, read[0].pos),
+		offsetof(struct ring_head, read[0].nr),
+		offsetof(struct ring_head, npages),
+		offsetof(struct ring_head, refused),
+		RING_STREAMS_OFFSET,
+		RING_STREAMS_OFFSET + 64,
 		RING_STREAMS_OFFSET + 72,
 	};
 	unsigned char *at = (unsigned char *)lab_head(&lab, ring);
@@ -173,7 +187,8 @@ static void spoil_word(uint32_t ring)
 
 static unsigned char *page_of(uint32_t ring, uint32_t index)
 {
-	return (unsigned char *)lab_head(&lab, ring) + ring_pages_offset(1, lab.npages) + index * 4096;
+	return (unsigned char *)lab_head(&lab, ring) + ring_pages_offset(1, lab.npages) +
+	       index * 4096;
 }
 
 /* Events that nobody would write: each kind, every length, up to the end and beyond. */
@@ -184,7 +199,8 @@ static void spoil_page(uint32_t ring, uint32_t index)
 
 	memcpy(page + 8, &commit, 8);
 	for (uint32_t at = 16; at < 4096; at += 4 + below(30) * 4) {
-		uint32_t word[2] = { below(32) | (below(4) ? below(1000) : draw(&state)) << EVENT_TYPE_BITS,
+		uint32_t word[2] = { below(32) | (below(4) ? below(1000) : draw(&state))
+							 << EVENT_TYPE_BITS,
 				     below(3) ? below(100) : draw(&state) };
 
 		memcpy(page + at, word, at + 4 < 4096 ? 8 : 4);
@@ -214,10 +230,13 @@ static void agree(uint32_t ring)
 		commit = (commit << 32) | below(4081);
 	if (below(3) == 0)
 		head->tail = odd_word(head->tail, ring);
-	memcpy(page_of(ring, ((uint32_t)head->tail & RING_INDEX_MASK) % lab.npages) + 8, &commit, 8);
-	head->slot[0].tag = below(2) ? ring_pos(head->tail, commit) : ring_pos(head->tail, 0) + commit;
+	memcpy(page_of(ring, ((uint32_t)head->tail & RING_INDEX_MASK) % lab.npages) + 8, &commit,
+	       8);
+	head->slot[0].tag = below(2) ? ring_pos(head->tail, commit)
+				     : ring_pos(head->tail, 0) + commit;
 	if (below(2))
-		head->slot[1].tag = below(2) ? ring_pos(head->tail, commit) : ring_pos(head->tail, 0) + commit;
+		head->slot[1].tag = below(2) ? ring_pos(head->tail, commit)
+					     : ring_pos(head->tail, 0) + commit;
 }
 
 static void spoil(uint32_t ring)
@@ -274,16 +293,20 @@ static uint32_t read_all(uint32_t ring, bool stores, uint32_t *last, uint32_t *g
 
 		for (uint32_t i = 0; i < cursor.event.len; i++)
 			sum += data[i];
-		if (cursor.event.len > skip && !record_wrong(data + skip, cursor.event.len - skip, 0, &record)) {
+		if (cursor.event.len > skip &&
+		    !record_wrong(data + skip, cursor.event.len - skip, 0, &record)) {
 			*good = record.id == *last + 1 ? *good + 1 : 1;
 			*last = record.id;
 		}
 		cursor_pass(&cursor);
-		CHECK(events++ < MOST_EVENTS, "R13: a cursor without end, seed %#llx", (unsigned long long)seed);
+		CHECK(events++ < MOST_EVENTS, "R13: a cursor without end, seed %#llx",
+		      (unsigned long long)seed);
 	}
-	CHECK(!ret || ret == -EBADMSG, "R13: %s, seed %#llx", strerror(-ret), (unsigned long long)seed);
+	CHECK(!ret || ret == -EBADMSG, "R13: %s, seed %#llx", strerror(-ret),
+	      (unsigned long long)seed);
 	if (stores) {
-		struct ring_read read = { .pos = ring_pos(cursor.page, cursor.offset), .nr = cursor.nr };
+		struct ring_read read = { .pos = ring_pos(cursor.page, cursor.offset),
+					  .nr = cursor.nr };
 
 		CHECK(!cursor_store(&cursor, consumed_at, records_at, &read), "store");
 	}
@@ -295,8 +318,12 @@ static uint32_t read_all(uint32_t ring, bool stores, uint32_t *last, uint32_t *g
 static void read_stream(bool consume)
 {
 	struct state_buffer buffer = {
-		.page_size = 4096, .npages = lab.npages,
-		.live = { .offset = LAB_SET, .npages = lab.npages, .page_size = 4096, .generation = 1 },
+		.page_size = 4096,
+		.npages = lab.npages,
+		.live = { .offset = LAB_SET,
+			  .npages = lab.npages,
+			  .page_size = 4096,
+			  .generation = 1 },
 	};
 	struct stream *stream;
 	struct stream_page info;
@@ -312,16 +339,19 @@ static void read_stream(bool consume)
 		struct page_event event;
 		uint32_t events = 0;
 
-		CHECK(!page_walk_init(&walk, page, stream_page_size(stream)), "R13: the stream gives no page, seed %#llx",
-		      (unsigned long long)seed);
+		CHECK(!page_walk_init(&walk, page, stream_page_size(stream)),
+		      "R13: the stream gives no page, seed %#llx", (unsigned long long)seed);
 		while (page_walk_next(&walk, &event) > 0)
 			events++;
-		CHECK(events == info.events, "R13: a page of %u events is said to have %u, seed %#llx", events, info.events,
+		CHECK(events == info.events,
+		      "R13: a page of %u events is said to have %u, seed %#llx", events,
+		      info.events, (unsigned long long)seed);
+		CHECK(pages++ < MOST_EVENTS, "R13: a stream without end, seed %#llx",
 		      (unsigned long long)seed);
-		CHECK(pages++ < MOST_EVENTS, "R13: a stream without end, seed %#llx", (unsigned long long)seed);
 	}
 	/* An event that it cannot hand out must not stop it: somebody would wait for ever. */
-	CHECK(stream_wait(stream, 0) == 0, "R13: the stream says there is more and gives nothing, seed %#llx",
+	CHECK(stream_wait(stream, 0) == 0,
+	      "R13: the stream says there is more and gives nothing, seed %#llx",
 	      (unsigned long long)seed);
 	stream_stats(stream, &stats);
 	free(page);
@@ -335,25 +365,28 @@ static void check_same(uint32_t ring, uint64_t from, uint64_t to, const char *wh
 {
 	size_t at = (size_t)((unsigned char *)lab_head(&lab, ring) - lab.base);
 
-	CHECK(!memcmp(lab.base + at + from, before + at + from, to - from), "R16: ring %u: stored into %s, seed %#llx",
-	      ring, what, (unsigned long long)seed);
+	CHECK(!memcmp(lab.base + at + from, before + at + from, to - from),
+	      "R16: ring %u: stored into %s, seed %#llx", ring, what, (unsigned long long)seed);
 }
 
 static void check_stores(uint32_t ring)
 {
 	uint64_t head = ring_head_size(1), pages = ring_pages_offset(1, lab.npages);
 
-	check_same(ring, offsetof(struct ring_head, waiters), offsetof(struct ring_head, slot), "the waiters' line");
+	check_same(ring, offsetof(struct ring_head, waiters), offsetof(struct ring_head, slot),
+		   "the waiters' line");
 	check_same(ring, offsetof(struct ring_head, consumed), head, "words of others");
 	check_same(ring, head + 8 * lab.npages, pages, "what lies behind the numbers");
 	check_same(!ring, 0, ring_stride(1, lab.npages, 4096), "another ring");
-	CHECK(!memcmp(lab.base, before, LAB_SET), "R16: stored before the set, seed %#llx", (unsigned long long)seed);
+	CHECK(!memcmp(lab.base, before, LAB_SET), "R16: stored before the set, seed %#llx",
+	      (unsigned long long)seed);
 }
 
 /* A write of any kind ends, and stores where it may. */
 static enum ring_result write_checked(uint32_t ring, uint32_t id)
 {
-	uint32_t len = below(4) ? RECORD_MIN + below(30) * 4 : RECORD_MIN + below((RING_PAYLOAD_MAX - 16) / 4 + 1) * 4;
+	uint32_t len = below(4) ? RECORD_MIN + below(30) * 4
+				: RECORD_MIN + below((RING_PAYLOAD_MAX - 16) / 4 + 1) * 4;
 	enum ring_result result;
 
 	memcpy(before, lab.base, lab.size);
@@ -371,21 +404,22 @@ static void heal(uint32_t ring)
 		enum ring_result result = write_checked(ring, id);
 
 		if (result == RING_DROPPED && discard) {
-			/* Its reader is asked to move, however wrong the word that it starts from. */
+			/* Its reader has to move, however wrong the word it starts from. */
 			read_all(ring, true, &last, &good);
 			counts[2]++;
-			CHECK(++in_row < 4, "R16: ring %u drops for ever, seed %#llx", ring, (unsigned long long)seed);
+			CHECK(++in_row < 4, "R16: ring %u drops for ever, seed %#llx", ring,
+			      (unsigned long long)seed);
 			continue;
 		}
-		CHECK(result == RING_DONE, "R16: ring %u: write %u gives %d, seed %#llx", ring, id, result,
-		      (unsigned long long)seed);
+		CHECK(result == RING_DONE, "R16: ring %u: write %u gives %d, seed %#llx", ring, id,
+		      result, (unsigned long long)seed);
 		in_row = 0;
 	}
 	/* All pages are new by now, or read: what was written last is there. */
 	read_all(ring, false, &last, &good);
 	CHECK(last == id - 1 && (discard || good >= 3),
-	      "R16: ring %u: the last event read is %u of %u, %u in a row, seed %#llx", ring, last, id - 1, good,
-	      (unsigned long long)seed);
+	      "R16: ring %u: the last event read is %u of %u, %u in a row, seed %#llx", ring, last,
+	      id - 1, good, (unsigned long long)seed);
 	counts[1]++;
 }
 
@@ -400,7 +434,9 @@ static void turn(void)
 	ring = below(2);
 	set_apart(npages, flags | RING_REF_OVERWRITE);
 	for (uint32_t n = below(60 * npages), id = 0; id < n; id++)
-		CHECK(put(below(3) ? ring : !ring, id, RECORD_MIN + below(100) * 4, 1000 + id) == RING_DONE, "filling");
+		CHECK(put(below(3) ? ring : !ring, id, RECORD_MIN + below(100) * 4, 1000 + id) ==
+			      RING_DONE,
+		      "filling");
 	lab.refs[ring].flags = flags;
 	spoil(ring);
 	if (!below(4))
@@ -430,6 +466,7 @@ int main(int argc, char **argv)
 		turn();
 		seed = draw64();
 	}
-	printf("R16: %u broken rings, %u healed, %u drops on the way\n", counts[0], counts[1], counts[2]);
+	printf("R16: %u broken rings, %u healed, %u drops on the way\n", counts[0], counts[1],
+	       counts[2]);
 	return 0;
 }

@@ -1,9 +1,11 @@
 /*
- * R11, R14: where an event goes is decided inside the section, by the CPU and the generation of that moment.
+ * R11, R14: where an event goes is decided inside the section, by the CPU and the generation of
+ * that moment.
  *
- * A CPU that is none (no rseq, one that failed to register, one beyond the rings), or that has no ring yet, leads
- * nowhere; a generation that is not the current one is stale. Either way nothing is touched, and the overflow ring
- * takes the event. Every CPU's events are in its own ring and in no other.
+ * A CPU that is none (no rseq, one that failed to register, one beyond the rings), or that has no
+ * ring yet, leads nowhere; a generation that is not the current one is stale. Either way nothing is
+ * touched, and the overflow ring takes the event. Every CPU's events are in its own ring and in no
+ * other.
  */
 #include <sched.h>
 
@@ -22,7 +24,8 @@ static enum ring_result put(struct ring_rseq *rs, struct ring_op *op, bool fast)
 	struct ring_head *head;
 
 	if (fast)
-		return section_fast(rs, op->refs, op->ncpu, op->published, op->generation, op->payload, op->len, &head);
+		return section_fast(rs, op->refs, op->ncpu, op->published, op->generation,
+				    op->payload, op->len, &head);
 #endif
 	(void)fast;
 	return ring_write(rs, op);
@@ -45,8 +48,10 @@ static void check_untouched(uint32_t cpu, enum ring_result want, const char *wha
 			op.generation = 4;
 			memcpy(before, lab.base, lab.size);
 			result = put(&area, &op, fast);
-			CHECK(fast ? result != RING_DONE : result == want, "R11: %s: result %d", what, result);
-			CHECK(!memcmp(before, lab.base, lab.size), "R11: %s: something was stored", what);
+			CHECK(fast ? result != RING_DONE : result == want, "R11: %s: result %d",
+			      what, result);
+			CHECK(!memcmp(before, lab.base, lab.size), "R11: %s: something was stored",
+			      what);
 			CHECK(area.cpu_id == cpu && area.cpu_id_start == 1 && area.flags == 5,
 			      "R11: %s: the rseq area was changed", what);
 		}
@@ -55,7 +60,8 @@ static void check_untouched(uint32_t cpu, enum ring_result want, const char *wha
 
 static void no_place(void)
 {
-	static const uint32_t none[] = { UINT32_MAX, UINT32_MAX - 1, NCPU, NCPU + 1, 1u << 31, 1u << 16, 1u << 26 };
+	static const uint32_t none[] = { UINT32_MAX, UINT32_MAX - 1, NCPU,    NCPU + 1,
+					 1u << 31,   1u << 16,	     1u << 26 };
 	struct ring_ref *ref = &lab.refs[1];
 	struct ring_head *head = ref->head;
 
@@ -93,15 +99,16 @@ static void every_place(void)
 		record_fill(&record, ids[cpu], len, 1000 + i);
 		op = lab_op(&lab, &record, len);
 		op.ts = 1000 + i;
-		CHECK(ring_write(&rs, &op) == RING_DONE && op.cpu == cpu, "R11: CPU %u's event went to %u", cpu, op.cpu);
+		CHECK(ring_write(&rs, &op) == RING_DONE && op.cpu == cpu,
+		      "R11: CPU %u's event went to %u", cpu, op.cpu);
 		ids[cpu]++;
 	}
 	for (uint32_t ring = 0; ring < 2 * NCPU; ring++) {
 		struct audit audit = { .lab = &lab, .ring = ring, .where = "every place" };
 
 		audit_ring(&audit);
-		CHECK(audit.nr == (ring < NCPU ? ids[ring] : 0), "R11: ring %u has %llu events", ring,
-		      (unsigned long long)audit.nr);
+		CHECK(audit.nr == (ring < NCPU ? ids[ring] : 0), "R11: ring %u has %llu events",
+		      ring, (unsigned long long)audit.nr);
 	}
 }
 
@@ -113,7 +120,8 @@ static void real_place(void)
 	cpu_set_t all, one;
 	struct record record;
 
-	if (!rs || (int32_t)rs->cpu_id < 0 || ncpu > 64 || sched_getaffinity(0, sizeof(all), &all)) {
+	if (!rs || (int32_t)rs->cpu_id < 0 || ncpu > 64 ||
+	    sched_getaffinity(0, sizeof(all), &all)) {
 		printf("libc has not registered rseq: real CPUs were not tried\n");
 		return;
 	}
@@ -128,7 +136,8 @@ static void real_place(void)
 			continue;
 		record_fill(&record, 0, RECORD_MIN, 0);
 		op = lab_op(&lab, &record, RECORD_MIN);
-		CHECK(ring_write(rs, &op) == RING_DONE && op.cpu == cpu, "R11: on CPU %u, written to %u", cpu, op.cpu);
+		CHECK(ring_write(rs, &op) == RING_DONE && op.cpu == cpu,
+		      "R11: on CPU %u, written to %u", cpu, op.cpu);
 	}
 	sched_setaffinity(0, sizeof(all), &all);
 	lab_close(&lab);

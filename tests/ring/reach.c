@@ -1,10 +1,12 @@
 /*
- * R9: a copy counts only if the writer cannot have come round to its page: at most N-2 pages ahead when it looks again.
+ * R9: a copy counts only if the writer cannot have come round to its page: at most N-2 pages ahead
+ * when it looks again.
  *
- * The reader's source is compiled in here with its reads rerouted, so that a writer can go on by any number of pages right
- * before any one of them: the points a, b, c, d of ring/read.c. Every combination of a page's age, that point and
- * the way the writer goes is tried; whether the copy is accepted must be exactly what the rule says, and what is accepted must
- * be whole. Then a cursor reads on while the writer does as the dice say.
+ * The reader's source is compiled in here with its reads rerouted, so that a writer can go on by
+ * any number of pages right before any one of them: the points a, b, c, d of ring/read.c. Every
+ * combination of a page's age, that point and the way the writer goes is tried; whether the copy is
+ * accepted must be exactly what the rule says, and what is accepted must be whole. Then a cursor
+ * reads on while the writer does as the dice say.
  */
 #include <stdbool.h>
 #include <unistd.h>
@@ -22,10 +24,10 @@ static ssize_t pread_at_point(int fd, void *to, size_t len, off_t at);
 static struct lab lab;
 static unsigned char *snapshot;
 static uint32_t next_id;
-static uint64_t tail_now;		/* the writer's own, never read back */
+static uint64_t tail_now; /* the writer's own, never read back */
 static struct {
 	uint32_t first, count;
-} entered[1 << 16];			/* pages by order of entering; [0] is the first */
+} entered[1 << 16]; /* pages by order of entering; [0] is the first */
 static uint32_t nentered;
 
 /* ---- the writer ---- */
@@ -66,7 +68,8 @@ static void begin_switch(void)
 {
 	struct ring_source source = lab_source(&lab, 0);
 	uint64_t next = ring_page_step(&source, tail_now, 1);
-	struct page_head *page = (void *)(lab.refs[0].pages + (next & RING_INDEX_MASK) * lab.page_size);
+	struct page_head *page = (void *)(lab.refs[0].pages +
+					  (next & RING_INDEX_MASK) * lab.page_size);
 
 	page->commit = 0;
 	lab.refs[0].first[next & RING_INDEX_MASK] = next_id;
@@ -76,9 +79,9 @@ static void begin_switch(void)
 
 static struct {
 	bool on;
-	int point;		/* the writer goes on before this read */
+	int point; /* the writer goes on before this read */
 	uint32_t pages;
-	bool half;		/* and has begun with one more */
+	bool half; /* and has begun with one more */
 	int reads;
 } script;
 
@@ -114,17 +117,20 @@ static void check_copy(const void *copy, uint64_t first, uint32_t order, bool cl
 	struct record record;
 	uint32_t id = entered[order].first;
 
-	CHECK(first == id, "R9: the copy's first number is %llu, not %u", (unsigned long long)first, id);
+	CHECK(first == id, "R9: the copy's first number is %llu, not %u", (unsigned long long)first,
+	      id);
 	CHECK(!page_walk_init(&walk, copy, lab.page_size), "R9: no page");
 	while (page_walk_next(&walk, &event) > 0) {
 		const char *wrong = record_wrong(event.data, event.len, event.ts, &record);
 
-		CHECK(!wrong && record.id == id, "R9: accepted torn: event %u, %s", id, wrong ? wrong : "another");
+		CHECK(!wrong && record.id == id, "R9: accepted torn: event %u, %s", id,
+		      wrong ? wrong : "another");
 		id++;
 	}
 	CHECK(id - entered[order].first <= entered[order].count &&
-	      (!closed || id - entered[order].first == entered[order].count),
-	      "R9: %u events in the copy of a page of %u", id - entered[order].first, entered[order].count);
+		      (!closed || id - entered[order].first == entered[order].count),
+	      "R9: %u events in the copy of a page of %u", id - entered[order].first,
+	      entered[order].count);
 }
 
 /* What the rule says. `ahead`: pages from the copied one to the tail before the reader came. */
@@ -156,8 +162,8 @@ static void try_copy(int64_t ahead, uint32_t further, int point, bool half)
 	ret = ring_page_copy(&source, page, copy, &first);
 	script.on = false;
 	CHECK(ret == accepted(ahead, further, point, 6),
-	      "R9: %u pages, %lld back, writer goes %u further at read %d: %s", lab.npages, (long long)ahead, further,
-	      point, ret ? "accepted" : "refused");
+	      "R9: %u pages, %lld back, writer goes %u further at read %d: %s", lab.npages,
+	      (long long)ahead, further, point, ret ? "accepted" : "refused");
 	if (ret == 1)
 		check_copy(copy, first, order, ahead > 0);
 	tried++;
@@ -182,7 +188,8 @@ static void try_batch(int64_t ahead, uint32_t further, int point, bool half)
 	script.reads = 0;
 	ret = ring_pages_copy(&source, page, NPAGES_MAX, copies, firsts);
 	script.on = false;
-	CHECK((ret > 0) == ok, "R9: %u pages, %lld back, writer goes %u further at read %d: batch of %d", lab.npages,
+	CHECK((ret > 0) == ok,
+	      "R9: %u pages, %lld back, writer goes %u further at read %d: batch of %d", lab.npages,
 	      (long long)ahead, further, point, ret);
 	CHECK(ret <= (int64_t)lab.npages - 2, "R9: a batch of %d pages of %u", ret, lab.npages);
 	for (int i = 0; i < ret; i++)
@@ -249,10 +256,13 @@ static void by_dice(uint32_t npages, uint64_t seed)
 			go_on(0);
 			continue;
 		}
-		ret = record_wrong(cursor.event.data, cursor.event.len, cursor.event.ts, &record) != NULL;
-		CHECK(!ret && record.id == (uint32_t)cursor.nr, "R9: event %llu is torn or another: %u",
-		      (unsigned long long)cursor.nr, record.id);
-		CHECK(record.id == events + cursor.lost, "R6: event %u after %llu read and %llu lost", record.id,
+		ret = record_wrong(cursor.event.data, cursor.event.len, cursor.event.ts, &record) !=
+		      NULL;
+		CHECK(!ret && record.id == (uint32_t)cursor.nr,
+		      "R9: event %llu is torn or another: %u", (unsigned long long)cursor.nr,
+		      record.id);
+		CHECK(record.id == events + cursor.lost,
+		      "R6: event %u after %llu read and %llu lost", record.id,
 		      (unsigned long long)events, (unsigned long long)cursor.lost);
 		cursor_pass(&cursor);
 		events++;
@@ -270,7 +280,8 @@ int main(void)
 {
 	for (uint32_t npages = RING_NPAGES_MIN; npages <= NPAGES_MAX; npages++)
 		every_way(npages);
-	printf("R9: %lu copies tried, %lu accepted, %lu of them at the limit\n", tried, taken, at_limit);
+	printf("R9: %lu copies tried, %lu accepted, %lu of them at the limit\n", tried, taken,
+	       at_limit);
 	CHECK(at_limit, "none was accepted at the limit");
 	by_dice(4, 1);
 	by_dice(7, 2);

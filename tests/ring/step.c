@@ -1,14 +1,15 @@
 /*
  * R7: SIGKILL at every instruction of a write leaves nothing to repair.
  *
- * A child does one operation on shared rings under single steps; after n of them it is killed, for n from 0 until it is
- * through, each time on rings that were put back to what they were. What it leaves is audited (R1, R4, R5: whole events,
- * one slot in force, time in order), read as a reader would, and then a survivor writes through both paths, taking the dead
- * one's overflow slot, and all is audited again.
+ * A child does one operation on shared rings under single steps; after n of them it is killed, for
+ * n from 0 until it is through, each time on rings that were put back to what they were. What it
+ * leaves is audited (R1, R4, R5: whole events, one slot in force, time in order), read as a reader
+ * would, and then a survivor writes through both paths, taking the dead one's overflow slot, and
+ * all is audited again.
  *
- * The child's rseq area is one of our own, which the kernel does not know: real sections never come through single
- * steps. It says which section runs, and so whether what readers see changed by the last instruction of one (R2).
- * Nothing but a ring's own words may change (R3).
+ * The child's rseq area is one of our own, which the kernel does not know: real sections never come
+ * through single steps. It says which section runs, and so whether what readers see changed by the
+ * last instruction of one (R2). Nothing but a ring's own words may change (R3).
  */
 #include <elf.h>
 #include <sched.h>
@@ -24,29 +25,29 @@
 #define PAGE 4096u
 #define STEPS_MAX 20000u
 
-enum { SECTION = 0, TWIN = 1 };		/* which ring, too: there is one CPU */
+enum { SECTION = 0, TWIN = 1 }; /* which ring, too: there is one CPU */
 
 /* What the tracer and the child share beside the rings. */
 struct bench {
-	volatile uint32_t phase;	/* 1 while the operation runs, 2 when it is done */
+	volatile uint32_t phase; /* 1 while the operation runs, 2 when it is done */
 	volatile uint32_t result;
 	struct ring_rseq rs;
 };
 
 struct scene {
 	const char *name;
-	uint32_t path;		/* SECTION or TWIN */
-	uint32_t len;		/* of the payload */
-	uint64_t gap;		/* time since the event before */
-	uint32_t tail;		/* page index at which to be, with a page that is ... */
+	uint32_t path; /* SECTION or TWIN */
+	uint32_t len;  /* of the payload */
+	uint64_t gap;  /* time since the event before */
+	uint32_t tail; /* page index at which to be, with a page that is ... */
 	enum { FRESH, HALF, FULL } fill;
-	bool discard, unread;	/* unread: so that the event is dropped */
-	bool counter;		/* the section reads the clock */
-	bool fast;		/* the section for the common case */
-	bool dead_owner;	/* the overflow slot belongs to somebody who died */
-	bool broken;		/* the ring's words made no sense before: only what survivors write counts */
-	uint32_t stride;	/* kill at every so many instructions */
-	uint32_t stores;	/* by how many stores a reader's view changes */
+	bool discard, unread; /* unread: so that the event is dropped */
+	bool counter;	      /* the section reads the clock */
+	bool fast;	      /* the section for the common case */
+	bool dead_owner;      /* the overflow slot belongs to somebody who died */
+	bool broken; /* the ring's words made no sense before: only what survivors write counts */
+	uint32_t stride; /* kill at every so many instructions */
+	uint32_t stores; /* by how many stores a reader's view changes */
 };
 
 static struct lab lab;
@@ -66,7 +67,8 @@ static enum ring_result by_fast(struct ring_op *op)
 #ifdef SECTION_FAST
 	struct ring_head *ring;
 
-	return section_fast(&bench->rs, op->refs, op->ncpu, op->published, op->generation, op->payload, op->len, &ring);
+	return section_fast(&bench->rs, op->refs, op->ncpu, op->published, op->generation,
+			    op->payload, op->len, &ring);
 #else
 	return ring_write(&bench->rs, op);
 #endif
@@ -91,8 +93,11 @@ static uint64_t me(void)
 
 static struct audit audit_of(uint32_t path, const struct scene *scene, const char *where)
 {
-	return (struct audit){ .lab = &lab, .ring = path, .twin = path == TWIN,
-			       .dropping = scene->discard, .where = where };
+	return (struct audit){ .lab = &lab,
+			       .ring = path,
+			       .twin = path == TWIN,
+			       .dropping = scene->discard,
+			       .where = where };
 }
 
 /* The next event of a ring: its id is its number. */
@@ -117,7 +122,8 @@ static enum ring_result emit(uint32_t path, uint32_t len, uint64_t gap)
 static uint32_t room(uint32_t path)
 {
 	const struct ring_head *head = lab_head(&lab, path);
-	const struct page_head *page = (void *)(lab.refs[path].pages + (head->tail & RING_INDEX_MASK) * PAGE);
+	const struct page_head *page = (void *)(lab.refs[path].pages +
+						(head->tail & RING_INDEX_MASK) * PAGE);
 
 	return PAGE - PAGE_HEAD_SIZE - (uint32_t)page->commit;
 }
@@ -134,7 +140,8 @@ static void reader_to(uint32_t path, uint64_t tail)
 static void fill(uint32_t path, const struct scene *scene, unsigned odd)
 {
 	struct ring_head *head = lab_head(&lab, path);
-	uint32_t need = 4 + (scene->len + 4 > EVENT_LEN_MAX_SHORT ? 4 : 0) + scene->len + (path == TWIN ? 4 : 0);
+	uint32_t need = 4 + (scene->len + 4 > EVENT_LEN_MAX_SHORT ? 4 : 0) + scene->len +
+			(path == TWIN ? 4 : 0);
 	uint32_t most = scene->fill == HALF ? PAGE / 2 : need;
 
 	if (scene->fill != FRESH) {
@@ -144,8 +151,11 @@ static void fill(uint32_t path, const struct scene *scene, unsigned odd)
 		while (room(path) >= (most > 80 ? most : 80))
 			CHECK(emit(path, RECORD_MIN, 5) == RING_DONE, "filling");
 		if (room(path) >= need && scene->fill == FULL)
-			CHECK(emit(path, room(path) - need + 8 > RECORD_MIN ? room(path) - need + 8 : RECORD_MIN, 5) ==
-			      RING_DONE, "filling");
+			CHECK(emit(path,
+				   room(path) - need + 8 > RECORD_MIN ? room(path) - need + 8
+								      : RECORD_MIN,
+				   5) == RING_DONE,
+			      "filling");
 	}
 	/* Both slots in force in turn. */
 	if (odd && scene->fill != FRESH) {
@@ -201,12 +211,14 @@ static pid_t start(const struct scene *scene, struct ring_op *op)
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 		raise(SIGSTOP);
 		bench->phase = 1;
-		bench->result = scene->path == TWIN ? by_twin(op, self) :
-				scene->fast	    ? by_fast(op) : ring_write(&bench->rs, op);
+		bench->result = scene->path == TWIN ? by_twin(op, self)
+				: scene->fast	    ? by_fast(op)
+						    : ring_write(&bench->rs, op);
 		bench->phase = 2;
 		_exit(0);
 	}
-	CHECK(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status), "the child: status %#x", (unsigned)status);
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status), "the child: status %#x",
+	      (unsigned)status);
 	return pid;
 }
 
@@ -215,7 +227,8 @@ static void finish(pid_t pid)
 	int status;
 
 	kill(pid, SIGKILL);
-	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "the child: status %#x", (unsigned)status);
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "the child: status %#x",
+	      (unsigned)status);
 }
 
 #if defined(__x86_64__)
@@ -234,7 +247,8 @@ static unsigned long where_is(pid_t pid, unsigned long go_to)
 	CHECK(!ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &iov), "%s", strerror(errno));
 	if (go_to) {
 		IP(regs) = (__typeof__(IP(regs)))go_to;
-		CHECK(!ptrace(PTRACE_SETREGSET, pid, (void *)NT_PRSTATUS, &iov), "%s", strerror(errno));
+		CHECK(!ptrace(PTRACE_SETREGSET, pid, (void *)NT_PRSTATUS, &iov), "%s",
+		      strerror(errno));
 	}
 	return (unsigned long)IP(regs);
 }
@@ -243,16 +257,18 @@ static void go_on(pid_t pid, bool step)
 {
 	int status;
 
-	CHECK(!ptrace(step ? PTRACE_SINGLESTEP : PTRACE_CONT, pid, NULL, NULL), "%s", strerror(errno));
+	CHECK(!ptrace(step ? PTRACE_SINGLESTEP : PTRACE_CONT, pid, NULL, NULL), "%s",
+	      strerror(errno));
 	CHECK(waitpid(pid, &status, 0) == pid, "%s", strerror(errno));
-	CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP, "the child: status %#x", (unsigned)status);
+	CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP, "the child: status %#x",
+	      (unsigned)status);
 }
 
 /* ---- getting to the n-th instruction ---- */
 
 static struct {
 	unsigned long ip;
-	bool once;		/* comes up nowhere else on the way */
+	bool once; /* comes up nowhere else on the way */
 } trace[STEPS_MAX];
 static uint32_t ntrace;
 
@@ -287,11 +303,16 @@ static void run_to(pid_t pid, uint32_t n)
 	unsigned long trap = (word & ~0xfful) | 0xcc;
 #endif
 
-	CHECK(!ptrace(PTRACE_POKETEXT, pid, at, (void *)trap), "%s", strerror(errno));
-	go_on(pid, false);
-	CHECK(bench->phase == 1, "the breakpoint was met before the operation");
-	CHECK(!ptrace(PTRACE_POKETEXT, pid, at, (void *)word), "%s", strerror(errno));
-	where_is(pid, trace[n].ip);
+	/* On the way to the operation the same code may run: then over it and on. */
+	for (;;) {
+		CHECK(!ptrace(PTRACE_POKETEXT, pid, at, (void *)trap), "%s", strerror(errno));
+		go_on(pid, false);
+		CHECK(!ptrace(PTRACE_POKETEXT, pid, at, (void *)word), "%s", strerror(errno));
+		where_is(pid, trace[n].ip);
+		if (bench->phase)
+			break;
+		go_on(pid, true);
+	}
 }
 
 /* Kills right before instruction n; past the last one the operation is done. */
@@ -309,8 +330,8 @@ static void kill_at(const struct scene *scene, struct ring_op *op, uint32_t n)
 			go_on(pid, true);
 	for (; i < n; i++)
 		go_on(pid, true);
-	CHECK(n == ntrace ? bench->phase == 2 : where_is(pid, 0) == trace[n].ip, "%s: off the way at %u",
-	      scene->name, n);
+	CHECK(n == ntrace ? bench->phase == 2 : where_is(pid, 0) == trace[n].ip,
+	      "%s: off the way at %u", scene->name, n);
 	finish(pid);
 }
 
@@ -345,7 +366,8 @@ static void check_store(unsigned long ip, const char *where)
 	} *cs = (void *)(uintptr_t)bench->rs.rseq_cs;
 
 	CHECK(cs, "R2: %s: visible without a section", where);
-	CHECK(ip == cs->start + cs->size, "R2: %s: visible before the section's last instruction", where);
+	CHECK(ip == cs->start + cs->size, "R2: %s: visible before the section's last instruction",
+	      where);
 }
 
 /* R3: words of readers and of the geometry are not the writer's. */
@@ -355,7 +377,8 @@ static void check_foreign(const struct scene *scene, const char *where)
 	size_t from = at + offsetof(struct ring_head, consumed), to = at + ring_head_size(lab.ncpu);
 	size_t other = (size_t)((unsigned char *)lab_head(&lab, !scene->path) - lab.base);
 
-	CHECK(!memcmp(lab.base + from, snapshot + from, to - from), "R3: %s: a foreign word was written", where);
+	CHECK(!memcmp(lab.base + from, snapshot + from, to - from),
+	      "R3: %s: a foreign word was written", where);
 	CHECK(!memcmp(lab.base + other, snapshot + other, ring_stride(1, NPAGES, PAGE)),
 	      "R3: %s: the other ring was written", where);
 }
@@ -369,12 +392,14 @@ static void check_copies(uint32_t path, const char *where)
 
 	for (int64_t i = -1; i <= (int64_t)NPAGES; i++) {
 		uint64_t page = ring_page_step(&source, tail, -i);
-		const struct page_head *now = (void *)(lab.refs[path].pages + (page & RING_INDEX_MASK) * PAGE);
+		const struct page_head *now = (void *)(lab.refs[path].pages +
+						       (page & RING_INDEX_MASK) * PAGE);
 		int ret = ring_page_copy(&source, page, copy, &first);
 
-		CHECK(ret == (i >= 0 && i <= (int64_t)NPAGES - 2), "R9: %s: page %lld back: %d", where, (long long)i,
-		      ret);
-		CHECK(!ret || !memcmp(copy, now, PAGE_HEAD_SIZE + now->commit), "R9: %s: the copy differs", where);
+		CHECK(ret == (i >= 0 && i <= (int64_t)NPAGES - 2), "R9: %s: page %lld back: %d",
+		      where, (long long)i, ret);
+		CHECK(!ret || !memcmp(copy, now, PAGE_HEAD_SIZE + now->commit),
+		      "R9: %s: the copy differs", where);
 	}
 }
 
@@ -397,7 +422,8 @@ static void check_survivor(const struct scene *scene, const char *where)
 
 				record_fill(&record, 0, RECORD_MIN, 0);
 				op = lab_op(&lab, &record, RECORD_MIN);
-				result = path == TWIN ? by_twin(&op, me()) : ring_write(lab_fake_rseq(), &op);
+				result = path == TWIN ? by_twin(&op, me())
+						      : ring_write(lab_fake_rseq(), &op);
 			} else {
 				result = emit(path, sizes[i], 1000);
 			}
@@ -405,7 +431,8 @@ static void check_survivor(const struct scene *scene, const char *where)
 				reader_to(path, head->tail);
 				result = emit(path, sizes[i], 1000);
 			}
-			CHECK(result == RING_DONE, "R7: %s: the survivor's write gives %d", where, result);
+			CHECK(result == RING_DONE, "R7: %s: the survivor's write gives %d", where,
+			      result);
 		}
 		if (!scene->broken || path != scene->path)
 			audit_ring(&audit);
@@ -415,7 +442,8 @@ static void check_survivor(const struct scene *scene, const char *where)
 
 /* ---- a scene from its first instruction to its last ---- */
 
-static void check_end(const struct scene *scene, const struct audit *audit, uint64_t nr, const char *where)
+static void check_end(const struct scene *scene, const struct audit *audit, uint64_t nr,
+		      const char *where)
 {
 	enum ring_result want = scene->unread ? RING_DROPPED : RING_DONE;
 
@@ -425,9 +453,9 @@ static void check_end(const struct scene *scene, const struct audit *audit, uint
 		      "R6: %s: done, but not counted", where);
 }
 
-/* What a kill before instruction n leaves; the sum of changes that readers saw so far in *stores. */
-static void check_kill(const struct scene *scene, struct ring_op *op, uint32_t n, uint64_t nr, struct view *before,
-		       uint32_t *stores, const char *where)
+/* What a kill before instruction n leaves; *stores: changes that readers saw so far. */
+static void check_kill(const struct scene *scene, struct ring_op *op, uint32_t n, uint64_t nr,
+		       struct view *before, uint32_t *stores, const char *where)
 {
 	struct audit audit = audit_of(scene->path, scene, where);
 	struct view after;
@@ -438,7 +466,8 @@ static void check_kill(const struct scene *scene, struct ring_op *op, uint32_t n
 	if (!scene->broken) {
 		audit_ring(&audit);
 		check_copies(scene->path, where);
-		CHECK(audit.nr - nr <= 1, "R6: %s: %lld more events", where, (long long)(audit.nr - nr));
+		CHECK(audit.nr - nr <= 1, "R6: %s: %lld more events", where,
+		      (long long)(audit.nr - nr));
 	}
 	after = view_of(scene->path);
 	if (memcmp(before, &after, sizeof(after))) {
@@ -466,7 +495,8 @@ static void run(const struct scene *scene, unsigned odd)
 	snprintf(where, sizeof(where), "%s, before", scene->name);
 	if (!scene->broken)
 		audit_ring(&audit);
-	record_fill(&record, (uint32_t)audit.nr, scene->len, scene->counter ? 0 : clock_now + scene->gap);
+	record_fill(&record, (uint32_t)audit.nr, scene->len,
+		    scene->counter ? 0 : clock_now + scene->gap);
 	op = lab_op(&lab, &record, scene->len);
 	op.ts = clock_now + scene->gap;
 	if (scene->dead_owner)
@@ -481,45 +511,60 @@ static void run(const struct scene *scene, unsigned odd)
 			break;
 		n = n + stride < ntrace ? n + stride : ntrace;
 	}
-	CHECK(scene->stride || stores == scene->stores, "R2: %s: %u stores changed what readers see", scene->name,
-	      stores);
+	CHECK(scene->stride || stores == scene->stores,
+	      "R2: %s: %u stores changed what readers see", scene->name, stores);
 	if (!odd)
 		printf("%-32s %5u instructions\n", scene->name, ntrace);
 }
 
+/* clang-format off: a table */
 static const struct scene scenes[] = {
 	{ .name = "write", .len = 24, .gap = 7, .fill = HALF, .stores = 1 },
 	{ .name = "write, smallest", .len = 16, .gap = 7, .fill = HALF, .tail = 2, .stores = 1 },
 	{ .name = "write, own clock", .len = 20, .fill = HALF, .counter = true, .stores = 1 },
-	{ .name = "write, fast", .len = 20, .fill = HALF, .counter = true, .fast = true, .stores = 1 },
-	{ .name = "write, fast and longest", .len = 112, .fill = HALF, .counter = true, .fast = true, .stores = 1 },
+	{ .name = "write, fast", .len = 20, .fill = HALF, .counter = true, .fast = true,
+	  .stores = 1 },
+	{ .name = "write, fast and longest", .len = 112, .fill = HALF, .counter = true,
+	  .fast = true, .stores = 1 },
 	{ .name = "write, first in page", .len = 24, .gap = 7, .fill = FRESH, .stores = 1 },
 	{ .name = "write, long", .len = 200, .gap = 7, .fill = HALF, .tail = 1, .stores = 1 },
-	{ .name = "write, longest, sampled", .len = RING_PAYLOAD_MAX, .gap = 7, .fill = FULL, .stride = 401 },
+	{ .name = "write, longest, sampled", .len = RING_PAYLOAD_MAX, .gap = 7, .fill = FULL,
+	  .stride = 401 },
 	{ .name = "extend", .len = 24, .gap = 1ull << 27, .fill = HALF, .stores = 1 },
 	{ .name = "extend, long", .len = 120, .gap = (1ull << 59) - 1, .fill = HALF, .stores = 1 },
-	{ .name = "extend, too long for one", .len = 24, .gap = 1ull << 59, .fill = HALF, .stores = 2 },
+	{ .name = "extend, too long for one", .len = 24, .gap = 1ull << 59, .fill = HALF,
+	  .stores = 2 },
 	{ .name = "switch", .len = 64, .gap = 7, .fill = FULL, .tail = 1, .stores = 2 },
 	{ .name = "switch, wrap", .len = 64, .gap = 7, .fill = FULL, .tail = 3, .stores = 2 },
-	{ .name = "switch, discard", .len = 64, .gap = 7, .fill = FULL, .tail = 1, .discard = true, .stores = 2 },
-	{ .name = "drop", .len = 64, .fill = FULL, .tail = 1, .discard = true, .unread = true, .stores = 1 },
+	{ .name = "switch, discard", .len = 64, .gap = 7, .fill = FULL, .tail = 1, .discard = true,
+	  .stores = 2 },
+	{ .name = "drop", .len = 64, .fill = FULL, .tail = 1, .discard = true, .unread = true,
+	  .stores = 1 },
 	{ .name = "heal", .len = 64, .fill = HALF, .broken = true, .stores = 2 },
 
 	{ .name = "overflow", .path = TWIN, .len = 24, .gap = 7, .fill = HALF, .stores = 1 },
-	{ .name = "overflow, stolen slot", .path = TWIN, .len = 24, .gap = 7, .fill = HALF, .dead_owner = true,
+	{ .name = "overflow, stolen slot", .path = TWIN, .len = 24, .gap = 7, .fill = HALF,
+	  .dead_owner = true, .stores = 1 },
+	{ .name = "overflow, first in page", .path = TWIN, .len = 24, .gap = 1ull << 60,
+	  .fill = FRESH, .stores = 1 },
+	{ .name = "overflow, long", .path = TWIN, .len = 132, .gap = 7, .fill = HALF, .tail = 1,
 	  .stores = 1 },
-	{ .name = "overflow, first in page", .path = TWIN, .len = 24, .gap = 1ull << 60, .fill = FRESH, .stores = 1 },
-	{ .name = "overflow, long", .path = TWIN, .len = 132, .gap = 7, .fill = HALF, .tail = 1, .stores = 1 },
-	{ .name = "overflow, extend", .path = TWIN, .len = 24, .gap = 1ull << 27, .fill = HALF, .stores = 1 },
-	{ .name = "overflow, extend too long", .path = TWIN, .len = 24, .gap = 1ull << 59, .fill = HALF, .stores = 2 },
-	{ .name = "overflow, switch", .path = TWIN, .len = 64, .gap = 7, .fill = FULL, .tail = 1, .stores = 2 },
-	{ .name = "overflow, switch, wrap", .path = TWIN, .len = 64, .gap = 7, .fill = FULL, .tail = 3, .stores = 2 },
-	{ .name = "overflow, switch, discard", .path = TWIN, .len = 64, .fill = FULL, .tail = 1, .discard = true,
+	{ .name = "overflow, extend", .path = TWIN, .len = 24, .gap = 1ull << 27, .fill = HALF,
+	  .stores = 1 },
+	{ .name = "overflow, extend too long", .path = TWIN, .len = 24, .gap = 1ull << 59,
+	  .fill = HALF, .stores = 2 },
+	{ .name = "overflow, switch", .path = TWIN, .len = 64, .gap = 7, .fill = FULL, .tail = 1,
 	  .stores = 2 },
-	{ .name = "overflow, drop", .path = TWIN, .len = 64, .fill = FULL, .tail = 1, .discard = true,
-	  .unread = true, .stores = 1 },
-	{ .name = "overflow, heal", .path = TWIN, .len = 64, .fill = HALF, .broken = true, .stores = 2 },
+	{ .name = "overflow, switch, wrap", .path = TWIN, .len = 64, .gap = 7, .fill = FULL,
+	  .tail = 3, .stores = 2 },
+	{ .name = "overflow, switch, discard", .path = TWIN, .len = 64, .fill = FULL, .tail = 1,
+	  .discard = true, .stores = 2 },
+	{ .name = "overflow, drop", .path = TWIN, .len = 64, .fill = FULL, .tail = 1,
+	  .discard = true, .unread = true, .stores = 1 },
+	{ .name = "overflow, heal", .path = TWIN, .len = 64, .fill = HALF, .broken = true,
+	  .stores = 2 },
 };
+/* clang-format on */
 
 /* A stop and a step are two switches of context: on one CPU they cost half. */
 static void stay(void)

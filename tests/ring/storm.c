@@ -1,15 +1,17 @@
 /*
- * R6, R8, R9: many processes and threads, killed at random, traced from timer signals too, read while they write.
+ * R6, R8, R9: many processes and threads, killed at random, traced from timer signals too, read
+ * while they write.
  *
- * Each thread writes records that say who wrote them, in which order and during what, with real sections, or now and then
- * through an overflow ring. The rings are small, so readers are lapped. A process that is killed is replaced by one that
- * goes on with its sequences.
+ * Each thread writes records that say who wrote them, in which order and during what, with real
+ * sections, or now and then through an overflow ring. The rings are small, so readers are lapped. A
+ * process that is killed is replaced by one that goes on with its sequences.
  *
- *   consumer   a cursor on each ring, storing its position: nothing torn (R1, R9), time in order (R5), nothing twice, and at
- *              the end read + lost == committed + dropped on each ring (R6)
- *   peeker     a stream of each CPU, overflow rings merged in: the same, and what a handler wrote lies before the event
- *              whose section it interrupted (R8)
- *   account    what threads were told is what rings count; only events in flight at a kill are in doubt
+ *   consumer   a cursor on each ring, storing its position: nothing torn (R1, R9), time in order
+ *              (R5), nothing twice, and at the end read + lost == committed + dropped (R6)
+ *   peeker     a stream of each CPU, overflow rings merged in: the same, and what a handler wrote
+ *              lies before the event whose section it interrupted (R8)
+ *   account    what threads were told is what rings count; only events in flight at a kill are in
+ *              doubt
  *
  *   storm [SECONDS]
  */
@@ -34,24 +36,24 @@
 
 /* What one writer did, for ever; a successor in a new process goes on with it. */
 struct tally {
-	uint32_t begun;		/* sequence numbers given out */
-	uint32_t ended;		/* below this no event is under way */
+	uint32_t begun; /* sequence numbers given out */
+	uint32_t ended; /* below this no event is under way */
 	uint64_t done, dropped, refused;
-	uint64_t hits;		/* handlers: sections that were interrupted */
+	uint64_t hits; /* handlers: sections that were interrupted */
 } __attribute__((aligned(64)));
 
 struct shared {
-	uint32_t stop;		/* writers end */
-	uint32_t quiet;		/* nobody writes any more: readers finish */
-	uint64_t hits_seen;	/* handlers' events that interrupted a section, in all runs */
+	uint32_t stop;	    /* writers end */
+	uint32_t quiet;	    /* nobody writes any more: readers finish */
+	uint64_t hits_seen; /* handlers' events that interrupted a section, in all runs */
 	struct tally tally[WRITERS_MAX];
 };
 
 struct event {
-	uint32_t writer;	/* (process * threads + thread) * 2 + in a handler */
+	uint32_t writer; /* (process * threads + thread) * 2 + in a handler */
 	uint32_t seq;
-	uint32_t during;	/* handlers: what the thread's own sequence had come to */
-	uint32_t hit;		/* handlers: 1, that event's section was interrupted */
+	uint32_t during; /* handlers: what the thread's own sequence had come to */
+	uint32_t hit;	 /* handlers: 1, that event's section was interrupted */
 	uint32_t word[40];
 };
 
@@ -105,7 +107,8 @@ static enum ring_result by_section(struct ring_op *op)
 	enum ring_result result = RING_AGAIN;
 
 	if (op->len <= EVENT_LEN_MAX_SHORT)
-		result = section_fast(rs, op->refs, op->ncpu, op->published, op->generation, op->payload, op->len, &head);
+		result = section_fast(rs, op->refs, op->ncpu, op->published, op->generation,
+				      op->payload, op->len, &head);
 	if (result == RING_DONE)
 		return result;
 #endif
@@ -148,7 +151,8 @@ static void write_one(uint32_t writer, uint32_t during, uint32_t hit)
 	__atomic_store_n(&tally->ended, event.seq + 1, __ATOMIC_RELAXED);
 }
 
-/* The kernel moves a thread out of an unfinished section, to behind the signature, before it runs a handler. */
+/* The kernel moves a thread out of an unfinished section, to behind the signature, before it runs a
+ * handler. */
 static bool section_interrupted(const ucontext_t *context)
 {
 	uint32_t word;
@@ -194,7 +198,9 @@ static void *writer_main(void *arg)
 	self_identity = (uint64_t)syscall(SYS_gettid) << 32 | 1;
 	self_writer = writer;
 	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-	CHECK(!timer_create(CLOCK_MONOTONIC, &event, &timer) && !timer_settime(timer, 0, &every, NULL), "timer");
+	CHECK(!timer_create(CLOCK_MONOTONIC, &event, &timer) &&
+		      !timer_settime(timer, 0, &every, NULL),
+	      "timer");
 	while (!__atomic_load_n(&shared->stop, __ATOMIC_RELAXED))
 		for (int i = 0; i < 16; i++)
 			write_one(writer, 0, 0);
@@ -213,7 +219,8 @@ static pid_t start_process(uint32_t process)
 	CHECK(nice(10) != -1 || !errno, "nice");
 	for (uint32_t i = 0; i < threads; i++)
 		CHECK(!pthread_create(&thread[i], NULL, writer_main,
-				      (void *)(uintptr_t)(2 * (process * threads + i))), "thread");
+				      (void *)(uintptr_t)(2 * (process * threads + i))),
+		      "thread");
 	for (uint32_t i = 0; i < threads; i++)
 		pthread_join(thread[i], NULL);
 	_exit(0);
@@ -226,8 +233,8 @@ struct sight {
 	const char *name;
 	uint32_t number;
 	uint64_t events, lost, hits, ts;
-	int64_t last[WRITERS_MAX];	/* of each writer */
-	int64_t during[WRITERS_MAX];	/* the latest that a handler told of its thread */
+	int64_t last[WRITERS_MAX];   /* of each writer */
+	int64_t during[WRITERS_MAX]; /* the latest that a handler told of its thread */
 };
 
 static struct sight *sights(const char *name, uint32_t n)
@@ -244,23 +251,27 @@ static struct sight *sights(const char *name, uint32_t n)
 	return sight;
 }
 
-#define SAW(cond, what)                                                                            \
-	CHECK(cond, what ": %s %u: writer %u seq %u during %u hit %u, last %lld", sight->name, sight->number, \
-	      event.writer, event.seq, event.during, event.hit, (long long)sight->last[event.writer])
+#define SAW(cond, what)                                                                        \
+	CHECK(cond, what ": %s %u: writer %u seq %u during %u hit %u, last %lld", sight->name, \
+	      sight->number, event.writer, event.seq, event.during, event.hit,                 \
+	      (long long)sight->last[event.writer])
 
-/* A handler's event and its thread's: those before what was under way are there, and what was cut short comes after. */
+/* A handler's event and its thread's: those before what was under way are there, and what was cut
+ * short comes after. */
 static void see_order(struct sight *sight, struct event event)
 {
 	uint32_t thread = event.writer & ~1u;
 
 	if (event.writer & 1) {
-		SAW(sight->last[thread] <= (int64_t)event.during, "R8: a handler's event behind a later one");
+		SAW(sight->last[thread] <= (int64_t)event.during,
+		    "R8: a handler's event behind a later one");
 		SAW(!event.hit || sight->last[thread] < (int64_t)event.during,
 		    "R8: a handler's event behind the one it interrupted");
 		sight->during[thread] = event.during;
 		sight->hits += event.hit;
 	} else {
-		SAW((int64_t)event.seq >= sight->during[thread], "R8: an event behind a handler that came after it");
+		SAW((int64_t)event.seq >= sight->during[thread],
+		    "R8: an event behind a handler that came after it");
 	}
 }
 
@@ -268,10 +279,12 @@ static void see(struct sight *sight, const void *data, uint32_t len, uint64_t ts
 {
 	struct event event = { 0 };
 
-	CHECK(len >= 16 && len <= sizeof(event), "R1: %s %u: an event of %u bytes", sight->name, sight->number, len);
+	CHECK(len >= 16 && len <= sizeof(event), "R1: %s %u: an event of %u bytes", sight->name,
+	      sight->number, len);
 	memcpy(&event, data, len);
 	CHECK(event.writer < writers && len == 16 + 4 * event_words(&event),
-	      "R1: %s %u: an event that nobody wrote: writer %u, %u bytes", sight->name, sight->number, event.writer, len);
+	      "R1: %s %u: an event that nobody wrote: writer %u, %u bytes", sight->name,
+	      sight->number, event.writer, len);
 	for (uint32_t i = 0; i < (len - 16) / 4; i++)
 		SAW(event.word[i] == event_word(&event, i), "R9: torn");
 	SAW((int64_t)event.seq > sight->last[event.writer], "R6: out of turn, or twice");
@@ -286,7 +299,7 @@ static void see(struct sight *sight, const void *data, uint32_t len, uint64_t ts
 /* ---- the consumer ---- */
 
 #define SEQ_MAX (1u << 26)
-static unsigned char *seen[WRITERS_MAX];	/* a bit for each event that came along any ring */
+static unsigned char *seen[WRITERS_MAX]; /* a bit for each event that came along any ring */
 
 static void see_once(const void *data)
 {
@@ -295,12 +308,13 @@ static void see_once(const void *data)
 	memcpy(&event, data, 16);
 	if (event.seq >= SEQ_MAX)
 		return;
-	CHECK(!(seen[event.writer][event.seq / 8] & 1u << event.seq % 8), "R6: writer %u seq %u is there twice",
-	      event.writer, event.seq);
+	CHECK(!(seen[event.writer][event.seq / 8] & 1u << event.seq % 8),
+	      "R6: writer %u seq %u is there twice", event.writer, event.seq);
 	seen[event.writer][event.seq / 8] |= (unsigned char)(1u << event.seq % 8);
 }
 
-/* One read position. A CPU's ring has one, an overflow ring one for each CPU's stream, all of which must move. */
+/* One read position. A CPU's ring has one, an overflow ring one for each CPU's stream, all of which
+ * must move. */
 struct post {
 	struct cursor cursor;
 	uint64_t consumed_at, records_at;
@@ -358,7 +372,8 @@ static bool post_read(struct post *post, struct sight *sight)
 		const struct page_event *event = &post->cursor.event;
 
 		if (sight) {
-			see(sight, (const char *)event->data + skip, event->len - skip, event->ts, false);
+			see(sight, (const char *)event->data + skip, event->len - skip, event->ts,
+			    false);
 			see_once((const char *)event->data + skip);
 		}
 		cursor_pass(&post->cursor);
@@ -376,12 +391,13 @@ static void check_ring(const struct sight *sight, const struct post *post)
 	const struct ring_slot *slot = audit_slot(&audit);
 	uint64_t lost = post->cursor.lost_before + post->cursor.lost;
 
-	CHECK(sight->events + lost == slot->nr + head->dropped, "R6: ring %u: %llu read and %llu lost of %llu and %llu",
-	      post->ring, (unsigned long long)sight->events, (unsigned long long)lost, (unsigned long long)slot->nr,
-	      (unsigned long long)head->dropped);
+	CHECK(sight->events + lost == slot->nr + head->dropped,
+	      "R6: ring %u: %llu read and %llu lost of %llu and %llu", post->ring,
+	      (unsigned long long)sight->events, (unsigned long long)lost,
+	      (unsigned long long)slot->nr, (unsigned long long)head->dropped);
 	printf("    ring %u: %llu committed, %llu dropped: %llu consumed, %llu lost\n", post->ring,
-	       (unsigned long long)slot->nr, (unsigned long long)head->dropped, (unsigned long long)sight->events,
-	       (unsigned long long)lost);
+	       (unsigned long long)slot->nr, (unsigned long long)head->dropped,
+	       (unsigned long long)sight->events, (unsigned long long)lost);
 }
 
 static void consumer(void)
@@ -418,7 +434,8 @@ static void peeker(void)
 {
 	struct sight *sight = sights("stream", lab.ncpu);
 	struct state_buffer buffer = {
-		.page_size = PAGE, .npages = NPAGES,
+		.page_size = PAGE,
+		.npages = NPAGES,
 		.live = { .offset = LAB_SET, .npages = NPAGES, .page_size = PAGE, .generation = 1 },
 	};
 	struct stream *stream[THREADS_MAX];
@@ -428,7 +445,8 @@ static void peeker(void)
 	bool quiet, some;
 
 	for (uint32_t i = 0; i < lab.ncpu; i++)
-		CHECK(!stream_open(&stream[i], lab.fd, &buffer, lab.ncpu, i, false, &err), "stream: %s", err.text);
+		CHECK(!stream_open(&stream[i], lab.fd, &buffer, lab.ncpu, i, false, &err),
+		      "stream: %s", err.text);
 	do {
 		quiet = __atomic_load_n(&shared->quiet, __ATOMIC_ACQUIRE);
 		some = false;
@@ -500,17 +518,21 @@ static void account_for(bool kills)
 		dropped += lab_head(&lab, ring)->dropped;
 	}
 	told = sum.done + sum.dropped + sum.refused;
-	printf("    %llu attempts: %llu done, %llu dropped, %llu refused, %llu in flight when killed; %llu sections hit\n",
-	       (unsigned long long)begun, (unsigned long long)sum.done, (unsigned long long)sum.dropped,
-	       (unsigned long long)sum.refused, (unsigned long long)(begun - told), (unsigned long long)sum.hits);
-	CHECK(kills || begun == told, "R6: %llu events went nowhere", (unsigned long long)(begun - told));
+	printf("    %llu attempts: %llu done, %llu dropped, %llu refused, %llu in flight when "
+	       "killed; %llu sections hit\n",
+	       (unsigned long long)begun, (unsigned long long)sum.done,
+	       (unsigned long long)sum.dropped, (unsigned long long)sum.refused,
+	       (unsigned long long)(begun - told), (unsigned long long)sum.hits);
+	CHECK(kills || begun == told, "R6: %llu events went nowhere",
+	      (unsigned long long)(begun - told));
 	CHECK(committed >= sum.done && dropped >= sum.dropped &&
-	      committed - sum.done + dropped - sum.dropped <= begun - told,
+		      committed - sum.done + dropped - sum.dropped <= begun - told,
 	      "R6: rings count %llu committed and %llu dropped", (unsigned long long)committed,
 	      (unsigned long long)dropped);
 }
 
-/* So that the last drops are told: two more pages in each ring, by writers that are not there any more. */
+/* So that the last drops are told: two more pages in each ring, by writers that are not there any
+ * more. */
 static void close_pages(void)
 {
 	for (uint32_t ring = 0; ring < 2 * lab.ncpu; ring++) {
@@ -531,8 +553,9 @@ static void close_pages(void)
 			op = lab_op(&lab, &event, 16 + 4 * event_words(&event));
 			op.ts = section_counter();
 			lab_fake_rseq()->cpu_id = ring;
-			result = ring < lab.ncpu ? ring_write(lab_fake_rseq(), &op) :
-						   ring_twin_write(&lab.refs[ring], &op, ring % lab.ncpu);
+			result = ring < lab.ncpu
+					 ? ring_write(lab_fake_rseq(), &op)
+					 : ring_twin_write(&lab.refs[ring], &op, ring % lab.ncpu);
 			tally->begun++;
 			account(tally, result);
 			moves += head->tail != tail;
@@ -551,7 +574,8 @@ static void run(const char *name, uint32_t flags, double seconds, bool kills)
 	struct timespec start, now;
 	bool ok = true;
 
-	lab_open(&lab, (uint32_t)sysconf(_SC_NPROCESSORS_CONF), NPAGES, PAGE, flags | RING_REF_COUNTER);
+	lab_open(&lab, (uint32_t)sysconf(_SC_NPROCESSORS_CONF), NPAGES, PAGE,
+		 flags | RING_REF_COUNTER);
 	CHECK(lab.ncpu <= 64, "too many CPUs");
 	threads = 4 * lab.ncpu / PROCESSES;
 	writers = PROCESSES * threads * 2;
@@ -576,7 +600,8 @@ static void run(const char *name, uint32_t flags, double seconds, bool kills)
 		CHECK(waitpid(process[victim], NULL, 0) == process[victim], "%s", strerror(errno));
 		process[victim] = start_process(victim);
 		killed++;
-	} while ((double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) / 1e9 < seconds);
+	} while ((double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) / 1e9 <
+		 seconds);
 	shared->stop = 1;
 	for (uint32_t i = 0; i < PROCESSES; i++)
 		ok &= ended_well(process[i]);
@@ -599,12 +624,14 @@ int main(int argc, char **argv)
 		printf("libc has not registered rseq\n");
 		return 77;
 	}
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	CHECK(shared != MAP_FAILED, "memory");
 	sigaction(SIGALRM, &action, NULL);
 	run("nobody killed", RING_REF_OVERWRITE, seconds * 0.2, false);
 	run("killed", RING_REF_OVERWRITE, seconds * 0.5, true);
 	run("killed, discarding", 0, seconds * 0.3, true);
-	CHECK(shared->hits_seen, "R8: no handler's event was seen that interrupted a section: this proves nothing");
+	CHECK(shared->hits_seen,
+	      "R8: no handler's event was seen that interrupted a section: this proves nothing");
 	return 0;
 }

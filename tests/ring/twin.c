@@ -1,13 +1,16 @@
 /*
- * R10, R6: overflow rings under more threads than there are slots, and what the death of an owner leaves.
+ * R10, R6: overflow rings under more threads than there are slots, and what the death of an owner
+ * leaves.
  *
- * Slots: a free one is given to whoever comes first; one whose owner died is taken over, by one heir; one whose owner lives
- * never is, and nobody waits for it. Accounts: every attempt is committed, dropped or turned away, and readers that look on
- * get all of the committed ones but those they count as lost.
+ * Slots: a free one is given to whoever comes first; one whose owner died is taken over, by one
+ * heir; one whose owner lives never is, and nobody waits for it. Accounts: every attempt is
+ * committed, dropped or turned away, and readers that look on get all of the committed ones but
+ * those they count as lost.
  *
- * This is the test that the thread sanitizer sees through: the twin is C. A word of the test's own that each owner changes
- * without atomics shows whether take and release order owners; a reader that looks at committed bytes without atomics
- * shows whether commit and tail order those. It needs a ring that is never lapped; where laps are meant, it reads words.
+ * This is the test that the thread sanitizer sees through: the twin is C. A word of the test's own
+ * that each owner changes without atomics shows whether take and release order owners; a reader
+ * that looks at committed bytes without atomics shows whether commit and tail order those. It needs
+ * a ring that is never lapped; where laps are meant, it reads words.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -20,7 +23,7 @@
 #define THREADS 6u
 
 static struct lab lab;
-static unsigned asked;		/* how often anybody was asked whether an owner is dead */
+static unsigned asked; /* how often anybody was asked whether an owner is dead */
 
 static bool nobody_dead(uint64_t owner)
 {
@@ -42,22 +45,31 @@ static void check_free_and_held(void)
 	struct overflow_slot slots[3] = { 0 };
 
 	asked = 0;
-	CHECK(ring_overflow_take(slots, 3, 1, 101, nobody_dead) == 1, "R10: not the slot that was asked for");
-	CHECK(ring_overflow_take(slots, 3, 1, 102, nobody_dead) == 2, "R10: not the next free slot");
-	CHECK(ring_overflow_take(slots, 3, 1, 103, nobody_dead) == 0, "R10: not the last free slot");
+	CHECK(ring_overflow_take(slots, 3, 1, 101, nobody_dead) == 1,
+	      "R10: not the slot that was asked for");
+	CHECK(ring_overflow_take(slots, 3, 1, 102, nobody_dead) == 2,
+	      "R10: not the next free slot");
+	CHECK(ring_overflow_take(slots, 3, 1, 103, nobody_dead) == 0,
+	      "R10: not the last free slot");
 	CHECK(!asked, "R10: somebody was taken for dead while slots were free");
-	CHECK(ring_overflow_take(slots, 3, 1, 104, nobody_dead) == -1, "R10: a living owner's slot was given away");
+	CHECK(ring_overflow_take(slots, 3, 1, 104, nobody_dead) == -1,
+	      "R10: a living owner's slot was given away");
 	CHECK(asked == 3, "R10: not every owner was looked at");
-	CHECK(slots[0].owner == 103 && slots[1].owner == 101 && slots[2].owner == 102, "R10: owners changed");
+	CHECK(slots[0].owner == 103 && slots[1].owner == 101 && slots[2].owner == 102,
+	      "R10: owners changed");
 	ring_overflow_release(&slots[2]);
-	CHECK(ring_overflow_take(slots, 3, 0, 104, nobody_dead) == 2, "R10: the released slot was not found");
-	CHECK(slots[0].taken == 1 && slots[1].taken == 1 && slots[2].taken == 2, "R10: acquisitions miscounted");
+	CHECK(ring_overflow_take(slots, 3, 0, 104, nobody_dead) == 2,
+	      "R10: the released slot was not found");
+	CHECK(slots[0].taken == 1 && slots[1].taken == 1 && slots[2].taken == 2,
+	      "R10: acquisitions miscounted");
 }
 
 /* A child takes a slot, writes an event and dies in the midst of the next. */
 static void check_inheritance(void)
 {
-	struct audit audit = { .lab = &lab, .ring = NCPU + 1, .twin = true, .where = "after the heir" };
+	struct audit audit = {
+		.lab = &lab, .ring = NCPU + 1, .twin = true, .where = "after the heir"
+	};
 	struct record record;
 	struct ring_op op;
 	uint64_t me = (uint64_t)getpid() << 32 | 5;
@@ -66,7 +78,8 @@ static void check_inheritance(void)
 
 	CHECK(pid >= 0, "%s", strerror(errno));
 	if (!pid) {
-		int slot = ring_overflow_take(lab.slots, NCPU, 1, (uint64_t)getpid() << 32 | 9, owner_dead);
+		int slot = ring_overflow_take(lab.slots, NCPU, 1, (uint64_t)getpid() << 32 | 9,
+					      owner_dead);
 
 		record_fill(&record, 0, 40, 77);
 		op = lab_op(&lab, &record, 40);
@@ -75,15 +88,19 @@ static void check_inheritance(void)
 			_exit(1);
 		raise(SIGKILL);
 	}
-	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "R10: the child could not write: %#x", status);
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status),
+	      "R10: the child could not write: %#x", status);
 	CHECK(lab.slots[1].owner >> 32 == (uint64_t)pid, "R10: the dead one's slot was freed");
-	CHECK(ring_overflow_take(lab.slots, NCPU, 1, me, owner_dead) == 0, "R10: the free slot comes first");
-	CHECK(ring_overflow_take(lab.slots, NCPU, 0, me + 1, owner_dead) == 1, "R10: the dead one's slot is not had");
+	CHECK(ring_overflow_take(lab.slots, NCPU, 1, me, owner_dead) == 0,
+	      "R10: the free slot comes first");
+	CHECK(ring_overflow_take(lab.slots, NCPU, 0, me + 1, owner_dead) == 1,
+	      "R10: the dead one's slot is not had");
 	CHECK(lab.slots[0].owner == me, "R10: a living owner's slot was taken");
 	record_fill(&record, 1, 24, 99);
 	op = lab_op(&lab, &record, 24);
 	op.ts = 99;
-	CHECK(ring_twin_write(&lab.refs[NCPU + 1], &op, 0) == RING_DONE, "R10: the heir cannot write");
+	CHECK(ring_twin_write(&lab.refs[NCPU + 1], &op, 0) == RING_DONE,
+	      "R10: the heir cannot write");
 	audit_ring(&audit);
 	CHECK(audit.nr == 2 && audit.seen == 2, "R10: %u events", audit.seen);
 	ring_overflow_release(&lab.slots[0]);
@@ -97,8 +114,8 @@ struct tally {
 } __attribute__((aligned(64)));
 
 static struct tally tally[THREADS];
-static uint64_t touched[NCPU];		/* by the owner of that slot alone, without atomics */
-static uint64_t attempts;		/* each thread's */
+static uint64_t touched[NCPU]; /* by the owner of that slot alone, without atomics */
+static uint64_t attempts;      /* each thread's */
 static unsigned running;
 static pthread_barrier_t gate;
 
@@ -175,7 +192,8 @@ static void check_heirs(void)
 			lab.slots[i].owner = 1ull << 62 | i;
 		pthread_barrier_init(&gate, NULL, THREADS);
 		for (uint32_t i = 0; i < THREADS; i++)
-			CHECK(!pthread_create(&thread[i], NULL, heir, (void *)(uintptr_t)i), "thread");
+			CHECK(!pthread_create(&thread[i], NULL, heir, (void *)(uintptr_t)i),
+			      "thread");
 		for (uint32_t i = 0; i < THREADS; i++)
 			pthread_join(thread[i], NULL);
 		CHECK(heirs == (int)NCPU, "R10: %d heirs of %u slots", heirs, NCPU);
@@ -206,9 +224,10 @@ static void see(struct sight *sight, const void *data, uint32_t len, uint64_t ts
 	thread = record.id >> 24;
 	seq = record.id & 0xffffff;
 	memcpy(&cpu, data, 4);
-	CHECK(thread < THREADS && cpu == thread % NCPU, "R1: ring %u: thread %u on CPU %u", sight->ring, thread, cpu);
-	CHECK(seq > sight->last[thread], "R6: ring %u: event %lld of thread %u after %lld", sight->ring,
-	      (long long)seq, thread, (long long)sight->last[thread]);
+	CHECK(thread < THREADS && cpu == thread % NCPU, "R1: ring %u: thread %u on CPU %u",
+	      sight->ring, thread, cpu);
+	CHECK(seq > sight->last[thread], "R6: ring %u: event %lld of thread %u after %lld",
+	      sight->ring, (long long)seq, thread, (long long)sight->last[thread]);
 	CHECK(ts >= sight->ts, "R5: ring %u: time goes back", sight->ring);
 	sight->last[thread] = seq;
 	sight->ts = ts;
@@ -230,15 +249,18 @@ static void see_page(struct sight *sight, const void *page)
 
 static uint64_t consumed_at(uint32_t cpu)
 {
-	return RING_STREAMS_OFFSET + cpu * sizeof(struct ring_stream) + offsetof(struct ring_stream, consumed);
+	return RING_STREAMS_OFFSET + cpu * sizeof(struct ring_stream) +
+	       offsetof(struct ring_stream, consumed);
 }
 
 static uint64_t records_at(uint32_t cpu)
 {
-	return RING_STREAMS_OFFSET + cpu * sizeof(struct ring_stream) + offsetof(struct ring_stream, read);
+	return RING_STREAMS_OFFSET + cpu * sizeof(struct ring_stream) +
+	       offsetof(struct ring_stream, read);
 }
 
-/* By cursor, through the file. An overflow ring has a position for each CPU's stream, and discarding writers mind all. */
+/* By cursor, through the file. An overflow ring has a position for each CPU's stream, and
+ * discarding writers mind all. */
 static void *cursor_reader(void *arg)
 {
 	struct sight *sight = arg;
@@ -256,13 +278,15 @@ static void *cursor_reader(void *arg)
 
 			for (int n = 0; n < 50 && (ret = cursor_peek(&cursor[i])) > 0; n++) {
 				if (!i)
-					see(sight, cursor[i].event.data, cursor[i].event.len, cursor[i].event.ts);
+					see(sight, cursor[i].event.data, cursor[i].event.len,
+					    cursor[i].event.ts);
 				cursor_pass(&cursor[i]);
 			}
 			CHECK(ret >= 0, "reading: %s", strerror(-ret));
 			record.pos = ring_pos(cursor[i].page, cursor[i].offset);
 			record.nr = cursor[i].nr;
-			CHECK(!cursor_store(&cursor[i], consumed_at(i), records_at(i), &record), "store");
+			CHECK(!cursor_store(&cursor[i], consumed_at(i), records_at(i), &record),
+			      "store");
 		}
 	} while (left || cursor_peek(&cursor[0]) > 0);
 	sight->lost = cursor[0].lost;
@@ -271,7 +295,8 @@ static void *cursor_reader(void *arg)
 	return NULL;
 }
 
-/* Through the mapping, and but for tail and commit without atomics: what those make visible is not written any more. */
+/* Through the mapping, and but for tail and commit without atomics: what those make visible is not
+ * written any more. */
 static void *plain_reader(void *arg)
 {
 	struct sight *sight = arg;
@@ -287,14 +312,16 @@ static void *plain_reader(void *arg)
 			const unsigned char *at = ref->pages + page * lab.page_size;
 
 			memcpy(&number, &ref->first[page], sizeof(number));
-			commit = __atomic_load_n((const uint64_t *)(const void *)(at + 8), __ATOMIC_ACQUIRE);
+			commit = __atomic_load_n((const uint64_t *)(const void *)(at + 8),
+						 __ATOMIC_ACQUIRE);
 			if (commit)
 				memcpy(copy, at, 8);
 			memcpy(copy + 8, &commit, 8);
 			memcpy(copy + PAGE_HEAD_SIZE, at + PAGE_HEAD_SIZE, commit);
 			if (page == tail)
 				break;
-			CHECK(number == sight->events, "R6: page %llu begins with event %llu, not %llu",
+			CHECK(number == sight->events,
+			      "R6: page %llu begins with event %llu, not %llu",
 			      (unsigned long long)page, (unsigned long long)number,
 			      (unsigned long long)sight->events);
 			see_page(sight, copy);
@@ -352,23 +379,30 @@ static void check_sums(const struct sight *sight, bool plain, const char *name)
 		dropped += lab_head(&lab, NCPU + i)->dropped;
 		events += sight[i].events;
 		lost += sight[i].lost;
-		CHECK(sight[i].events + sight[i].lost == slot->nr + lab_head(&lab, NCPU + i)->dropped,
+		CHECK(sight[i].events + sight[i].lost ==
+			      slot->nr + lab_head(&lab, NCPU + i)->dropped,
 		      "R6: %s: ring %u: %llu read and %llu lost of %llu", name, i,
 		      (unsigned long long)sight[i].events, (unsigned long long)sight[i].lost,
 		      (unsigned long long)slot->nr);
-		CHECK(!plain || sight[NCPU + i].events == slot->nr, "R6: %s: plainly read %llu of %llu", name,
+		CHECK(!plain || sight[NCPU + i].events == slot->nr,
+		      "R6: %s: plainly read %llu of %llu", name,
 		      (unsigned long long)sight[NCPU + i].events, (unsigned long long)slot->nr);
-		CHECK(lab.slots[i].taken == touched[i], "R10: %s: slot %u taken %llu times, owned %llu times", name, i,
+		CHECK(lab.slots[i].taken == touched[i],
+		      "R10: %s: slot %u taken %llu times, owned %llu times", name, i,
 		      (unsigned long long)lab.slots[i].taken, (unsigned long long)touched[i]);
 	}
-	CHECK(sum.attempted == sum.done + sum.dropped + sum.away, "R6: %s: attempts do not add up", name);
-	CHECK(sum.done == nr && sum.dropped == dropped, "R6: %s: %llu done, %llu dropped; rings say %llu, %llu", name,
+	CHECK(sum.attempted == sum.done + sum.dropped + sum.away, "R6: %s: attempts do not add up",
+	      name);
+	CHECK(sum.done == nr && sum.dropped == dropped,
+	      "R6: %s: %llu done, %llu dropped; rings say %llu, %llu", name,
 	      (unsigned long long)sum.done, (unsigned long long)sum.dropped, (unsigned long long)nr,
 	      (unsigned long long)dropped);
 	CHECK(sum.away, "%s: there was always a slot: this proves nothing", name);
-	printf("%-10s %8llu attempts: %llu committed, %llu dropped, %llu found no slot; %llu read, %llu lost\n", name,
-	       (unsigned long long)sum.attempted, (unsigned long long)nr, (unsigned long long)dropped,
-	       (unsigned long long)sum.away, (unsigned long long)events, (unsigned long long)lost);
+	printf("%-10s %8llu attempts: %llu committed, %llu dropped, %llu found no slot; "
+	       "%llu read, %llu lost\n",
+	       name, (unsigned long long)sum.attempted, (unsigned long long)nr,
+	       (unsigned long long)dropped, (unsigned long long)sum.away,
+	       (unsigned long long)events, (unsigned long long)lost);
 }
 
 static void run(const char *name, uint32_t npages, uint32_t flags, uint64_t each, bool plain)
@@ -388,7 +422,9 @@ static void run(const char *name, uint32_t npages, uint32_t flags, uint64_t each
 		sight[i].ring = NCPU + i % NCPU;
 		for (uint32_t k = 0; k < THREADS; k++)
 			sight[i].last[k] = -1;
-		CHECK(!pthread_create(&thread[n++], NULL, i < NCPU ? cursor_reader : plain_reader, &sight[i]), "thread");
+		CHECK(!pthread_create(&thread[n++], NULL, i < NCPU ? cursor_reader : plain_reader,
+				      &sight[i]),
+		      "thread");
 	}
 	for (uint32_t i = 0; i < THREADS; i++)
 		CHECK(!pthread_create(&thread[i], NULL, writer, (void *)(uintptr_t)i), "thread");

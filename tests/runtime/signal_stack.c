@@ -103,6 +103,9 @@ int main(void)
 
 	ledger = shared_memory(sizeof(*ledger));
 	event = note_event("signal");
+	/* One at a time: the stack has room for one of the kernel's frames. */
+	sigaddset(&act.sa_mask, SIGUSR1);
+	sigaddset(&act.sa_mask, SIGUSR2);
 	sigaction(SIGUSR1, &act, NULL);
 	sigaction(SIGUSR2, &act, NULL);
 	for (int i = 0; i < 20; i++) {

@@ -36,7 +36,7 @@
 RINGSIDE_EVENT(walk, hello,
 	field(int, answer),
 	string(who),
-	print("answer=%d who=%s", answer, who));
+	print("answer=%d who=%s", answer, who))
 
 static struct err err = ERR_INIT;
 
