@@ -36,7 +36,7 @@ static void put_gap(struct node_request *request, const struct control_row *row,
 {
 	if (row->lost && !row->first)
 		report_trace_lost(&request->out, row->row.cpu, row->lost);
-	if (row->first && overrun && n)
+	if (row->first && overrun && n > 1)
 		report_trace_started(&request->out, row->row.cpu);
 }
 

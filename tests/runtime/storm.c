@@ -18,6 +18,10 @@
 
 #include "control/reclaim.h"
 
+#ifndef STORM_WILD
+#define STORM_WILD 0
+#endif
+
 #define WHO_MAX (1u << 20)
 #define SEQ_MAX 4096u
 #define WORKERS 3u
@@ -504,7 +508,7 @@ static void end_all(pid_t pid[WORKERS], pid_t peek)
 
 int main(int argc, char **argv)
 {
-	unsigned seconds = argc > 1 ? (unsigned)atoi(argv[1]) : 8;
+	unsigned seconds = argc > 1 ? (unsigned)atoi(argv[1]) : STORM_WILD ? 5 : 8;
 	struct consumer consumer = { 0 };
 	pthread_t reader, changer;
 	struct control *control;
@@ -517,7 +521,7 @@ int main(int argc, char **argv)
 		join_events();
 		return worker(strtoull(argv[2], NULL, 10));
 	}
-	wild = argc > 2;
+	wild = argc > 2 || STORM_WILD;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	control = tool_start(64);
 	join_events();
