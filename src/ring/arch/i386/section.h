@@ -297,7 +297,8 @@ SECTION_FUNCTION section_write(struct ring_rseq *rs __attribute__((unused)),
 		 * ecx: offset of the slot whose tag is our position; xmm0: the position of our page
 		 */
 		"psllq $" OFFSET_BITS ", %xmm0\n\t"
-		"movd %edx, %xmm1\n\t"
+		"movd %edx, %xmm6\n\t"	/* the commit that was looked at: in memory it may change */
+		"movdqa %xmm6, %xmm1\n\t"
 		"por %xmm0, %xmm1\n\t"
 		"movq " HEAD_SLOT0 ", %xmm2\n\t"
 		"xor %ecx, %ecx\n\t"
@@ -321,10 +322,10 @@ SECTION_FUNCTION section_write(struct ring_rseq *rs __attribute__((unused)),
 		"jb 16b\n\t"
 		"17:\n\t"
 		/* esi: where the bytes go; the ref has done its work */
-		"mov " PAGE_COMMIT ", %esi\n\t"
+		"movd %xmm6, %esi\n\t"
+		"test %esi, %esi\n\t"
 		"lea 16(%ebx,%esi), %esi\n\t"
-		"cmpl $0, " PAGE_COMMIT "\n\t"
-		"je 7b\n\t"
+		"jz 7b\n\t"
 		"cmpl $0, " OP_EXTEND "\n\t"
 		"jne 8b\n\t"
 		"test %edx, %edx\n\t"
