@@ -347,6 +347,21 @@ static uint64_t reader_lost(const struct stream *stream, struct reader *reader)
 	return lost;
 }
 
+/* Overflow rings hold events of several CPUs. The stream of the same number counts what is lost in one; the others can only
+ * say that there may have been some of theirs. */
+static bool lost_more(const struct stream *stream, struct reader *reader)
+{
+	bool more = false;
+
+	for (uint32_t n = 1; n <= stream->ncpu; n++) {
+		if (n != 1 + stream->cpu && reader->lane[n].cursor.lost) {
+			reader->lane[n].cursor.lost = 0;
+			more = true;
+		}
+	}
+	return more;
+}
+
 /* The own ring's page as it is, when nothing has to be slipped in and nothing of it was read before. */
 static bool pass_through(struct stream *stream, struct reader *reader, uint64_t lost, void *page,
 			 struct stream_page *info)
@@ -425,10 +440,18 @@ static int merge(struct stream *stream, struct reader *reader, struct build *bui
 	}
 }
 
+static void mark_more(void *page, struct stream_page *info, bool more)
+{
+	info->lost_more = more;
+	if (more)
+		((struct page_head *)page)->commit |= PAGE_MISSED_EVENTS;
+}
+
 static int reader_next(struct stream *stream, struct reader *reader, void *page, struct stream_page *info)
 {
 	struct build build;
 	uint64_t lost = 0;
+	bool more = false;
 	uint32_t other;
 	int own = lane_peek(stream, reader, 0);
 	int ret = own < 0 ? own : earliest(stream, reader, &other);
@@ -438,10 +461,14 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 	if (!own && !other)
 		return 0;
 	/* Before the merge: losses that it comes upon belong to the page after. Older sets may have ended with one. */
-	for (struct reader *each = stream->reader; each <= reader; each++)
+	for (struct reader *each = stream->reader; each <= reader; each++) {
 		lost += reader_lost(stream, each);
-	if (!other && pass_through(stream, reader, lost, page, info))
+		more |= lost_more(stream, each);
+	}
+	if (!other && pass_through(stream, reader, lost, page, info)) {
+		mark_more(page, info, more);
 		return 1;
+	}
 	build_begin(&build, page, stream->page_size);
 	ret = merge(stream, reader, &build, other);
 	if (ret < 0)
@@ -451,6 +478,7 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 		.bytes = build.len, .events = build.events, .lost = lost,
 		.first_ts = build.first_ts, .last_ts = build.last_ts,
 	};
+	mark_more(page, info, more);
 	return build.events > 0;
 }
 

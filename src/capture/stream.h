@@ -26,6 +26,7 @@ struct stream_page {
 	uint32_t bytes;		/* of page data, without header */
 	uint32_t events;
 	uint64_t lost;		/* events lost before this page; also told in the page's commit word */
+	bool lost_more;		/* and perhaps others, in overflow rings that this CPU shares: nobody knows whose they were */
 	uint64_t first_ts;
 	uint64_t last_ts;
 };

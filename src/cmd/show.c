@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "control/rows.h"
 #include "control/tree.h"
+#include "decode/page.h"
 #include "report/json.h"
 #include "report/trace.h"
 
@@ -71,7 +72,9 @@ static void put_row(struct show *show, const struct control_row *row)
 {
 	const struct decode_ctx *ctx = control_rows_ctx(show->rows);
 
-	if (row->lost && show->json)
+	if (row->lost == PAGE_LOST_UNKNOWN && show->json)
+		buf_printf(&show->out, "{\"cpu\":%d,\"lost\":null}\n", row->row.cpu);
+	else if (row->lost && show->json)
 		buf_printf(&show->out, "{\"cpu\":%d,\"lost\":%" PRIu64 "}\n", row->row.cpu,
 			   row->lost);
 	else if (row->lost)

@@ -21,6 +21,7 @@ struct lane {
 	struct page_walk walk;
 	struct page_event event;
 	uint64_t lost;
+	bool lost_more;		/* and an unknown number besides */
 	bool walking;		/* the page has events that were not looked at */
 	bool has_event;
 	bool handed_out;	/* events of the page left this room */
@@ -222,6 +223,7 @@ static int lane_page(struct control_rows *rows, struct lane *lane, struct err *e
 		return 0;
 	lane->walking = !page_walk_init(&lane->walk, lane->page, lane->page_size);
 	lane->lost += info.lost;
+	lane->lost_more |= info.lost_more;
 	return 1;
 }
 
@@ -297,10 +299,11 @@ int control_rows_next(struct control_rows *rows, struct control_row *row, struct
 			.data = first->event.data,
 			.len = first->event.len,
 		},
-		.lost = first->lost,
+		.lost = first->lost || !first->lost_more ? first->lost : PAGE_LOST_UNKNOWN,
 		.first = !first->began,
 	};
 	first->lost = 0;
+	first->lost_more = false;
 	first->began = true;
 	first->has_event = false;
 	first->handed_out = true;

@@ -21,7 +21,7 @@ struct control_rows;
 
 struct control_row {
 	struct report_row row;	/* peeked: stays until the next one is asked for */
-	uint64_t lost;		/* events that were lost on its CPU before it; see first */
+	uint64_t lost;		/* events that were lost on its CPU before it, or PAGE_LOST_UNKNOWN; see first */
 	bool first;		/* of its CPU: what was lost before was overwritten before we came */
 };
 

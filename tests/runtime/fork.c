@@ -106,5 +106,6 @@ int main(void)
 	for (int i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
 	ledger_verify(ledger, control, false);
+	control_close(control);
 	return 0;
 }

@@ -85,5 +85,7 @@ int main(void)
 	names = check_names(control);
 	printf("%u of %u names\n", names, ledger->rows);
 	CHECK(names >= ledger->rows / 2, "threads are nameless");
+	free(thread);
+	control_close(control);
 	return 0;
 }

@@ -162,5 +162,6 @@ int main(void)
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
 	ledger_verify(ledger, control, false);
+	control_close(control);
 	return 0;
 }

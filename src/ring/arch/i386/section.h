@@ -190,7 +190,7 @@ static_assert(RING_DONE == 0 && RING_ABORTED == 1 && RING_FULL == 2 &&
 
 /*
  * xmm3: the counter as time, ns0 + ((counter - counter0) * mult >> 32), by halves. Spoils all but
- * xmm0.
+ * xmm0 and xmm6.
  */
 #define SECTION_TIME                                                                               \
 	"rdtsc\n\t"                                                                                \
