@@ -1,19 +1,15 @@
 /*
- * What being traced costs a program before its first line: the time that loading and attaching the runtime takes, and the memory
- * that an attached process has beside the rings.
+ * What it takes to become part of a tracing directory: the time in which a process loads the runtime, which attaches it, less the time
+ * in which it loads a library that does nothing. Each is done in children of their own, in turn; medians are told.
  *
- *	attach EMPTY-PROGRAM TRACED-PROGRAM [ROUNDS]
- *
- * Both programs do the same nothing; the second is linked with the runtime and declares an event. They are started in turn; the
- * difference of the medians is told as `exec`, and what the second one printed of itself as it is.
+ *	attach RUNTIME EMPTY-LIBRARY [ROUNDS]
  */
-#include <spawn.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
-
-extern char **environ;
+#include <unistd.h>
 
 static double now(void)
 {
@@ -23,18 +19,31 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static double start(char *path)
+static double load(const char *library)
 {
-	char *argv[] = { path, NULL };
-	double before = now();
-	int status;
+	double took = 0;
+	int channel[2];
 	pid_t pid;
 
-	if (posix_spawn(&pid, path, NULL, NULL, argv, environ) || waitpid(pid, &status, 0) < 0 || status) {
-		fprintf(stderr, "attach: cannot run %s\n", path);
+	if (pipe(channel))
+		exit(1);
+	pid = fork();
+	if (!pid) {
+		double start = now();
+
+		if (!dlopen(library, RTLD_NOW))
+			_exit(1);
+		took = now() - start;
+		_exit(write(channel[1], &took, sizeof(took)) != sizeof(took));
+	}
+	close(channel[1]);
+	if (pid < 0 || read(channel[0], &took, sizeof(took)) != sizeof(took)) {
+		fprintf(stderr, "attach: cannot load %s\n", library);
 		exit(1);
 	}
-	return now() - before;
+	close(channel[0]);
+	waitpid(pid, NULL, 0);
+	return took;
 }
 
 static int by_value(const void *a, const void *b)
@@ -46,20 +55,20 @@ static int by_value(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 3 ? atoi(argv[3]) : 500;
-	double *plain, *traced;
+	int rounds = argc > 3 ? atoi(argv[3]) : 1000;
+	double *runtime, *empty;
 
 	if (argc < 3)
 		return 2;
-	plain = calloc((size_t)rounds, sizeof(double));
-	traced = calloc((size_t)rounds, sizeof(double));
+	runtime = calloc((size_t)rounds, sizeof(double));
+	empty = calloc((size_t)rounds, sizeof(double));
 	for (int i = 0; i < rounds; i++) {
-		plain[i] = start(argv[1]);
-		traced[i] = start(argv[2]);
+		empty[i] = load(argv[2]);
+		runtime[i] = load(argv[1]);
 	}
-	qsort(plain, (size_t)rounds, sizeof(double), by_value);
-	qsort(traced, (size_t)rounds, sizeof(double), by_value);
-	printf("exec_plain %.0f\nexec_traced %.0f\nattach %.0f\n", plain[rounds / 2], traced[rounds / 2],
-	       traced[rounds / 2] - plain[rounds / 2]);
+	qsort(empty, (size_t)rounds, sizeof(double), by_value);
+	qsort(runtime, (size_t)rounds, sizeof(double), by_value);
+	printf("load_empty %.0f\nload_runtime %.0f\nattach %.0f\n", empty[rounds / 2], runtime[rounds / 2],
+	       runtime[rounds / 2] - empty[rounds / 2]);
 	return 0;
 }

@@ -51,7 +51,8 @@ union ringside_value {
  *
  * `print` tells how the event reads: a format string in quotes and its arguments, which are C
  * expressions of field names and may use what the kernel's print formats know, such as
- * __print_symbolic(status, { 0, "new" }, { 1, "paid" }). NULL prints every field as name=value.
+ * __print_symbolic(status, { 0, "new" }, { 1, "paid" }). NULL prints every field as name=value, and
+ * so do arguments that make no sense, which are not checked here.
  *
  * Returns NULL when the words are wrong, with a line that says why in `error`, if there is such a
  * buffer of `error_size` bytes. Without a tracing directory the event is defined and never enabled.
@@ -70,7 +71,7 @@ RINGSIDE_API const uint32_t *ringside_enabled_word(const struct ringside_defined
 
 /*
  * Records the event, if somebody wants it, with a value for each field. Returns 0, or -EINVAL when
- * `count` is not the number of fields. Any thread, any signal handler.
+ * `count` is not the number of fields or `event` is NULL. Any thread, any signal handler.
  */
 RINGSIDE_API int ringside_emit(const struct ringside_defined *event,
 			       const union ringside_value *values, size_t count);

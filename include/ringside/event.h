@@ -15,7 +15,7 @@
  * libraries, in several of them at once, and in what is loaded with dlopen and unloaded again. The
  * program is linked with libringside.
  *
- * The words, up to 32 of them; what each adds to the parameters of trace_SYSTEM_NAME:
+ * The words, 1 to 32 with print(); what each adds to the parameters of trace_SYSTEM_NAME:
  *
  *	field(TYPE, NAME)		TYPE NAME: an integer, bool, char, enum, float, double, pointer
  *	symbols(TYPE, NAME, {VALUE, "name"}, ...)
@@ -33,6 +33,8 @@
  * The arguments of print() are C expressions of field names, numbers and macros; the compiler
  * checks them against FORMAT. In it symbols, flags, strings, arrays, sequences and bitmasks are
  * texts (%s), and REC->NAME is the plain value of a field; NAME_count is the length of a sequence.
+ * Arrays, but those of char, and sequences read as {0x1,0x2}; floating-point numbers in them as
+ * their bits.
  *
  * A NULL string is recorded as "(null)", any other NULL as zeros or nothing. A record has 4048
  * bytes at most: strings and sequences that are longer than what is left are cut.

@@ -1,6 +1,8 @@
 /*
  * ringside/print.h: lines of text in the trace, cheap and cheaper.
  *
+ * All of it is recorded whenever tracing is on; no event has to be switched on for it.
+ *
  * All of it may be used in any thread and in signal handlers; marks that have to be formatted, and
  * formats marked below, take what vsnprintf takes.
  */
@@ -29,7 +31,8 @@ RINGSIDE_API void ringside_vmarkf(const char *format, va_list args)
 /*
  * ringside_printf(FORMAT, ...): as printf, into the trace, event ftrace:bprint. FORMAT is a string
  * literal. It is stored once; a call records where it is and its arguments in binary form, and
- * formatting is left to whoever reads. While nobody wants it, a call is two loads and a branch.
+ * formatting is left to whoever reads. The line begins with the name of the calling function. While
+ * tracing is off, a call is two loads and a branch.
  *
  * A newline at the end of FORMAT may be left out. Formats with %m, %n, wide characters, long
  * doubles or numbered arguments work, but are formatted on the spot.

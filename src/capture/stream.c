@@ -82,7 +82,8 @@ static int lane_open(const struct stream *stream, const struct reader *reader, u
 	struct ring_head head;
 	int ret = ring_read_head(&source, &head);
 
-	if (ret || !head.made)
+	/* What was refused is told with the own ring, even if all that came through took other ways. */
+	if (ret || (!head.made && (n || !head.refused)))
 		return ret;
 	lane->consumed_at = offsetof(struct ring_head, consumed);
 	lane->records_at = offsetof(struct ring_head, read);

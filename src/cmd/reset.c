@@ -23,6 +23,6 @@ const struct cmd cmd_reset = {
 	.summary = "switch everything off and forget it",
 	.text = "Switches all events off, throws away what was recorded, and gives the memory back:\n"
 		"the directory is as it was when it was made, but for the events that programs brought.\n"
-		"Also makes a damaged directory usable again.\n",
+		"Also gets rid of a state that cannot be read.\n",
 	.run = run,
 };

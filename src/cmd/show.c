@@ -97,23 +97,32 @@ static int wait(struct show *show)
 	return r == -EINTR || r >= 0 ? 0 : r;
 }
 
+/* Time to end, by the clock or by the person. */
+static bool over(const struct show *show)
+{
+	return interrupted || (show->deadline_ms >= 0 && show->follow && now_ms() >= show->deadline_ms);
+}
+
 static int put_rows(struct show *show)
 {
 	struct control_row row;
+	bool ending = false;
 	int r = 0;
 
-	while (!r && !interrupted) {
+	while (!r) {
 		r = control_rows_next(show->rows, &row, &show->err);
 		if (r == 1) {
 			put_row(show, &row);
 			r = show->out.len >= PIECE && !show->follow ? settle(show) : 0;
-			/* A stream that never pauses ends by the clock, too. */
-			if (show->deadline_ms >= 0 && show->follow && now_ms() >= show->deadline_ms)
-				break;
+			/* What was taken out of the buffer belongs out: the page in hand is printed to its end. */
+			if (!ending && over(show)) {
+				control_rows_end(show->rows);
+				ending = true;
+			}
 		} else if (!r) {
 			r = settle(show);
 			if (!r)
-				r = wait(show);
+				r = ending ? 1 : wait(show);
 			if (r == 1)
 				break;
 		}

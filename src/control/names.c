@@ -4,13 +4,16 @@
 #include "control/names.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "control/enable.h"
+#include "control/file.h"
 #include "control/registry.h"
 #include "decode/format.h"
+#include "layout/registry.h"
 
 #define REFRESH_NS 200000000ull
 
@@ -18,6 +21,8 @@ struct control_names {
 	struct control *control;
 	struct control_registry registry;
 	uint64_t read_at;
+	uint64_t number;	/* of things registered, as of then */
+	char comm[sizeof(((struct registry_task *)0)->comm) + 1];
 	struct decode_ctx ctx;
 	bool tried[EVENT_ID_END];	/* of the formats: parsed, or found unusable */
 	struct decode_format *formats[EVENT_ID_END];
@@ -31,15 +36,29 @@ static uint64_t mono_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Reads the registry again if that was not just done. True when something may have changed. */
+/* How much was ever registered: the word that moves when a program brings something new. */
+static uint64_t number_now(const struct control_names *names)
+{
+	uint64_t number = 0;
+
+	control_file_read(&names->control->dir, SEGMENT_REGISTRY, &number, sizeof(number),
+			  offsetof(struct registry_head, number), NULL);
+	return number;
+}
+
+/*
+ * Reads the registry again: at once when something was registered since, else if that was not just
+ * done. True when something may have changed.
+ */
 static bool refresh(struct control_names *names)
 {
 	struct control_registry fresh;
-	uint64_t now = mono_ns();
+	uint64_t now = mono_ns(), number = number_now(names);
 
-	if (now - names->read_at < REFRESH_NS)
+	if (number == names->number && now - names->read_at < REFRESH_NS)
 		return false;
 	names->read_at = now;
+	names->number = number;
 	if (control_registry_read(&fresh, &names->control->dir, CONTROL_REGISTRY_ALL, NULL))
 		return false;
 	control_registry_fini(&names->registry);
@@ -47,14 +66,25 @@ static bool refresh(struct control_names *names)
 	return true;
 }
 
+/* One thread's name straight from its slot: threads come and go too fast to read all of them anew. */
+static const char *comm_now(struct control_names *names, int pid)
+{
+	struct registry_task task;
+	uint64_t at = REGISTRY_TASKS_OFFSET + (uint32_t)pid % REGISTRY_TASKS * sizeof(task);
+
+	if (control_file_read(&names->control->dir, SEGMENT_REGISTRY, &task, sizeof(task), at, NULL) ||
+	    task.tid != pid || task.seq % 2)
+		return NULL;
+	memcpy(names->comm, task.comm, sizeof(task.comm));
+	return names->comm[0] ? names->comm : NULL;
+}
+
 static const char *comm(void *arg, int pid)
 {
 	struct control_names *names = arg;
 	const char *name = control_registry_comm(&names->registry, pid);
 
-	if (!name && pid > 0 && refresh(names))
-		name = control_registry_comm(&names->registry, pid);
-	return name;
+	return name || pid <= 0 ? name : comm_now(names, pid);
 }
 
 static const struct control_format *find_printk(const struct control_names *names, uint64_t addr)
@@ -103,6 +133,7 @@ int control_names_open(struct control_names **out, struct control *control, stru
 		.comm = comm,
 	};
 	names->read_at = mono_ns();
+	names->number = number_now(names);
 	r = control_registry_read(&names->registry, &control->dir, CONTROL_REGISTRY_ALL, err);
 	if (r) {
 		free(names);

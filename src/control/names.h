@@ -2,8 +2,8 @@
  * control/names: what stands behind the numbers in records: formats by id, printf formats by
  * address, threads by tid.
  *
- * Made from the registry when first asked, and again when a number turns up that was not known, but
- * not more often than a few times a second. What it hands out stays until the names are closed, but
+ * Made from the registry when first asked, and again when a number turns up that was not known: at
+ * once if something was registered since, else not more often than a few times a second. What it hands out stays until the names are closed, but
  * for comm and printk texts, which stay until the next question.
  */
 #ifndef CONTROL_NAMES_H

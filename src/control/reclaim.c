@@ -123,7 +123,7 @@ static bool visit_cpus(uint32_t ncpu)
 static uint32_t thread_start(uint32_t tid)
 {
 	unsigned long long start = 0;
-	char path[64], text[1024], *p;
+	char path[64], text[1024], *p, how = 0;
 	size_t n;
 	FILE *file;
 
@@ -136,8 +136,11 @@ static uint32_t thread_start(uint32_t tid)
 	text[n] = '\0';
 	/* The name may hold anything: fields count from the last parenthesis. */
 	p = strrchr(text, ')');
-	if (!p || sscanf(p + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			 "%*s %*s %*s %*s %llu", &start) != 1)
+	if (!p || sscanf(p + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			 "%*s %*s %*s %*s %llu", &how, &start) != 2)
+		return 0;
+	/* Dead and not buried yet: its parent may take its time. */
+	if (how == 'Z' || how == 'X')
 		return 0;
 	return (uint32_t)start ? (uint32_t)start : 1;
 }

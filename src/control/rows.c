@@ -36,6 +36,7 @@ struct control_rows {
 	struct lane *lanes;
 	uint32_t nlanes;
 	struct stream **streams;	/* of the lanes */
+	bool ending;		/* no further pages are begun */
 	bool settled;		/* nothing was handed out since positions were last stored */
 	struct stream_stats sum;	/* of all lanes when they were opened */
 };
@@ -238,6 +239,8 @@ static int lane_fill(struct control_rows *rows, struct lane *lane, struct err *e
 			break;
 		}
 		lane->walking = false;
+		if (rows->ending)
+			return 0;
 		r = lane_page(rows, lane, err);
 		if (r <= 0)
 			return r;
@@ -273,6 +276,11 @@ static int settle(struct control_rows *rows, struct err *err)
 		stream_accept(rows->lanes[i].stream);
 	rows->settled = true;
 	return 0;
+}
+
+void control_rows_end(struct control_rows *rows)
+{
+	rows->ending = true;
 }
 
 int control_rows_next(struct control_rows *rows, struct control_row *row, struct err *err)

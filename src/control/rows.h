@@ -45,6 +45,9 @@ void control_rows_close(struct control_rows *rows);
 /* 1, 0 when there is nothing more now, -errno. */
 int control_rows_next(struct control_rows *rows, struct control_row *row, struct err *err);
 
+/* Begin no further page: what is in hand is still to be asked for, so that a consumer can stop without half a page read. */
+void control_rows_end(struct control_rows *rows);
+
 /* Waits until there may be more, at most `timeout_ms`; 1, 0 on timeout, -EINTR. Follows the state. */
 int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err);
 

@@ -196,7 +196,9 @@ int runtime_attach(const char *path)
 	/* Readers that go to sleep, and views that are built anew, rely on these; without them they wait longer. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0);
-	madvise(&wiped, 4096, MADV_WIPEONFORK);
+	/* Where pages are larger that would wipe the neighbours, too: such a child is told by pthread_atfork alone. */
+	if (getauxval(AT_PAGESZ) == sizeof(wiped))
+		madvise(&wiped, sizeof(wiped), MADV_WIPEONFORK);
 	wiped.alive = WIPED_ALIVE;
 	pthread_atfork(NULL, NULL, runtime_fork_child);
 	runtime_thread_init();

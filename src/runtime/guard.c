@@ -24,6 +24,10 @@
 #include "runtime/local.h"
 #include "runtime/signal.h"
 
+#ifndef SECCOMP_FILTER_FLAG_NEW_LISTENER
+#define SECCOMP_FILTER_FLAG_NEW_LISTENER (1ul << 3)
+#endif
+
 #define EXPORT __attribute__((visibility("default")))
 
 typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -248,12 +252,15 @@ long guard_syscall(long number, long a, long b, long c, long d, long e, long f)
 	bool locking;
 	long ret;
 
+	if (number == SYS_prctl)
+		return guard_prctl((int)a, (unsigned long)b, (unsigned long)c, (unsigned long)d, (unsigned long)e);
 	if (stopping)
 		set_timeless(1);
 	locking = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER) && lock_up();
 	ret = REAL(syscall)(number, a, b, c, d, e, f);
+	/* More than 0 is a thread that could not have the filter, or a descriptor if one was asked for. */
 	if (locking)
-		locked_up(ret != 0);
+		locked_up(ret < 0 || (ret > 0 && !(b & SECCOMP_FILTER_FLAG_NEW_LISTENER)));
 	if (stopping && ret)
 		set_timeless(before);
 	return ret;

@@ -25,15 +25,18 @@ static int real_sigaction(int signo, const struct sigaction *act, struct sigacti
 
 static void chain(int signo, siginfo_t *info, void *context)
 {
-	const struct sigaction *act = &program[LOAD_ACQUIRE(current) & 1];
+	const struct sigaction act = program[LOAD_ACQUIRE(current) & 1];
+	const struct sigaction dfl = { .sa_handler = SIG_DFL };
 
-	if (act->sa_flags & SA_SIGINFO) {
-		act->sa_sigaction(signo, info, context);
-	} else if (act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN) {
-		act->sa_handler(signo);
-	} else if (info->si_code > 0 || act->sa_handler == SIG_DFL) {
-		struct sigaction dfl = { .sa_handler = SIG_DFL };
-
+	/* Once, as the program asked: it may count on the second fault to end it. */
+	if (act.sa_flags & (int)SA_RESETHAND)
+		runtime_signal_program(&dfl, NULL);
+	if (act.sa_handler != SIG_DFL && act.sa_handler != SIG_IGN) {
+		if (act.sa_flags & SA_SIGINFO)
+			act.sa_sigaction(signo, info, context);
+		else
+			act.sa_handler(signo);
+	} else if (info->si_code > 0 || act.sa_handler == SIG_DFL) {
 		/* A fault happens again when we return; a SIGBUS that was sent does not. */
 		real_sigaction(signo, &dfl, NULL);
 		if (info->si_code <= 0)
@@ -76,11 +79,12 @@ int runtime_signal_program(const struct sigaction *act, struct sigaction *old)
 {
 	uint32_t now = LOAD(current);
 
+	/* The new one first: `old` may be the same place. */
+	if (act)
+		program[(now + 1) & 1] = *act;
 	if (old)
 		*old = program[now & 1];
-	if (act) {
-		program[(now + 1) & 1] = *act;
+	if (act)
 		STORE_RELEASE(current, now + 1);
-	}
 	return 0;
 }

@@ -121,16 +121,17 @@ int32_t runtime_thread_tid(void)
 	return runtime.pid;
 }
 
-/* Field 22 of a stat file; low bits, 0 when it cannot be had. *state is field 3. */
+/* Field 22 of a stat file; low bits, 0 when it cannot be had. *state is field 3. Past libc, whose calls are cancellation
+ * points: tracing is none. */
 uint32_t runtime_start_time(const char *path, char *state)
 {
 	char text[512];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	long n = fd < 0 ? -1 : syscall(SYS_read, fd, text, sizeof(text) - 1);
 	char *at;
 
 	if (fd >= 0)
-		close(fd);
+		syscall(SYS_close, fd);
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
@@ -233,6 +234,7 @@ void runtime_fork_child(void)
 	if (runtime_self.guard)
 		runtime_self.bare = true;
 	runtime_self.tid = 0;
+	runtime_self.real_tid = 0;
 	runtime_self.start = 0;
 	runtime_self.guard = 0;
 	runtime_self.held = NULL;
@@ -262,6 +264,9 @@ void runtime_fork_child(void)
  */
 void runtime_guard_enter(void)
 {
+	/* Forked past libc, and no event since: a child that shares our memory must not be the one to find out. */
+	if (LOAD(runtime.attached) && LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
+		runtime_fork_child();
 	runtime_self.guard++;
 	runtime_self.tid = 0;
 }

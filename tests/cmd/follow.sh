@@ -90,4 +90,31 @@ wait $follower 2>/dev/null
 "$RINGSIDE_SCRATCH/ticker" 1
 want 0 show -p --timeout 0.2
 grep -q 'n=0$' "$out" || fail "nothing after a killed follower"
+
+# Ending in the middle of a page prints that page to its end, so nothing comes twice.
+"$RINGSIDE_SCRATCH/ticker" 50
+want 0 show -p --timeout 0
+cp "$out" "$out.first"
+want 0 show -p --timeout 0.2
+[ "$(cat "$out.first" "$out" | grep -c tock)" -eq 50 ] || fail "50 ticks came $(cat "$out.first" "$out" | grep -c tock) times"
+
+# An event that nobody had brought when it began is printed by name all the same.
+"$RINGSIDE" show -p --timeout 1 >"$out.follow" 2>"$err" &
+follower=$!
+sleep 0.3
+want 0 write trace_marker before
+program newcomer <<'END'
+#include <ringside/ringside.h>
+RINGSIDE_EVENT(late, comer, field(int, n))
+int main(void)
+{
+	trace_late_comer(7);
+	return 0;
+}
+END
+"$RINGSIDE" start -e late 2>/dev/null
+"$RINGSIDE" write trace_marker again
+"$RINGSIDE_SCRATCH/newcomer"
+wait $follower
+grep -q 'newcomer-.* comer: n=7$' "$out.follow" || fail "not by name: $(cat "$out.follow")"
 exit 0

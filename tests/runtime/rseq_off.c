@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -111,6 +112,65 @@ static uint64_t run(struct control *control, const char *what, bool refuse, cons
 	return overflows(control) - before;
 }
 
+static void set_owners(const struct control *control, uint64_t owner)
+{
+	for (uint32_t i = 0; i < control->dir.ncpu; i++) {
+		off_t at = (off_t)(offsetof(struct rings_head, slot) + i * sizeof(struct overflow_slot));
+
+		CHECK(pwrite(control->dir.fd[SEGMENT_RINGS], &owner, sizeof(owner),
+			     at + (off_t)offsetof(struct overflow_slot, owner)) == sizeof(owner), "slots");
+	}
+}
+
+static pid_t start_one(const char *words)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		cpu_set_t one;
+
+		/* All on one CPU: that one's stream tells. */
+		CPU_ZERO(&one);
+		CPU_SET(0, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0", 1);
+		refuse_rseq();
+		execl("/proc/self/exe", "traced", words, (char *)NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+/* Every overflow ring is somebody else's, who lives: nothing comes through, and the next page that comes tells so. When their
+ * owner is dead, buried or not, they are taken from it. */
+static void all_taken(struct control *control)
+{
+	pid_t dead;
+	uint64_t lost, events;
+
+	tool_resize(control, 100);
+	set_owners(control, (uint64_t)(uint32_t)getpid() << 32);
+	expect_exit(start_one("50"), 20, "a program without any way");
+	set_owners(control, 0);
+	expect_exit(start_one("1"), 20, "a program");
+	events = read_all(control, true, NULL, NULL, &lost);
+	CHECK(events == 1 && lost == 50, "R6: of 51 events %llu are there and %llu told lost", (unsigned long long)events,
+	      (unsigned long long)lost);
+
+	dead = fork();
+	if (!dead)
+		_exit(0);
+	/* A zombie until we wait for it. */
+	pause_us(20000);
+	set_owners(control, (uint64_t)(uint32_t)dead << 32);
+	expect_exit(start_one("50"), 20, "a program that takes from the dead");
+	expect_exit(dead, 5, "the dead");
+	events = read_all(control, true, NULL, NULL, &lost);
+	CHECK(events == 50 && !lost, "R10: %llu of 50 events, %llu lost: the dead keep their rings",
+	      (unsigned long long)events, (unsigned long long)lost);
+	set_owners(control, 0);
+}
+
 int main(int argc, char **argv)
 {
 	struct control *control;
@@ -119,6 +179,12 @@ int main(int argc, char **argv)
 
 	if (argc > 2)
 		return traced(atoi(argv[1]), (unsigned)atoi(argv[2]));
+	if (argc == 2) {
+		event = note_event("rseq");
+		for (int i = 0; i < atoi(argv[1]); i++)
+			note_write(&event, 1, (uint32_t)i, NOTE_MIN);
+		return 0;
+	}
 	control = tool_start(2000);
 	taken = run(control, "a program without libc's rseq", false, "8", NULL);
 	printf("%llu of 17k events took overflow rings\n", (unsigned long long)taken);
@@ -127,6 +193,7 @@ int main(int argc, char **argv)
 	CHECK(taken >= 2000, "only %llu events took overflow rings", (unsigned long long)taken);
 	/* More writers than overflow rings: nobody waits, and what finds no way is counted. */
 	taken = run(control, "many threads without any rseq", true, "8", &lost);
+	all_taken(control);
 	printf("8 threads without rseq: %llu by overflow rings, %u counted as lost\n", (unsigned long long)taken, lost);
 	return 0;
 }

@@ -29,6 +29,7 @@
 #include "control/sets.h"
 #include "decode/page.h"
 #include "layout/registry.h"
+#include "runtime/local.h"
 #include "runtime/runtime.h"
 
 #define FAIL(...)                                                                                  \
@@ -386,25 +387,33 @@ static inline void ledger_see(const struct seen *seen, void *ctx)
 	check->sum[seen->who] += seen->seq;
 }
 
-/* Every note of the ledger is in the buffer, once, under its writer's tid, and nothing was lost. */
+/*
+ * Every note of the ledger is in the buffer, once, under its writer's tid, and nothing was lost. Where there is no rseq, more
+ * writers than overflow rings may lose some: then none is missing that is not counted.
+ */
 static inline void ledger_verify(const struct ledger *ledger, struct control *control, bool consume)
 {
 	struct ledger_check check = {
 		ledger, calloc(LEDGER_ROWS, sizeof(uint32_t)), calloc(LEDGER_ROWS, sizeof(uint64_t)),
 	};
-	uint64_t lost, total = 0;
+	bool may_lose = runtime_self.rs && (int32_t)runtime_self.rs->cpu_id < 0;
+	uint64_t lost, total = 0, unread = may_lose ? unread_now(control) : 0;
 
 	read_all(control, consume, ledger_see, &check, &lost);
-	CHECK(!lost, "R6: %llu events were lost", (unsigned long long)lost);
+	CHECK(!lost || may_lose, "R6: %llu events were lost", (unsigned long long)lost);
 	for (uint32_t who = 0; who < ledger->rows; who++) {
 		uint64_t n = ledger->row[who].count;
 
-		CHECK(check.got[who] == n && check.sum[who] == n * (n - (n > 0)) / 2,
+		CHECK((check.got[who] == n && check.sum[who] == n * (n - (n > 0)) / 2) ||
+		      (may_lose && check.got[who] < n),
 		      "R6: who %u (pid %d) wrote %llu notes, %u are there", who, ledger->row[who].tid,
 		      (unsigned long long)n, check.got[who]);
 		total += n;
 	}
-	printf("%u writers, %llu notes\n", ledger->rows, (unsigned long long)total);
+	CHECK(!may_lose || unread == total, "R6: %llu of %llu events are accounted for", (unsigned long long)unread,
+	      (unsigned long long)total);
+	printf("%u writers, %llu notes, %llu told lost\n", ledger->rows, (unsigned long long)total,
+	       (unsigned long long)lost);
 	free(check.got);
 	free(check.sum);
 }
