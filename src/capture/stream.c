@@ -559,6 +559,9 @@ static void arm(const struct stream *stream)
 	struct ring_source source = lane_source(stream, set, stream->cpu);
 	uint32_t wait = RING_WAIT_EVENT;
 
+	/* Only a consumer's lock keeps the set from being freed: who peeks looks by itself. */
+	if (!stream->consume)
+		return;
 	if (pwrite(stream->rings, &wait, sizeof(wait),
 		   (off_t)(source.offset + offsetof(struct ring_head, waiters))) < 0)
 		return;

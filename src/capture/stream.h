@@ -47,7 +47,7 @@ int stream_next(struct stream *stream, void *page, struct stream_page *info);
 void stream_accept(struct stream *stream);
 
 /* Sleeps until there may be something to read or `timeout_ms` are over (-1: no limit); returns 1 when worth a look,
- * 0 on timeout, -EINTR. Wakes at least each 100 ms to look by itself. */
+ * 0 on timeout, -EINTR. Writers wake a consumer; it looks by itself each 100 ms, and who peeks does only that. */
 int stream_wait(struct stream *stream, int timeout_ms);
 
 /* The same for several streams of one buffer at once: there is one place where all of them sleep. */

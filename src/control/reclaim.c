@@ -5,7 +5,7 @@
  *
  *   (a) a thread in a section that compared the generation before it changed. It was on a CPU and
  *       has not been off it since: when our own thread runs on that CPU, that section is aborted.
- *   (b) the owner of an overflow slot that looked at the generation before it changed. It is gone
+ *   (b) the owner of an overflow slot, or of a keeper, that looked at the generation before it changed. It is gone
  *       when the slot is free, was taken anew, or its owner is dead. Taking a slot is followed by a
  *       full barrier and a look at the generation, and we look at the slots after publishing: so
  *       whoever takes one after our look sees the new generation.
@@ -190,7 +190,7 @@ bool control_quiesce(const struct control *control, bool old_enough)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	}
 	atomic_thread_fence(memory_order_seq_cst);
-	for (uint32_t i = 0; i < control->dir.ncpu; i++)
+	for (uint32_t i = 0; i < control->dir.ncpu + RING_KEEPERS; i++)
 		if (!slot_passed(control, i, &patience_ms))
 			return false;
 	return true;

@@ -147,17 +147,23 @@ struct overflow_slot {
 };
 static_assert(sizeof(struct overflow_slot) == 64, "a line each");
 
+/*
+ * Behind the overflow slots come as many more that belong to no ring. Who stores into a set outside of a section (to wake a
+ * reader, to count a refusal, to give a ring its memory) takes one for that long: a set is not freed under a taken slot.
+ */
+#define RING_KEEPERS 64u
+
 struct rings_head {
 	struct segment_head seg;
 	uint64_t reserved[56];
-	struct overflow_slot slot[];	/* seg.ncpu of them */
+	struct overflow_slot slot[];	/* seg.ncpu of them, then RING_KEEPERS */
 };
 static_assert(offsetof(struct rings_head, slot) == 512, "overflow slots");
 
 /* Sets are laid out from here on. */
 static inline uint64_t rings_data_offset(uint32_t ncpu)
 {
-	return ring_align(512 + (uint64_t)ncpu * sizeof(struct overflow_slot));
+	return ring_align(512 + ((uint64_t)ncpu + RING_KEEPERS) * sizeof(struct overflow_slot));
 }
 
 #endif

@@ -68,24 +68,60 @@ static bool gone(uint64_t generation)
 	return __atomic_load_n(&runtime.control->published, __ATOMIC_SEQ_CST) != generation;
 }
 
+/* A set that somebody stores into outside of a section, kept from being freed meanwhile. */
+struct keeper {
+	struct overflow_slot *slot;
+	uint64_t before;	/* signals: a handler that never returns here would keep it for good */
+};
+
+/* False: the set is gone, or nobody can say. Partner: reclaiming publishes first and looks at the slots then. */
+static bool keep(struct keeper *keeper, uint64_t generation)
+{
+	struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
+	struct thread *thread = &runtime_self;
+	int i;
+
+	if (!rings)
+		return false;
+	runtime_signals_hold(&keeper->before);
+	i = ring_overflow_take(rings->slot + runtime.ncpu, RING_KEEPERS, (uint32_t)thread->real_tid % RING_KEEPERS,
+			       runtime_thread_identity(thread), runtime_owner_dead);
+	if (i >= 0) {
+		keeper->slot = &rings->slot[runtime.ncpu + (uint32_t)i];
+		if (!gone(generation))
+			return true;
+		ring_overflow_release(keeper->slot);
+	}
+	runtime_signals_restore(&keeper->before);
+	return false;
+}
+
+static void let_go(struct keeper *keeper)
+{
+	ring_overflow_release(keeper->slot);
+	runtime_signals_restore(&keeper->before);
+}
+
 /* A reader sleeps: it set `waiters`, had membarrier order that with our commit, and looked once more. */
 static __attribute__((noinline)) void wake(const struct view_buffer *buffer, struct ring_head *head, uint64_t generation,
 					   bool switched)
 {
-	uint32_t waiters = LOAD(head->waiters);
+	uint32_t waiters = LOAD(head->waiters), *wakes = buffer->wakes;
+	int saved = errno;
+	struct keeper keeper;
 
 	if (!(waiters & RING_WAIT_EVENT) && !(waiters & RING_WAIT_PAGE && switched))
 		return;
-	if (gone(generation))
-		return;
+	if (!keep(&keeper, generation))
+		goto out;
 	STORE(head->waiters, 0);
-	__atomic_fetch_add(buffer->wakes, 1, __ATOMIC_RELEASE);
-	if (!LOAD(runtime.locked)) {
-		int saved = errno;
-
-		syscall(SYS_futex, buffer->wakes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-		errno = saved;
-	}
+	__atomic_fetch_add(wakes, 1, __ATOMIC_RELEASE);
+	let_go(&keeper);
+	/* Only an address: what lies there by now does not matter. */
+	if (!LOAD(runtime.locked))
+		syscall(SYS_futex, wakes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+out:
+	errno = saved;
 }
 
 /* Until release_view() the view stays, unless its generation is gone() by now. Signals wait: a handler might never return
@@ -104,7 +140,8 @@ static void release_view(struct thread *thread, struct view *view, const uint64_
 	runtime_signals_restore(before);
 }
 
-/* The first event on a CPU gives its ring memory, so that a full file system is an error here and not a SIGBUS later. */
+/* The first event on a CPU gives its ring memory, so that a full file system is an error here and not a SIGBUS later. For
+ * the owner of a slot. */
 static bool make_ring(struct ring_ref *ref, unsigned char *ring, uint64_t generation)
 {
 	struct ring_head *head = (struct ring_head *)(void *)ring;
@@ -128,8 +165,14 @@ static void refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t gene
 {
 	const struct ring_ref *ref = &buffer->refs[cpu < runtime.ncpu ? cpu : 0];
 	struct ring_head *head = (struct ring_head *)(void *)ring_of(ref);
+	struct keeper keeper;
 
-	__atomic_fetch_add(gone(generation) ? &runtime.registry->refused : &head->refused, 1, __ATOMIC_RELAXED);
+	if (keep(&keeper, generation)) {
+		__atomic_fetch_add(&head->refused, 1, __ATOMIC_RELAXED);
+		let_go(&keeper);
+	} else {
+		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
+	}
 }
 
 static uint32_t current_cpu(void)
@@ -192,15 +235,19 @@ static bool find_ring(struct thread *thread, struct view *view, uint32_t b, cons
 	const struct view_buffer *buffer = &view->buffer[b];
 	uint32_t cpu = LOAD(thread->rs->cpu_id);
 	struct ring_ref *ref = &buffer->refs[cpu < runtime.ncpu ? cpu : 0];
+	struct keeper keeper;
 	uint64_t before;
-	bool made;
+	bool made = false;
 
 	if (cpu >= runtime.ncpu)
 		return false;
 	if (LOAD_ACQUIRE(ref->head))
 		return true;
 	hold_view(thread, view, &before);
-	made = !gone(op->generation) && make_ring(ref, ring_of(ref), op->generation);
+	if (keep(&keeper, op->generation)) {
+		made = make_ring(ref, ring_of(ref), op->generation);
+		let_go(&keeper);
+	}
 	release_view(thread, view, &before);
 	return made;
 }

@@ -67,7 +67,18 @@ static void errno_stays(struct control *control)
 		runtime_guard_leave();
 		tool_resize(control, 64 + (uint64_t)round % 2);
 	}
-	/* A ring that gets no memory; somebody else's slots. */
+	/* Overflow rings of the dead have to be asked for. */
+	for (uint32_t i = 0; i < control->dir.ncpu; i++) {
+		uint64_t owner = (uint64_t)INT32_MAX << 32 | 1;
+		off_t at = (off_t)(offsetof(struct rings_head, slot) + i * sizeof(struct overflow_slot));
+
+		CHECK(pwrite(control->dir.fd[SEGMENT_RINGS], &owner, sizeof(owner), at) == sizeof(owner), "slots");
+	}
+	runtime_guard_enter();
+	errno = 12345;
+	note_write(&event, 1, 0, NOTE_MIN);
+	CHECK(errno == 12345, "taking a ring from the dead changes errno to %d", errno);
+	runtime_guard_leave();
 	errno = 12345;
 	note_write_long(&event, 1, 0, 3000);
 	CHECK(errno == 12345, "a long event changes errno to %d", errno);
