@@ -140,15 +140,19 @@ static void release_view(struct thread *thread, struct view *view, const uint64_
 	runtime_signals_restore(before);
 }
 
+static size_t ring_size(const struct ring_ref *ref, const unsigned char *ring)
+{
+	return (size_t)(ref->pages - ring) + ((size_t)ref->npages << ref->page_shift);
+}
+
 /* The first event on a CPU gives its ring memory, so that a full file system is an error here and not a SIGBUS later. For
  * the owner of a slot. */
 static bool make_ring(struct ring_ref *ref, unsigned char *ring, uint64_t generation)
 {
 	struct ring_head *head = (struct ring_head *)(void *)ring;
-	size_t size = (size_t)(ref->pages - ring) + ((size_t)ref->npages << ref->page_shift);
 
 	if (!LOAD_ACQUIRE(head->made)) {
-		if (!runtime_back(ring, size) || gone(generation))
+		if (!runtime_back(ring, ring_size(ref, ring)) || gone(generation))
 			return false;
 		STORE_RELEASE(head->made, 1);
 	}
@@ -236,13 +240,24 @@ static bool find_ring(struct thread *thread, struct view *view, uint32_t b, cons
 	uint32_t cpu = LOAD(thread->rs->cpu_id);
 	struct ring_ref *ref = &buffer->refs[cpu < runtime.ncpu ? cpu : 0];
 	struct keeper keeper;
+	unsigned char *ring;
 	uint64_t before;
-	bool made = false;
+	size_t size;
+	bool made;
 
 	if (cpu >= runtime.ncpu)
 		return false;
 	if (LOAD_ACQUIRE(ref->head))
 		return true;
+	hold_view(thread, view, &before);
+	made = !gone(op->generation);
+	ring = ring_of(ref);
+	size = ring_size(ref, ring);
+	release_view(thread, view, &before);
+	/* First of all with signals on: a large ring takes its time, and whoever frees sets waits for none. */
+	if (!made || !runtime_back(ring, size))
+		return false;
+	made = false;
 	hold_view(thread, view, &before);
 	if (keep(&keeper, op->generation)) {
 		made = make_ring(ref, ring_of(ref), op->generation);

@@ -79,11 +79,11 @@ static void see(const struct seen *seen, void *ctx)
 
 int main(void)
 {
-	struct control *control = tool_start(20000), *other = tool_open();
+	struct control *control = tool_start(2000), *other = tool_open();
 	struct sigaction act = { .sa_handler = on_timer };
 	struct itimerspec every = { { 0, 300000 }, { 0, 300000 } };
 	struct sigevent tell = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM };
-	uint64_t count[3] = { 0 }, lost, end = now_ns() + 8000000000ull;
+	uint64_t count[3] = { 0 }, lost, end;
 	struct note_event late;
 	pthread_t flipper;
 	timer_t timer;
@@ -96,6 +96,7 @@ int main(void)
 	CHECK(!pthread_create(&flipper, NULL, flip, other), "pthread_create");
 	CHECK(!timer_create(CLOCK_MONOTONIC, &tell, &timer), "%s", strerror(errno));
 	timer_settime(timer, 0, &every, NULL);
+	end = now_ns() + 8000000000ull;
 	sigsetjmp(back, 1);
 	/* Whoever was jumped out of was guarded, perhaps. */
 	runtime_self.guard = 0;

@@ -96,7 +96,7 @@ static void *target_life(void *arg)
 
 int main(void)
 {
-	struct control *control = tool_start(8000);
+	struct control *control = tool_start(4000);
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
 	static volatile int state;
 	pthread_t thread, aimer;
