@@ -33,7 +33,7 @@ static void *work(void *arg)
 {
 	(void)arg;
 	for (int i = 0; i < EVENTS; i++) {
-		trace_count_wanted(i, "now here, now there" + i % 19);
+		trace_count_wanted(i, &"now here, now there"[i % 19]);
 		trace_count_unwanted(i);
 		if (i % 500 == 0)
 			sched_yield();
