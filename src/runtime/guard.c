@@ -67,29 +67,150 @@ void runtime_guard_init(void)
 	real.clone = (clone_fn *)next("clone");
 }
 
-/* For calls that come before the constructor. */
+/* For calls that come before the constructor. NULL in a program that is linked statically: there is no next one. */
 #define REAL(name) (real.name ? real.name : (__typeof__(real.name))next(#name))
+
+/* What is left then: other names of libc's for the same, and the system call itself. */
+#if defined(__GLIBC__)
+extern sigaction_fn __sigaction;
+extern clone_fn __clone;
+#else
+extern sigaction_fn __sigaction __attribute__((weak));
+extern clone_fn __clone __attribute__((weak));
+#endif
+extern spawn_fn __posix_spawn __attribute__((weak)), __posix_spawnp __attribute__((weak));
+__attribute__((visibility("hidden"))) long runtime_raw_syscall(long number, long a, long b, long c, long d, long e, long f);
+
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+	".hidden runtime_raw_syscall\n"
+	".globl runtime_raw_syscall\n"
+	".type runtime_raw_syscall, @function\n"
+	"runtime_raw_syscall:\n"
+	"	movq %rdi, %rax\n"
+	"	movq %rsi, %rdi\n"
+	"	movq %rdx, %rsi\n"
+	"	movq %rcx, %rdx\n"
+	"	movq %r8, %r10\n"
+	"	movq %r9, %r8\n"
+	"	movq 8(%rsp), %r9\n"
+	"	syscall\n"
+	"	ret\n"
+	".size runtime_raw_syscall, . - runtime_raw_syscall\n"
+	".popsection\n");
+#elif defined(__i386__)
+__asm__(".pushsection .text\n"
+	".hidden runtime_raw_syscall\n"
+	".globl runtime_raw_syscall\n"
+	".type runtime_raw_syscall, @function\n"
+	"runtime_raw_syscall:\n"
+	"	pushl %ebp\n"
+	"	pushl %edi\n"
+	"	pushl %esi\n"
+	"	pushl %ebx\n"
+	"	movl 20(%esp), %eax\n"
+	"	movl 24(%esp), %ebx\n"
+	"	movl 28(%esp), %ecx\n"
+	"	movl 32(%esp), %edx\n"
+	"	movl 36(%esp), %esi\n"
+	"	movl 40(%esp), %edi\n"
+	"	movl 44(%esp), %ebp\n"
+	"	int $0x80\n"
+	"	popl %ebx\n"
+	"	popl %esi\n"
+	"	popl %edi\n"
+	"	popl %ebp\n"
+	"	ret\n"
+	".size runtime_raw_syscall, . - runtime_raw_syscall\n"
+	".popsection\n");
+#elif defined(__aarch64__)
+__asm__(".pushsection .text\n"
+	".hidden runtime_raw_syscall\n"
+	".globl runtime_raw_syscall\n"
+	".type runtime_raw_syscall, %function\n"
+	"runtime_raw_syscall:\n"
+	"	mov x8, x0\n"
+	"	mov x0, x1\n"
+	"	mov x1, x2\n"
+	"	mov x2, x3\n"
+	"	mov x3, x4\n"
+	"	mov x4, x5\n"
+	"	mov x5, x6\n"
+	"	svc #0\n"
+	"	ret\n"
+	".size runtime_raw_syscall, . - runtime_raw_syscall\n"
+	".popsection\n");
+#endif
+
+static long call_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	syscall_fn *fn = REAL(syscall);
+	long ret;
+
+	if (fn)
+		return fn(number, a, b, c, d, e, f);
+	ret = runtime_raw_syscall(number, a, b, c, d, e, f);
+	if (ret >= 0 || ret < -4095)
+		return ret;
+	errno = (int)-ret;
+	return -1;
+}
+
+static int call_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+	prctl_fn *fn = REAL(prctl);
+
+	return fn ? fn(option, a, b, c, d) : (int)call_syscall(SYS_prctl, option, (long)a, (long)b, (long)c, (long)d, 0);
+}
+
+static int call_sigaction(int signo, const struct sigaction *act, struct sigaction *old)
+{
+	sigaction_fn *fn = REAL(sigaction);
+
+	if (!fn)
+		fn = __sigaction;
+	return fn(signo, act, old);
+}
+
+/* The kernel knows 64 signals, libc's sets have room for more. */
+static int call_sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	mask_fn *fn = REAL(sigprocmask);
+
+	if (fn)
+		return fn(how, set, old);
+	if (old)
+		sigemptyset(old);
+	return (int)call_syscall(SYS_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0);
+}
+
+/* Without a way on, a child cannot be had: libc has no other name for these in a static program. */
+static int call_spawn(spawn_fn *fn, spawn_fn *other, pid_t *pid, const char *path,
+		      const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const argv[],
+		      char *const envp[])
+{
+	int ret;
+
+	if (!fn)
+		fn = other;
+	if (!fn)
+		return ENOSYS;
+	runtime_guard_enter();
+	ret = fn(pid, path, actions, attr, argv, envp);
+	runtime_guard_leave();
+	return ret;
+}
 
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		       const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	int ret;
-
-	runtime_guard_enter();
-	ret = REAL(posix_spawn)(pid, path, actions, attr, argv, envp);
-	runtime_guard_leave();
-	return ret;
+	return call_spawn(REAL(posix_spawn), __posix_spawn, pid, path, actions, attr, argv, envp);
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	int ret;
-
-	runtime_guard_enter();
-	ret = REAL(posix_spawnp)(pid, file, actions, attr, argv, envp);
-	runtime_guard_leave();
-	return ret;
+	return call_spawn(REAL(posix_spawnp), __posix_spawnp, pid, file, actions, attr, argv, envp);
 }
 
 /*
@@ -105,11 +226,12 @@ long guard_syscall(long number, long a, long b, long c, long d, long e, long f) 
 int guard_clone(int (*fn)(void *), void *stack, int flags, void *arg, void *ptid, void *tls, void *ctid)
 {
 	bool shares = flags & CLONE_VM && !(flags & CLONE_SETTLS);
+	clone_fn *real_clone = REAL(clone);
 	int ret;
 
 	if (shares)
 		runtime_guard_enter();
-	ret = REAL(clone)(fn, stack, flags, arg, ptid, tls, ctid);
+	ret = (real_clone ? real_clone : __clone)(fn, stack, flags, arg, ptid, tls, ctid);
 	/* A child that runs beside us keeps using our TLS: we stay guarded. */
 	if (shares && (ret < 0 || flags & CLONE_VFORK))
 		runtime_guard_leave();
@@ -235,7 +357,7 @@ int guard_prctl(int option, unsigned long a, unsigned long b, unsigned long c, u
 	if (stopping)
 		set_timeless(1);
 	locking = option == PR_SET_SECCOMP && lock_up();
-	ret = REAL(prctl)(option, a, b, c, d);
+	ret = call_prctl(option, a, b, c, d);
 	if (locking)
 		locked_up(ret != 0);
 	if (stopping && ret)
@@ -257,7 +379,7 @@ long guard_syscall(long number, long a, long b, long c, long d, long e, long f)
 	if (stopping)
 		set_timeless(1);
 	locking = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER) && lock_up();
-	ret = REAL(syscall)(number, a, b, c, d, e, f);
+	ret = call_syscall(number, a, b, c, d, e, f);
 	/* More than 0 is a thread that could not have the filter, or a descriptor if one was asked for. */
 	if (locking)
 		locked_up(ret < 0 || (ret > 0 && !(b & SECCOMP_FILTER_FLAG_NEW_LISTENER)));
@@ -271,7 +393,7 @@ EXPORT int sigaction(int signo, const struct sigaction *act, struct sigaction *o
 	struct sigaction copy;
 
 	if (!runtime_signal_installed())
-		return REAL(sigaction)(signo, act, old);
+		return call_sigaction(signo, act, old);
 	if (signo == SIGBUS)
 		return runtime_signal_program(act, old);
 	if (act && sigismember(&act->sa_mask, SIGBUS) > 0) {
@@ -279,7 +401,7 @@ EXPORT int sigaction(int signo, const struct sigaction *act, struct sigaction *o
 		sigdelset(&copy.sa_mask, SIGBUS);
 		act = &copy;
 	}
-	return REAL(sigaction)(signo, act, old);
+	return call_sigaction(signo, act, old);
 }
 
 /* `set`, or `copy` of it, without SIGBUS if that would be held off. */
@@ -296,22 +418,27 @@ EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t copy;
 
-	return REAL(sigprocmask)(how, without_bus(how, set, &copy), old);
+	return call_sigprocmask(how, without_bus(how, set, &copy), old);
 }
 
 EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
+	mask_fn *fn = REAL(pthread_sigmask);
 	sigset_t copy;
 
-	return REAL(pthread_sigmask)(how, without_bus(how, set, &copy), old);
+	set = without_bus(how, set, &copy);
+	if (fn)
+		return fn(how, set, old);
+	return call_sigprocmask(how, set, old) ? errno : 0;
 }
 
 EXPORT sighandler_t signal(int signo, sighandler_t handler)
 {
+	signal_fn *fn = REAL(signal);
 	struct sigaction act, old;
 
-	if (signo != SIGBUS || handler == SIG_ERR || !runtime_signal_installed())
-		return REAL(signal)(signo, handler);
+	if (fn && (signo != SIGBUS || handler == SIG_ERR || !runtime_signal_installed()))
+		return fn(signo, handler);
 	memset(&act, 0, sizeof(act));
 	act.sa_handler = handler;
 	act.sa_flags = SA_RESTART;

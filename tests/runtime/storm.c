@@ -302,12 +302,18 @@ static int peeker(void)
 /* ---- the tool ---- */
 
 static uint64_t snapshot_lost;	/* in sets that became snapshots, before anybody could be told */
+static bool snapshot_left;	/* one was taken as it all ended: counted when the consumer is through */
 static uint64_t tool_changes;
 
-static void await_consumer(const struct control *control)
+/* False: it all ended before the consumer was that far. */
+static bool await_consumer(const struct control *control)
 {
-	while (__atomic_load_n(&arena->consumer_at, __ATOMIC_SEQ_CST) != control->state.published && !stopped())
+	while (__atomic_load_n(&arena->consumer_at, __ATOMIC_SEQ_CST) != control->state.published) {
+		if (stopped())
+			return false;
 		pause_us(500);
+	}
+	return true;
 }
 
 /* What a snapshot holds is nobody's but ours: look through what the consumer had not got. */
@@ -349,8 +355,10 @@ static void take_snapshot(struct control *control)
 	tool_commit(control);
 	if (!taken || wild)
 		return;
-	await_consumer(control);
-	count_snapshot(control);
+	if (await_consumer(control))
+		count_snapshot(control);
+	else
+		snapshot_left = true;
 }
 
 static void tame_change(struct control *control, uint64_t *dice)
@@ -469,6 +477,8 @@ static void check_sums(struct consumer *consumer)
 		lost += consumer->reading[cpu].lost;
 		stream_accept(consumer->stream[cpu]);
 	}
+	if (snapshot_left)
+		count_snapshot(control);
 	for (uint32_t i = 0; i <= control->state.buffers[0].nretired; i++) {
 		struct state_buffer *buffer = &control->state.buffers[0];
 		uint64_t *unread = calloc(control->dir.ncpu, sizeof(*unread));
