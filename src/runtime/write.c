@@ -21,6 +21,8 @@
 
 /* How often an event may find its view stale, or no place to build a new one. */
 #define VIEW_TRIES 1000
+/* How often it may find every overflow slot taken. */
+#define WAY_TRIES 30
 
 static_assert(RUNTIME_RECORD_MAX <= RING_PAYLOAD_MAX, "a record of any size fits into any page");
 
@@ -210,12 +212,13 @@ static enum ring_result overflow_owned(const struct view *view, uint32_t b, stru
 	return ring_twin_write(ref, op, cpu);
 }
 
-/* Signals are held off: a handler that never returns here (longjmp) would keep the slot for good. */
+/* RING_AGAIN: others have all the slots. Signals are held off: a handler that never returns here (longjmp) would keep the
+ * slot for good. */
 static enum ring_result overflow(struct thread *thread, struct view *view, uint32_t b, struct ring_op *op)
 {
 	struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
 	uint32_t cpu = current_cpu();
-	enum ring_result result = RING_NOWHERE;
+	enum ring_result result = RING_AGAIN;
 	uint64_t before;
 	int slot;
 
@@ -267,21 +270,34 @@ static bool find_ring(struct thread *thread, struct view *view, uint32_t b, cons
 	return made;
 }
 
-/* What to do when a section did not end in a commit. RING_STALE: try again with a new view. */
+static bool settled(enum ring_result result)
+{
+	return result == RING_DONE || result == RING_DROPPED || result == RING_STALE;
+}
+
+/*
+ * What to do when a section did not end in a commit. RING_STALE: try again with a new view. Giving a large ring its memory
+ * takes long enough to be moved to the next CPU that has none, and for others to hold every overflow slot meanwhile; that
+ * passes, so that we go round a few times. A lack of memory does not pass.
+ */
 static __attribute__((noinline)) enum ring_result other_way(struct thread *thread, struct view *view, uint32_t b,
 							    struct ring_op *op, enum ring_result result)
 {
-	const struct view_buffer *buffer = &view->buffer[b];
 	int saved = errno;
 
-	if (result == RING_NOWHERE && !thread->guard && find_ring(thread, view, b, op))
-		result = ring_write(thread->rs, op);
-	if (result == RING_STALE || result == RING_DONE || result == RING_DROPPED)
-		goto out;
-	result = gone(op->generation) ? RING_STALE : overflow(thread, view, b, op);
-	if (result != RING_STALE && result != RING_DONE && result != RING_DROPPED)
-		refuse(buffer, op->cpu, op->generation);
-out:
+	for (int tries = 0;; tries++) {
+		if (result == RING_NOWHERE && !thread->guard && find_ring(thread, view, b, op))
+			result = ring_write(thread->rs, op);
+		if (!settled(result))
+			result = gone(op->generation) ? RING_STALE : overflow(thread, view, b, op);
+		if (result != RING_AGAIN || tries == WAY_TRIES)
+			break;
+		if (!LOAD(runtime.locked))
+			sched_yield();
+		result = thread->guard ? RING_NOWHERE : ring_write(thread->rs, op);
+	}
+	if (!settled(result))
+		refuse(&view->buffer[b], op->cpu, op->generation);
 	errno = saved;
 	return result;
 }

@@ -80,6 +80,9 @@ int main(void)
 		if (round % 8 == 3)
 			tool_enable(control, "other", "life", round % 16 == 3);
 	}
+	/* A joined thread may still be on its way out. */
+	for (int i = 0; i < 1000 && threads_now() != 1; i++)
+		usleep(10000);
 	CHECK(threads_now() == 1, "the program has %u threads", threads_now());
 	ledger_verify(ledger, control, false);
 	names = check_names(control);
