@@ -35,12 +35,13 @@ lines() {
 # It waits for a directory that has no rings yet, and for a program that comes.
 want 0 start -e tick
 want 0 reset
+: >"$out.follow"
 "$RINGSIDE" show -p >"$out.follow" 2>"$err" &
 follower=$!
 sleep 0.2
 want 0 start -e tick
 "$RINGSIDE_SCRATCH/ticker" 1
-lines "$out.follow" 1 5 || fail "nothing came within 5 s"
+lines "$out.follow" 1 30 || fail "nothing came within 5 s"
 grep -q 'tock: n=0$' "$out.follow" || fail "not the tick"
 ! grep -q '^#' "$out.follow" || fail "a header"
 
@@ -56,7 +57,7 @@ for kb in 900 2000 500 3000 1408; do
 	sleep 0.03
 done
 wait $ticker
-lines "$out.follow" 20001 10 || fail "$(wc -l <"$out.follow") lines"
+lines "$out.follow" 20001 60 || fail "$(wc -l <"$out.follow") lines"
 sleep 0.3
 [ "$(wc -l <"$out.follow")" -eq 20001 ] || fail "$(wc -l <"$out.follow") lines"
 sed -n 's/.*tock: n=//p' "$out.follow" | tail -n +2 | cmp -s - "$(
@@ -78,31 +79,28 @@ want 0 show -p --timeout 0.3
 "$RINGSIDE_SCRATCH/ticker" 1
 want 0 show -p --timeout 0.3 --json
 [ "$(grep -c '"n":0' "$out")" -eq 1 ] || fail "not one tick"
-[ $(($(date +%s) - start)) -le 5 ] || fail "took too long"
+[ $(($(date +%s) - start)) -le 60 ] || fail "took too long"
 
 # A follower that is killed takes nothing along that it did not print.
 "$RINGSIDE_SCRATCH/ticker" 500
-"$RINGSIDE" show -p >"$out.follow" 2>"$err" &
+: >"$out.killed"
+"$RINGSIDE" show -p >"$out.killed" 2>"$err" &
 follower=$!
-lines "$out.follow" 500 5 || fail "500 ticks"
+lines "$out.killed" 500 30 || fail "500 ticks"
 kill -KILL $follower
 wait $follower 2>/dev/null
 "$RINGSIDE_SCRATCH/ticker" 1
-want 0 show -p --timeout 0.2
+want 0 show -p --timeout 1
 grep -q 'n=0$' "$out" || fail "nothing after a killed follower"
 
 # Ending in the middle of a page prints that page to its end, so nothing comes twice.
 "$RINGSIDE_SCRATCH/ticker" 50
 want 0 show -p --timeout 0
 cp "$out" "$out.first"
-want 0 show -p --timeout 0.2
+want 0 show -p --timeout 1
 [ "$(cat "$out.first" "$out" | grep -c tock)" -eq 50 ] || fail "50 ticks came $(cat "$out.first" "$out" | grep -c tock) times"
 
 # An event that nobody had brought when it began is printed by name all the same.
-"$RINGSIDE" show -p --timeout 1 >"$out.follow" 2>"$err" &
-follower=$!
-sleep 0.3
-want 0 write trace_marker before
 program newcomer <<'END'
 #include <ringside/ringside.h>
 RINGSIDE_EVENT(late, comer, field(int, n))
@@ -112,9 +110,15 @@ int main(void)
 	return 0;
 }
 END
+: >"$out.late"
+"$RINGSIDE" show -p >"$out.late" 2>"$err" &
+follower=$!
+want 0 write trace_marker before
+lines "$out.late" 1 30 || fail "no marker"
 "$RINGSIDE" start -e late 2>/dev/null
-"$RINGSIDE" write trace_marker again
 "$RINGSIDE_SCRATCH/newcomer"
+lines "$out.late" 2 30 || fail "no newcomer: $(cat "$out.late")"
+kill -INT $follower
 wait $follower
-grep -q 'newcomer-.* comer: n=7$' "$out.follow" || fail "not by name: $(cat "$out.follow")"
+grep -q 'newcomer-.* comer: n=7$' "$out.late" || fail "not by name: $(cat "$out.late")"
 exit 0

@@ -239,7 +239,8 @@ static uint64_t tail_before(uint64_t tail)
 
 /*
  * All pages that are still there, oldest first; the count of events ever written to the ring in
- * *nr.
+ * *nr. Not the page that comes next: a switch that was aborted, and gone on with on another CPU, has
+ * emptied it.
  */
 static bool ring_check(uint32_t cpu, uint64_t *nr)
 {
@@ -251,7 +252,7 @@ static bool ring_check(uint32_t cpu, uint64_t *nr)
 	const struct page_head *page;
 	const struct ring_slot *slot;
 
-	while (n < NPAGES && tail != 0) {
+	while (n < NPAGES - 1 && tail != 0) {
 		tail = tail_before(tail);
 		n++;
 	}
