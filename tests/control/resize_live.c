@@ -5,7 +5,9 @@
  */
 #include "control/room.h"
 
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -99,6 +101,7 @@ static pid_t start(void (*what)(int), int number)
 
 	CHECK(pid >= 0, "fork");
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (what)
 			what(number);
 		reader();
@@ -127,13 +130,25 @@ static uint64_t left_behind(struct control *control)
 	return left;
 }
 
+/* A reader that gets hardly any time holds up the tool, which says so and must change nothing then. */
+static void resize(struct control *control, int kb)
+{
+	struct err err = ERR_INIT;
+	char size[16];
+	int r = -EBUSY;
+
+	snprintf(size, sizeof(size), "%d", kb);
+	for (int tries = 0; r == -EBUSY && tries < 20; tries++)
+		r = tree_write(control, "buffer_size_kb", size, strlen(size), TREE_TRUNC, &err);
+	CHECK(!r, "%s", err.text);
+}
+
 int main(void)
 {
 	struct control *control = room_open();
 	const uint32_t *hint;
 	pid_t writers[WRITERS], follower;
 	uint64_t written = 0;
-	char size[16];
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(shared != MAP_FAILED, "mmap");
@@ -143,8 +158,7 @@ int main(void)
 	for (int i = 0; i < WRITERS; i++)
 		writers[i] = start(writer, i);
 	for (int i = 0; i < RESIZES; i++) {
-		snprintf(size, sizeof(size), "%d", 200 + i % 5 * 100);
-		room_write(control, "buffer_size_kb", size, 0);
+		resize(control, 200 + i % 5 * 100);
 		nanosleep(&(struct timespec){ 0, (i % 7) * 5000000 }, NULL);
 	}
 	shared->stop = 1;
