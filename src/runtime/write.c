@@ -212,9 +212,16 @@ static enum ring_result overflow_owned(const struct view *view, uint32_t b, stru
 	return ring_twin_write(ref, op, cpu);
 }
 
+static bool nobody_dead(uint64_t owner)
+{
+	(void)owner;
+	return false;
+}
+
 /* RING_AGAIN: others have all the slots. Signals are held off: a handler that never returns here (longjmp) would keep the
  * slot for good. */
-static enum ring_result overflow(struct thread *thread, struct view *view, uint32_t b, struct ring_op *op)
+static enum ring_result overflow(struct thread *thread, struct view *view, uint32_t b, struct ring_op *op,
+				 bool (*dead)(uint64_t owner))
 {
 	struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
 	uint32_t cpu = current_cpu();
@@ -226,7 +233,7 @@ static enum ring_result overflow(struct thread *thread, struct view *view, uint3
 	if (!rings)
 		return RING_NOWHERE;
 	hold_view(thread, view, &before);
-	slot = ring_overflow_take(rings->slot, runtime.ncpu, cpu, runtime_thread_identity(thread), runtime_owner_dead);
+	slot = ring_overflow_take(rings->slot, runtime.ncpu, cpu, runtime_thread_identity(thread), dead);
 	if (slot >= 0) {
 		result = overflow_owned(view, b, op, cpu, slot);
 		ring_overflow_release(&rings->slot[slot]);
@@ -283,18 +290,21 @@ static bool settled(enum ring_result result)
 static __attribute__((noinline)) enum ring_result other_way(struct thread *thread, struct view *view, uint32_t b,
 							    struct ring_op *op, enum ring_result result)
 {
+	bool (*dead)(uint64_t owner) = runtime_owner_dead;
 	int saved = errno;
 
 	for (int tries = 0;; tries++) {
 		if (result == RING_NOWHERE && !thread->guard && find_ring(thread, view, b, op))
 			result = ring_write(thread->rs, op);
 		if (!settled(result))
-			result = gone(op->generation) ? RING_STALE : overflow(thread, view, b, op);
+			result = gone(op->generation) ? RING_STALE : overflow(thread, view, b, op, dead);
 		if (result != RING_AGAIN || tries == WAY_TRIES)
 			break;
 		if (!LOAD(runtime.locked))
 			sched_yield();
 		result = thread->guard ? RING_NOWHERE : ring_write(thread->rs, op);
+		/* Who lives takes a look into /proc for each slot to find out: once. */
+		dead = nobody_dead;
 	}
 	if (!settled(result))
 		refuse(&view->buffer[b], op->cpu, op->generation);
