@@ -159,6 +159,14 @@ int control_commit(struct control *control, struct err *err)
 	return r;
 }
 
+int control_end(struct control *control, int r, struct err *err)
+{
+	if (!r)
+		return control_commit(control, err);
+	control_cancel(control);
+	return r;
+}
+
 int control_reset(struct control *control, struct err *err)
 {
 	struct err unreadable = ERR_INIT;
@@ -171,9 +179,5 @@ int control_reset(struct control *control, struct err *err)
 		err_set(err, r, "%s", unreadable.text);
 	else
 		r = control_buffers_drop(control, err);
-	if (r) {
-		control_cancel(control);
-		return r;
-	}
-	return control_commit(control, err);
+	return control_end(control, r, err);
 }

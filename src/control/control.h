@@ -40,6 +40,8 @@ int control_refresh(struct control *control, struct err *err);
 int control_begin(struct control *control, struct err *err);
 int control_commit(struct control *control, struct err *err);
 void control_cancel(struct control *control);
+/* Commits when the changes went well (`r` 0), else cancels and hands `r` on. */
+int control_end(struct control *control, int r, struct err *err);
 
 /* Everything off and as in a fresh directory, even when the present state cannot be read. */
 int control_reset(struct control *control, struct err *err);

@@ -169,11 +169,7 @@ int node_set_event_write(struct node_request *request, struct err *err)
 	if (request->trunc)
 		control_rules_clear(&control->state, request->buffer);
 	r = tokens_apply(request, err);
-	if (r) {
-		control_cancel(control);
-		return r;
-	}
-	return control_commit(control, err);
+	return control_end(control, r, err);
 }
 
 int node_enable_read(struct node_request *request, struct err *err)
@@ -219,11 +215,7 @@ int node_enable_write(struct node_request *request, struct err *err)
 		return r;
 	r = control_enable(control, request->buffer, request->part[0][0] ? request->part[0] : "*",
 			   request->part[1][0] ? request->part[1] : "*", on, err);
-	if (r) {
-		control_cancel(control);
-		return r;
-	}
-	return control_commit(control, err);
+	return control_end(control, r, err);
 }
 
 int node_format_read(struct node_request *request, struct err *err)

@@ -109,11 +109,7 @@ int node_size_write(struct node_request *request, struct err *err)
 				  err);
 	if (!r)
 		r = control_buffer_expand(control, buffer, err);
-	if (r) {
-		control_cancel(control);
-		return r;
-	}
-	return control_commit(control, err);
+	return control_end(control, r, err);
 }
 
 int node_marker_write(struct node_request *request, struct err *err)

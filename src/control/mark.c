@@ -35,11 +35,7 @@ static int prepare(struct control *control, struct err *err)
 	if (r)
 		return r;
 	r = control_buffer_expand(control, top, err);
-	if (r) {
-		control_cancel(control);
-		return r;
-	}
-	return control_commit(control, err);
+	return control_end(control, r, err);
 }
 
 int control_mark(struct control *control, const char *text, size_t len, struct err *err)

@@ -83,11 +83,7 @@ int node_trace_write(struct node_request *request, struct err *err)
 	if (r)
 		return r;
 	r = control_buffer_clear(control, node_buffer(request), err);
-	if (r) {
-		control_cancel(control);
-		return r;
-	}
-	return control_commit(control, err);
+	return control_end(control, r, err);
 }
 
 /* A consumer's rings are locked first; after that the state must still be the same (rows.c). */
