@@ -16,16 +16,7 @@
 #include "base/err.h"
 #include "control/control.h"
 #include "control/tree.h"
-
-#define CHECK(cond, ...)                                                                           \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond);                 \
-			fprintf(stderr, __VA_ARGS__);                                              \
-			fputc('\n', stderr);                                                       \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "insist.h"
 
 static inline struct control *room_open(void)
 {

@@ -14,19 +14,10 @@
 #include <unistd.h>
 
 #include "capture/cursor.h"
+#include "insist.h"
 #include "ring/arch.h"
 #include "ring/read.h"
 #include "ring/write.h"
-
-#define CHECK(cond, ...)                                                                           \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond);                 \
-			fprintf(stderr, __VA_ARGS__);                                              \
-			fputc('\n', stderr);                                                       \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 struct lab {
 	int fd;

@@ -14,20 +14,12 @@
 #include "capture/stream.h"
 #include "control/control.h"
 #include "control/enable.h"
+#include "insist.h"
 
 RINGSIDE_EVENT(count, wanted, field(int, n), string(text))
 RINGSIDE_EVENT(count, unwanted, field(int, n))
 
 #define EVENTS 50000
-#define CHECK(cond, ...)                                                                           \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond);                 \
-			fprintf(stderr, __VA_ARGS__);                                              \
-			fputc('\n', stderr);                                                       \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 static void *work(void *arg)
 {

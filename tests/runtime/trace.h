@@ -28,6 +28,7 @@
 #include "control/enable.h"
 #include "control/sets.h"
 #include "decode/page.h"
+#include "insist.h"
 #include "layout/registry.h"
 #include "runtime/local.h"
 #include "runtime/runtime.h"
@@ -38,16 +39,6 @@
 		fprintf(stderr, __VA_ARGS__);                                                      \
 		fputc('\n', stderr);                                                               \
 		exit(1);                                                                           \
-	} while (0)
-
-#define CHECK(cond, ...)                                                                           \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond);                 \
-			fprintf(stderr, __VA_ARGS__);                                              \
-			fputc('\n', stderr);                                                       \
-			exit(1);                                                                   \
-		}                                                                                  \
 	} while (0)
 
 static inline __attribute__((noreturn)) void skip(const char *why)

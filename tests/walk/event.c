@@ -18,18 +18,9 @@
 #include "control/names.h"
 #include "control/tree.h"
 #include "decode/page.h"
+#include "insist.h"
 #include "layout/page.h"
 #include "report/trace.h"
-
-#define CHECK(cond, ...)                                                                           \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond);                 \
-			fprintf(stderr, __VA_ARGS__);                                              \
-			fputc('\n', stderr);                                                       \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 /* event/: one macro makes the record's layout, its format text, and a function to call. Its constructor has registered it in
  * the tracing directory before main. */
