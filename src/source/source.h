@@ -1,0 +1,63 @@
+/*
+ * source: any tree that looks like the kernel's tracefs, whoever provides it.
+ *
+ * Commands and the control library speak to a source and do not care which: a tracing directory, reached
+ * in this process through control/tree, or files under a directory: a mount of ours, the kernel's tracefs.
+ * Paths are relative to the tree's root. Errors are the tree's own, with words that begin with the path.
+ * One thread at a time.
+ */
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "control/control.h"
+
+struct source;
+
+/* Where it is: `tracefs` if given, else the kernel's if `kernel`, else the tracing directory `dir` (NULL: the usual one). */
+struct source_how {
+	const char *dir;
+	const char *tracefs;
+	bool kernel;
+	bool create;	/* make the tracing directory if there is none */
+	bool escape;	/* control characters that programs recorded are shown as \n, \x1b */
+};
+
+int source_open(struct source **out, const struct source_how *how, struct err *err);
+void source_close(struct source *source);
+
+/* For people: "/run/user/1000/ringside", "/sys/kernel/tracing". */
+const char *source_name(const struct source *source);
+
+/* The tracing directory's handle, for what only that has; NULL of other sources. */
+struct control *source_control(struct source *source);
+
+typedef int source_put(void *ctx, const void *bytes, size_t len);
+
+bool source_exists(struct source *source, const char *path);
+/* The whole text; of a file that is followed, what is there now. */
+int source_read(struct source *source, const char *path, struct buf *out, struct err *err);
+int source_pump(struct source *source, const char *path, source_put *put, void *ctx, struct err *err);
+/*
+ * A file that is followed, as it comes, until `put` or `over` says so (-errno of `put` is handed on;
+ * `over` is asked at least ten times a second and after each piece) or until it ends.
+ */
+int source_follow(struct source *source, const char *path, source_put *put,
+		  bool (*over)(void *ctx), void *ctx, struct err *err);
+
+/* As `> path`, or `>> path` if `append`. */
+int source_write(struct source *source, const char *path, const char *text, size_t len, bool append,
+		 struct err *err);
+
+/* Names, sorted, one a line; directories end in '/'. */
+int source_list(struct source *source, const char *path, struct buf *out, struct err *err);
+
+int source_mkdir(struct source *source, const char *path, struct err *err);
+int source_rmdir(struct source *source, const char *path, struct err *err);
+
+#endif
