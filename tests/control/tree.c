@@ -13,6 +13,12 @@
 	"\tfield:int n;\toffset:8;\tsize:4;\tsigned:1;\n\n"                                        \
 	"print fmt: \"n=%d\", REC->n\n"
 
+#if defined(__x86_64__) || defined(__i386__)
+#define CLOCKS "[local] global counter uptime mono mono_raw boot tai x86-tsc\n"
+#else
+#define CLOCKS "[local] global counter uptime mono mono_raw boot tai\n"
+#endif
+
 static const uint32_t *hint_order, *hint_pay, *hint_hit, *hint_small;
 static uint32_t id_order, id_pay, id_hit, id_small;
 
@@ -228,7 +234,7 @@ static void check_paths(struct control *control)
 	room_write(control, "trace_clock", "nosuch", -EINVAL);
 	room_expect(control, "current_tracer", "nop\n");
 	room_expect(control, "available_tracers", "nop\n");
-	room_expect(control, "trace_clock", "[local]\n");
+	room_expect(control, "trace_clock", CLOCKS);
 }
 
 static void check_list(struct control *control)
