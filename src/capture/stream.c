@@ -25,6 +25,7 @@
 
 #define SETS_MAX (STATE_RETIRED_MAX + 1)
 #define SLEEP_MS 100
+#define LOCK_TRIES 2000
 
 struct lane {
 	struct cursor cursor;
@@ -133,6 +134,14 @@ static void reader_close(const struct stream *stream, struct reader *reader)
 	memset(reader, 0, sizeof(*reader));
 }
 
+/* A transaction that is about to give up the set locks all bytes at once, until it ends: that passes. */
+static bool in_transaction(const struct stream *stream, const struct state_set *set)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)set->offset, .l_len = 1 };
+
+	return !fcntl(stream->rings, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
 /* The right to consume this CPU of this buffer: a lock on a byte of the set's head, which dies with its holder. */
 static int lock_set(const struct stream *stream, const struct state_set *set, short type)
 {
@@ -143,7 +152,14 @@ static int lock_set(const struct stream *stream, const struct state_set *set, sh
 		.l_len = 1,
 	};
 
-	return fcntl(stream->rings, F_OFD_SETLK, &lock) ? -errno : 0;
+	for (int i = 0; fcntl(stream->rings, F_OFD_SETLK, &lock); i++) {
+		int error = errno;
+
+		if ((error != EAGAIN && error != EACCES) || i == LOCK_TRIES || !in_transaction(stream, set))
+			return -error;
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+	}
+	return 0;
 }
 
 static struct reader *reader_of(struct stream *stream, const struct state_set *set)
