@@ -134,12 +134,11 @@ static void reader_close(const struct stream *stream, struct reader *reader)
 	memset(reader, 0, sizeof(*reader));
 }
 
-/* A transaction that is about to give up the set locks all bytes at once, until it ends: that passes. */
-static bool in_transaction(const struct stream *stream, const struct state_set *set)
+/* Does another consumer have what we want to lock? A transaction that is about to give up the set locks all its bytes at
+ * once, and that passes. */
+static bool is_consumed(const struct stream *stream, struct flock lock)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)set->offset, .l_len = 1 };
-
-	return !fcntl(stream->rings, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+	return fcntl(stream->rings, F_OFD_GETLK, &lock) || (lock.l_type != F_UNLCK && lock.l_len == 1);
 }
 
 /* The right to consume this CPU of this buffer: a lock on a byte of the set's head, which dies with its holder. */
@@ -155,7 +154,7 @@ static int lock_set(const struct stream *stream, const struct state_set *set, sh
 	for (int i = 0; fcntl(stream->rings, F_OFD_SETLK, &lock); i++) {
 		int error = errno;
 
-		if ((error != EAGAIN && error != EACCES) || i == LOCK_TRIES || !in_transaction(stream, set))
+		if ((error != EAGAIN && error != EACCES) || i == LOCK_TRIES || is_consumed(stream, lock))
 			return -error;
 		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
 	}
