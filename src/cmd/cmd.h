@@ -38,6 +38,9 @@ const struct cmd *cmd_at(size_t i);
 /* Options that every command has. */
 extern const struct opt cmd_common[];
 
+/* Colour is for people: on a terminal, unless they said no. */
+bool cmd_colour(int fd);
+
 /* A line on stderr, "ringside: ...". */
 void cmd_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -50,18 +50,17 @@ const struct cmd *cmd_find(const char *name)
 	return NULL;
 }
 
-/* Colour is for people: on a terminal, unless they said no. */
-static bool colour(void)
+bool cmd_colour(int fd)
 {
 	const char *no = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
 
-	return !(no && *no) && term && strcmp(term, "dumb") && isatty(STDERR_FILENO);
+	return !(no && *no) && term && strcmp(term, "dumb") && isatty(fd);
 }
 
 static void say(const char *fmt, va_list ap)
 {
-	const char *before = colour() ? "\033[1;31m" : "", *after = *before ? "\033[0m" : "";
+	const char *before = cmd_colour(STDERR_FILENO) ? "\033[1;31m" : "", *after = *before ? "\033[0m" : "";
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
