@@ -30,7 +30,7 @@ void control_text_head(const struct control_text *text, struct buf *out)
 		.cpus = online > 0 ? (unsigned int)online : 1,
 	};
 
-	report_trace_header(out, &head);
+	report_trace_header(out, &head, 0);
 }
 
 void control_text_row(struct control_text *text, struct buf *out, const struct control_row *row)
@@ -41,7 +41,7 @@ void control_text_row(struct control_text *text, struct buf *out, const struct c
 	if (row->lost && !(text->peeks && row->first))
 		report_trace_lost(out, row->row.cpu, row->lost);
 	if (row->first && overrun && text->n > 1 && text->flags & BUFFER_ANNOTATE)
-		report_trace_started(out, row->row.cpu);
+		report_trace_started(out, row->row.cpu, flags);
 	text->n++;
 	report_trace_line(out, &row->row, control_rows_ctx(text->rows), flags);
 }
