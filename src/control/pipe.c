@@ -56,16 +56,17 @@ static int pipe_more(struct node_request *request, void *flow, size_t want, stru
 	const struct state_buffer *buffer = node_buffer(request);
 	struct pipe *pipe = flow;
 	struct control_row row;
+	size_t start = request->out.len;
 	int r = 1;
 
-	while (request->out.len < want && pipe->left &&
+	while (request->out.len - start < want && pipe->left &&
 	       (r = control_rows_next(pipe->rows, &row, err)) == 1) {
 		control_text_row(&pipe->text, &request->out, &row);
 		pipe->left--;
 	}
 	if (r < 0)
 		return r;
-	if (request->out.len) {
+	if (request->out.len > start) {
 		pipe->read = true;
 		return 1;
 	}
@@ -217,12 +218,14 @@ static int raw_room(struct raw *raw)
 static int raw_more(struct node_request *request, void *flow, size_t want, struct err *err)
 {
 	struct raw *raw = flow;
+	size_t start = request->out.len;
 	struct stream_page info;
 	int r = raw_follow(request, raw, err);
 
 	if (!r)
 		r = raw_room(raw);
-	while (!r && raw->left && (!request->out.len || request->out.len + raw->page_size <= want)) {
+	while (!r && raw->left && (request->out.len == start ||
+				   request->out.len - start + raw->page_size <= want)) {
 		r = stream_next(raw->stream, raw->page, &info);
 		if (r <= 0)
 			break;
@@ -232,7 +235,7 @@ static int raw_more(struct node_request *request, void *flow, size_t want, struc
 	}
 	if (r < 0)
 		return err && err->code ? r : err_set(err, r, "cannot be read: %s", strerror(-r));
-	return request->out.len ? 1 : -EAGAIN;
+	return request->out.len > start ? 1 : -EAGAIN;
 }
 
 static int raw_wait(struct node_request *request, void *flow, int timeout_ms, struct err *err)

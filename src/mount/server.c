@@ -108,6 +108,8 @@ static void server_fini(struct server *server)
 	if (server->inodes.slots)
 		inodes_fini(&server->inodes);
 	handles_fini(&server->handles);
+	if (server->backings.device > 0)
+		backings_fini(&server->backings);
 	if (server->ready >= 0)
 		close(server->ready);
 }
@@ -147,7 +149,10 @@ static int mount_session(struct server *server, const char *place, const char *p
 	if (r)
 		return err_set(err, -EPERM, "%s: cannot be mounted on: %s", place,
 			       *said ? said : "libfuse does not say why");
-	return 0;
+	r = backings_init(&server->backings, server->session);
+	if (r)
+		fuse_session_unmount(server->session);
+	return r ? err_set(err, r, "out of memory") : 0;
 }
 
 void server_is_ready(struct server *server)
