@@ -25,10 +25,10 @@ static int maps(int32_t pid, const struct stat *st)
 	if (!file)
 		return errno == EACCES || errno == EPERM ? -EACCES : 0;
 	while (!found && fgets(line, sizeof(line), file)) {
-		unsigned long inode;
+		unsigned long long inode;
 
 		/* Some file systems show another device here than stat() does: the name has to do. */
-		found = sscanf(line, "%*x-%*x %*s %*x %*x:%*x %lu", &inode) == 1 &&
+		found = sscanf(line, "%*x-%*x %*s %*x %*x:%*x %llu", &inode) == 1 &&
 			inode == st->st_ino && strstr(line, "/registry");
 	}
 	fclose(file);

@@ -264,15 +264,13 @@ static void put_zsh_command(struct buf *out, const struct cmd *cmd)
 }
 
 static const char zsh_add[] =
-	"# Offers the words of a kind.\n"
+	"# Offers the words of a kind, which is the last argument; those before it are for compadd.\n"
 	"_ringside_add() {\n"
-	"\tlocal -a found\n"
-	"\tfound=(${(f)\"$(_ringside_words $1 $PREFIX)\"})\n"
-	"\tif [[ $1 == files ]]; then\n"
-	"\t\tcompadd -S '' -a found\n"
-	"\telse\n"
-	"\t\tcompadd -a found\n"
-	"\tfi\n"
+	"\tlocal -a found how\n"
+	"\thow=(${@[1,-2]})\n"
+	"\tfound=(${(f)\"$(_ringside_words ${@[-1]} $PREFIX)\"})\n"
+	"\t[[ ${@[-1]} == files ]] && how+=(-S '')\n"
+	"\tcompadd \"${how[@]}\" -a found\n"
 	"}\n\n"
 	"# The command and the source that are typed.\n"
 	"_ringside_read() {\n"
@@ -311,7 +309,7 @@ static void put_zsh(struct buf *out)
 	}
 	buf_puts(out, "\n\t)\n\t_ringside_read\n\t_arguments -C");
 	put_zsh_options(out, cmd_common);
-	buf_puts(out, " \\\n\t\t\t'1: :->command' \\\n\t\t\t'*:: :->rest'\n"
+	buf_puts(out, " \\\n\t\t\t'(-): :->command' \\\n\t\t\t'(-)*:: :->rest'\n"
 		      "\tcase $state in\n"
 		      "\tcommand) _describe command commands ;;\n"
 		      "\trest) _ringside_of $words[1] ;;\n"

@@ -163,8 +163,10 @@ static bool is_option_file(struct plan *plan, const char *word)
 
 	if (!strncmp(word, "no", 2))
 		word += 2;
-	snprintf(path, sizeof(path), "options/%.100s", word);
-	return !strchr(word, '/') && *word && source_exists(plan->source, path);
+	if (!*word || strlen(word) > 100 || strchr(word, '/'))
+		return false;
+	snprintf(path, sizeof(path), "options/%s", word);
+	return source_exists(plan->source, path);
 }
 
 static int check_choice(struct plan *plan, const struct choice *choice, const char *word)

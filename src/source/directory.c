@@ -20,9 +20,17 @@ static bool exists(struct source *source, const char *path)
 	return !tree_stat(source->control, path, &stat, NULL);
 }
 
+static int collect(void *ctx, const void *bytes, size_t len)
+{
+	buf_add(ctx, bytes, len);
+	return buf_failed(ctx) ? -ENOMEM : 0;
+}
+
 static int read_text(struct source *source, const char *path, struct buf *out, struct err *err)
 {
-	return tree_read(source->control, path, out, err);
+	int r = tree_pump(source->control, path, collect, out, err);
+
+	return r == -ENOMEM ? err_set(err, r, "out of memory") : r;
 }
 
 static int pump(struct source *source, const char *path, source_put *put, void *ctx, struct err *err)

@@ -13,6 +13,24 @@ want 0 complete zsh
 head -n 1 "$out" | grep -qx '#compdef ringside' || fail "zsh does not know what it is"
 if command -v zsh >/dev/null; then
 	zsh -n "$out" 2>"$err" || fail "zsh does not read it"
+	mv "$out" "$RINGSIDE_SCRATCH/completion"
+	# What it hands to zsh, in place of which these two stand.
+	cat >"$RINGSIDE_SCRATCH/ask" <<-'END'
+		_arguments() { [[ ${1-} != -s ]] || print -rl -- "$@" }
+		compadd() { [[ $*[1,2] == "-J group" ]] && print -rl -- ${(P)@[-1]} }
+		words=(ringside --tracefs=$2 set) CURRENT=4
+		. $1
+		PREFIX=m _ringside_add -J group clocks
+		PREFIX=events/shop/ _ringside_add -J group files
+		_ringside_of stat
+	END
+	PATH=$(dirname "$RINGSIDE"):$PATH zsh -f "$RINGSIDE_SCRATCH/ask" \
+		"$RINGSIDE_SCRATCH/completion" "$tree" >"$out" 2>"$err" || fail "zsh fails"
+	for text in mono events/shop/pay/ \
+		'*-B+[about this instance; again for more]:INSTANCE:_ringside_add instances' \
+		'*--no-pager[long output straight to the terminal]'; do
+		grep -qxF -e "$text" "$out" || fail "zsh is not offered '$text'"
+	done
 fi
 command -v bash >/dev/null || {
 	echo "skip: no bash here"
