@@ -85,11 +85,12 @@ while [ $i -lt 40 ]; do
 	printf '%04000d\n' $i
 	i=$((i + 1))
 done >"$RINGSIDE_SCRATCH/long"
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
 while read -r line; do
-	taskset -c 0 "$RINGSIDE" write trace_marker "$line" || fail "marker"
+	taskset -c "$cpu" "$RINGSIDE" write trace_marker "$line" || fail "marker"
 done <"$RINGSIDE_SCRATCH/long"
 want 0 stat
-tells 'Lost events:' 'cpu0: ' ' overwritten, 0 dropped'
+tells 'Lost events:' "cpu$cpu: " ' overwritten, 0 dropped'
 
 # Of files, whatever they say.
 printf '%s\n' shop:order shop:pay web:hit >"$tree/set_event"
