@@ -66,7 +66,7 @@ static int serve(const struct opts *opts, const struct mount_how *how)
 	struct err err = ERR_INIT;
 	int r;
 
-	r = cmd_open(&control, opts, true, &err);
+	r = cmd_open_directory(&control, opts, true, &err);
 	if (r)
 		return cmd_fail(&err);
 	r = mount_serve(control, opts_arg(opts, 0), how, &err);

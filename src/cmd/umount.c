@@ -9,7 +9,7 @@ static int end_all(const struct opts *opts, struct err *err)
 	struct control *control;
 	int r;
 
-	r = cmd_open(&control, opts, false, err);
+	r = cmd_open_directory(&control, opts, false, err);
 	if (r)
 		return r;
 	r = mount_end_all(control, err);
