@@ -47,7 +47,8 @@ reads tracing_on 0
 want 0 cat tracing_on
 says 0
 echo 1 >"$place/tracing_on"
-fails 'Invalid argument' sh -c 'echo x >"$1"' - "$place/tracing_on"
+echo x >"$RINGSIDE_SCRATCH/x"
+fails 'Invalid argument' dd if="$RINGSIDE_SCRATCH/x" of="$place/tracing_on" conv=notrunc
 reads tracing_on 1
 fails 'Permission denied' touch "$place/mine"
 fails 'Operation not permitted' mkdir "$place/mine"
