@@ -220,8 +220,8 @@ def main():
         return 77
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
     os.mkdir(PLACE)
-    subprocess.run([RINGSIDE, "mount", PLACE], check=True)
     try:
+        subprocess.run([RINGSIDE, "mount", PLACE], check=True)
         for test in signals, handler, nonblock, two_readers, many_wait, polls, wakes, gone:
             print(test.__name__, flush=True)
             test()

@@ -29,7 +29,7 @@ def check(good, words):
 
 def expect(name, tid, cpu, words):
     """One line of the trace, from that thread on that CPU."""
-    line = r"^ *%s-%d +\[%03d\] .*: %s$" % (re.escape(name), tid, cpu, re.escape(words))
+    line = r"^ *%s-%d +(?:\( *\d+\) )?\[%03d\] .*: %s$" % (re.escape(name), tid, cpu, re.escape(words))
     found = re.findall(line, text_of("trace"), re.M)
     check(len(found) == 1, "%s in:\n%s" % (line, text_of("trace")))
 
@@ -101,8 +101,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
     cpus = sorted(os.sched_getaffinity(0))
     os.mkdir(PLACE)
-    subprocess.run([RINGSIDE, "mount", PLACE], check=True)
     try:
+        subprocess.run([RINGSIDE, "mount", PLACE], check=True)
         with open(path("options/record-tgid"), "w") as f:
             f.write("1")
         rename("writer (a) b")

@@ -50,6 +50,7 @@ RINGSIDE_DIR=$home/trace setpriv --reuid 65534 --regid 65534 --clear-groups \
 	"$ringside" umount "$home/tree" || fail "umount"
 fails 'allow_other' env RINGSIDE_DIR="$home/trace" setpriv --reuid 65534 --regid 65534 \
 	--clear-groups "$ringside" mount --allow-other "$home/tree"
+[ "$(wc -l <"$err")" -eq 1 ] || fail "more than one line"
 
 # Over the kernel's own, for programs that look there.
 if [ -d /sys/kernel/tracing ]; then
