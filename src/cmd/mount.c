@@ -81,7 +81,7 @@ static int run(const struct opts *opts)
 	struct mount_how how = {
 		.uid = geteuid(),
 		.gid = getegid(),
-		.mode = -1,
+		.mode = 0700,
 		.allow_other = opts_value(opts, "allow-other") != NULL,
 		.foreground = opts_value(opts, "foreground") != NULL,
 	};
@@ -95,7 +95,7 @@ static int run(const struct opts *opts)
 		return cmd_misuse(&cmd_mount, "mount: --mode %s: an octal number such as 750 is "
 				  "needed", mode);
 	if (mode)
-		how.mode = (int)bits;
+		how.mode = (mode_t)bits;
 	/* What runs for long keeps nothing open that somebody else waits for. */
 	if (!how.foreground)
 		close_range(STDERR_FILENO + 1, ~0u, 0);

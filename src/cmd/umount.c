@@ -34,8 +34,7 @@ const struct cmd cmd_umount = {
 	.synopsis = "[DIR]",
 	.summary = "unmount the tracing tree",
 	.text = "Unmounts the tree from the directory DIR; without DIR, from wherever you have mounted\n"
-		"this tracing directory, and mounts of yours that have lost their server, too. What is\n"
-		"switched on and what was recorded stays as it is.\n",
+		"this tracing directory. What is switched on and what was recorded stays as it is.\n",
 	.args_max = 1,
 	.run = run,
 };

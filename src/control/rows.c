@@ -43,6 +43,7 @@ struct control_rows {
 	bool settled;		/* nothing was handed out since positions were last stored */
 	struct stream_stats sum;	/* of all lanes when they were opened */
 	uint64_t born;
+	uint64_t published;		/* the state from which it is shown */
 	struct state_buffer shown;	/* the buffer as the lanes see it */
 };
 
@@ -56,6 +57,7 @@ static int look(struct control_rows *rows, struct err *err)
 	    (rows->born && buffer->born != rows->born))
 		return err_set(err, -ENODEV, "the instance is gone");
 	rows->born = buffer->born;
+	rows->published = state->published;
 	rows->shown = *buffer;
 	if (rows->how.snapshot) {
 		rows->shown.live = buffer->snapshot;
@@ -120,7 +122,9 @@ static int follow(struct control_rows *rows, struct err *err)
 	for (int i = 0; i < FOLLOW_TRIES && !r; i++) {
 		struct state_buffer before = rows->shown;
 
-		if (control_state_current(&control->state, &control->dir))
+		/* Others who use the handle may have read a newer state than the lanes know. */
+		if (rows->published == control->state.published &&
+		    control_state_current(&control->state, &control->dir))
 			return gone;
 		r = control_refresh(control, err);
 		if (!r)

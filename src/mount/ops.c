@@ -226,7 +226,7 @@ static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 	r = join(path, sizeof(path), inode_of(server, parent)->path, name);
 	if (!r)
 		r = remove_dir(server, path);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
 		r = remove_dir(server, path);
 	if (!r)
 		inodes_unset_below(&server->inodes, path);
@@ -290,7 +290,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int r;
 
 	r = open_handle(server, path, flags, &handle);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
 		r = open_handle(server, path, flags, &handle);
 	if (r) {
 		fuse_reply_err(req, r == -ENOENT ? ENODEV : -r);
@@ -415,7 +415,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 		return;
 	}
 	n = write_now(handle, text, len, NULL);
-	if (n == -EBUSY && handles_wait_leaving(&server->handles))
+	if (n == -EBUSY && handles_wait_leaving(&server->handles, handle->path))
 		n = write_now(handle, text, len, NULL);
 	reply_written(req, n);
 }
