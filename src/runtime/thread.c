@@ -238,6 +238,7 @@ void runtime_thread_renamed(void)
 void runtime_fork_child(void)
 {
 	uint32_t forked = WIPED_FORKED;
+	int32_t forker = runtime_self.real_tid;
 
 	/* The kernel gives the child what its parent had, and a guarded one may have had nothing. */
 	if (runtime_self.guard)
@@ -258,7 +259,7 @@ void runtime_fork_child(void)
 		wiped.view = NULL;
 		wiped.staged = wiped.registering = 0;
 	}
-	runtime_family_grow(runtime.pid);
+	runtime_family_grow(runtime.pid, forker);
 	runtime.pid = runtime_thread_tid();
 	runtime.start = 0;
 	memset(runtime.stage_of, 0, sizeof(runtime.stage_of));

@@ -5,9 +5,13 @@
 #ifndef TESTS_CONTROL_PROGRAM_H
 #define TESTS_CONTROL_PROGRAM_H
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "control/room.h"
@@ -100,6 +104,37 @@ static inline void child_expect(pid_t pid)
 
 	CHECK(waitpid(pid, &status, 0) == pid, "%s", strerror(errno));
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status), "the child ended with %#x", status);
+}
+
+static inline void refuse_rseq(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rseq, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0),
+	      "%s", strerror(errno));
+}
+
+enum { ROLE_RSEQ, ROLE_RSEQ_OWN, ROLE_RSEQ_NONE };
+
+/* Starts this program again, as `role` with one more argument: with libc's rseq, with the runtime's own, or without any. */
+static inline pid_t role_start(const char *role, const char *arg, int rseq)
+{
+	pid_t pid = child_fork();
+
+	if (pid)
+		return pid;
+	if (rseq != ROLE_RSEQ)
+		setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0", 1);
+	if (rseq == ROLE_RSEQ_NONE)
+		refuse_rseq();
+	execl("/proc/self/exe", "traced", role, arg, (char *)NULL);
+	_exit(127);
 }
 
 /* ---- text ---- */
