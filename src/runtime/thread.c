@@ -196,7 +196,8 @@ void runtime_tell_name(int32_t tid, int32_t tgid, uint32_t start, const char com
 
 static void tell_own_name(int32_t tid)
 {
-	const struct view *view = LOAD_ACQUIRE(wiped.view);
+	/* The newest: a child has none yet, and the one of before may have wanted names. */
+	const struct view *view = runtime_view_refresh();
 	char comm[16] = "", state;
 
 	if ((view && view->nameless) || prctl(PR_GET_NAME, comm) || !comm[0])
