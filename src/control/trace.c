@@ -64,7 +64,7 @@ static int show_open(struct node_request *request, void **flow, bool snapshot, s
 	}
 	control_text_init(&show->text, node_buffer(request), &request->control->state.buffers[0],
 			  show->rows, !snapshot);
-	show->help = snapshot && !control_rows_stats(show->rows)->entries;
+	show->help = snapshot && !control_rows_count(show->rows);
 	*flow = show;
 	return 0;
 }
