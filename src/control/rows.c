@@ -57,7 +57,6 @@ static int look(struct control_rows *rows, struct err *err)
 	    (rows->born && buffer->born != rows->born))
 		return err_set(err, -ENODEV, "the instance is gone");
 	rows->born = buffer->born;
-	rows->published = state->published;
 	rows->shown = *buffer;
 	if (rows->how.snapshot) {
 		rows->shown.live = buffer->snapshot;
