@@ -395,8 +395,8 @@ static struct {
 } kept[] = {
 	{ "set_event", "fuzz:event", NULL },	{ "set_event_pid", "", NULL },	{ "set_event_notrace_pid", "", NULL },
 	{ "buffer_subbuf_size_kb", "4", NULL }, { "trace_clock", "local", NULL }, { "buffer_size_kb", "16", NULL },
-	{ "snapshot", "0", NULL },		{ "tracing_on", "1", NULL },	{ "buffer_percent", "50", NULL },
-	{ "tracing_cpumask", NULL, NULL },	{ "trace_options", NULL, NULL }, { "saved_cmdlines_size", NULL, NULL },
+	{ "tracing_on", "1", NULL },		{ "buffer_percent", "50", NULL }, { "saved_cmdlines_size", NULL, NULL },
+	{ "tracing_cpumask", NULL, NULL },	{ "trace_options", NULL, NULL },
 };
 
 static char *text_of(const char *path)
@@ -436,6 +436,8 @@ static void put_back_files(void)
 			must_write(kept[i].path, kept[i].text ? kept[i].text : kept[i].sound);
 		free(now);
 	}
+	if (control->state.buffers[0].snapshot.offset)
+		must_write("snapshot", "0");
 	free(text_of("trace_pipe"));
 }
 
