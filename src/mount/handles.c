@@ -182,14 +182,14 @@ void handle_touch(struct handle *handle, uint64_t owner)
 	note_leaving(handle, false);
 }
 
-int handle_flush(struct handle *handle, uint64_t owner, struct err *err)
+int handle_flush(struct handle *handle, uint64_t owner, bool others, struct err *err)
 {
 	bool last, used;
 	int r = 0;
 
 	pthread_mutex_lock(&handle->lock);
 	used = handle->used;
-	last = (!used || handle->owner == owner) && !handle->parked;
+	last = (!used || handle->owner == owner) && !others;
 	pthread_mutex_unlock(&handle->lock);
 	if (last && used && !handle->followed) {
 		take_turn(handle);

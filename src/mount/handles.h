@@ -78,8 +78,8 @@ void handle_end(struct handle *handle);
 
 /* `owner` reads or writes. */
 void handle_touch(struct handle *handle, uint64_t owner);
-/* `owner` closed a descriptor. What closing the file said. */
-int handle_flush(struct handle *handle, uint64_t owner, struct err *err);
+/* `owner` closed a descriptor; `others` are using it at this moment. What closing the file said. */
+int handle_flush(struct handle *handle, uint64_t owner, bool others, struct err *err);
 
 /* Is one open at or below that path? */
 bool handles_below(struct handles *all, const char *path);

@@ -423,10 +423,10 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct handle *handle = handle_of(fi);
+	bool others = park_wake(handle, &fi->lock_owner);
 
 	(void)ino;
-	park_wake(handle, &fi->lock_owner);
-	fuse_reply_err(req, -handle_flush(handle, fi->lock_owner, NULL));
+	fuse_reply_err(req, -handle_flush(handle, fi->lock_owner, others, NULL));
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
