@@ -220,13 +220,14 @@ static int remove_dir(struct server *server, const char *path)
 static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct server *server = server_of(req);
+	uint64_t left = handles_left(&server->handles);
 	char path[PATH_MAX];
 	int r;
 
 	r = join(path, sizeof(path), inode_of(server, parent)->path, name);
 	if (!r)
 		r = remove_dir(server, path);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path, left))
 		r = remove_dir(server, path);
 	if (!r)
 		inodes_unset_below(&server->inodes, path);
@@ -284,13 +285,14 @@ static bool offer_mapping(struct server *server, struct handle *handle)
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct server *server = server_of(req);
+	uint64_t left = handles_left(&server->handles);
 	const char *path = inode_of(server, ino)->path;
 	unsigned int flags = open_flags(fi->flags);
 	struct handle *handle;
 	int r;
 
 	r = open_handle(server, path, flags, &handle);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path, left))
 		r = open_handle(server, path, flags, &handle);
 	if (r) {
 		fuse_reply_err(req, r == -ENOENT ? ENODEV : -r);
@@ -402,6 +404,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 		     struct fuse_file_info *fi)
 {
 	struct server *server = server_of(req);
+	uint64_t left = handles_left(&server->handles);
 	struct handle *handle = handle_of(fi);
 	ssize_t n;
 
@@ -415,7 +418,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 		return;
 	}
 	n = write_now(handle, text, len, NULL);
-	if (n == -EBUSY && handles_wait_leaving(&server->handles, handle->path))
+	if (n == -EBUSY && handles_wait_leaving(&server->handles, handle->path, left))
 		n = write_now(handle, text, len, NULL);
 	reply_written(req, n);
 }
