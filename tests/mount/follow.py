@@ -222,6 +222,10 @@ def main():
     if not READ:
         print("the number of read(2) is not known for this machine")
         return 77
+    none = subprocess.run([RINGSIDE, "mount", PLACE], stderr=subprocess.PIPE, check=False)
+    if b"without libfuse" in none.stderr:
+        print("this build has no libfuse")
+        return 77
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
     os.mkdir(PLACE)
     try:
