@@ -220,13 +220,14 @@ static int remove_dir(struct server *server, const char *path)
 static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct server *server = server_of(req);
+	uint64_t left = handles_left(&server->handles);
 	char path[PATH_MAX];
 	int r;
 
 	r = join(path, sizeof(path), inode_of(server, parent)->path, name);
 	if (!r)
 		r = remove_dir(server, path);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path, left))
 		r = remove_dir(server, path);
 	if (!r)
 		inodes_unset_below(&server->inodes, path);
@@ -284,13 +285,14 @@ static bool offer_mapping(struct server *server, struct handle *handle)
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct server *server = server_of(req);
+	uint64_t left = handles_left(&server->handles);
 	const char *path = inode_of(server, ino)->path;
 	unsigned int flags = open_flags(fi->flags);
 	struct handle *handle;
 	int r;
 
 	r = open_handle(server, path, flags, &handle);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path, left))
 		r = open_handle(server, path, flags, &handle);
 	if (r) {
 		fuse_reply_err(req, r == -ENOENT ? ENODEV : -r);
@@ -402,6 +404,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 		     struct fuse_file_info *fi)
 {
 	struct server *server = server_of(req);
+	uint64_t left = handles_left(&server->handles);
 	struct handle *handle = handle_of(fi);
 	ssize_t n;
 
@@ -415,7 +418,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 		return;
 	}
 	n = write_now(handle, text, len, NULL);
-	if (n == -EBUSY && handles_wait_leaving(&server->handles, handle->path))
+	if (n == -EBUSY && handles_wait_leaving(&server->handles, handle->path, left))
 		n = write_now(handle, text, len, NULL);
 	reply_written(req, n);
 }
@@ -423,10 +426,10 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct handle *handle = handle_of(fi);
+	bool others = park_wake(handle, &fi->lock_owner);
 
 	(void)ino;
-	park_wake(handle, &fi->lock_owner);
-	fuse_reply_err(req, -handle_flush(handle, fi->lock_owner, NULL));
+	fuse_reply_err(req, -handle_flush(handle, fi->lock_owner, others, NULL));
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -511,16 +514,27 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg
 	fuse_reply_ioctl(req, 0, NULL, 0);
 }
 
+/* events/SYSTEM/EVENT: there are thousands, and none ever gets another file. */
+static bool is_event(const char *path)
+{
+	const char *system = path + strlen("events/"), *event;
+
+	if (strncmp(path, "events/", strlen("events/")))
+		return false;
+	event = strchr(system, '/');
+	return event && !strchr(event + 1, '/');
+}
+
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct listing *listing = calloc(1, sizeof(*listing));
 
-	(void)ino;
 	if (!listing) {
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
 	fi->fh = (uintptr_t)listing;
+	fi->cache_readdir = fi->keep_cache = is_event(inode_of(server_of(req), ino)->path);
 	if (fuse_reply_open(req, fi))
 		free(listing);
 }
