@@ -5,12 +5,15 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 #include "layout/page.h"
+#include "library/kallsyms.h"
 
 #define REFRESH_NS 200000000ull
 
@@ -32,6 +35,8 @@ struct library_names {
 	struct decode_abi abi;
 	struct table comms;
 	struct table printks;
+	struct library_kallsyms *symbols;	/* of the kernel's own tree */
+	bool has_symbols;			/* if they can be read, that is: not tried yet */
 	uint64_t scanned_at;
 	struct decode_ctx ctx;
 	char *paths[EVENT_ID_END];	/* "events/SYSTEM/EVENT", of those not parsed yet */
@@ -160,7 +165,26 @@ static bool printk(void *arg, uint64_t addr, struct decode_printk *out)
 	return text != NULL;
 }
 
+/* Read when first needed: there are many. */
+static bool symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *out)
+{
+	struct library_names *names = arg;
+
+	(void)pid;
+	if (names->has_symbols)
+		names->symbols = library_kallsyms_open();
+	names->has_symbols = false;
+	return names->symbols && library_kallsyms_find(names->symbols, addr, out);
+}
+
 /* ---- formats ---- */
+
+static bool is_kernels(const struct source *source)
+{
+	struct statfs fs;
+
+	return !statfs(source_name(source), &fs) && fs.f_type == TRACEFS_MAGIC;
+}
 
 struct library_names *library_names_open(struct source *source, const struct decode_abi *abi)
 {
@@ -173,7 +197,9 @@ struct library_names *library_names_open(struct source *source, const struct dec
 	names->comms.path = "saved_cmdlines";
 	names->printks.path = "printk_formats";
 	names->printks.quoted = true;
-	names->ctx = (struct decode_ctx){ .arg = names, .printk = printk, .comm = comm };
+	names->has_symbols = is_kernels(source);
+	names->ctx = (struct decode_ctx){ .arg = names, .symbol = symbol, .printk = printk,
+					  .comm = comm };
 	return names;
 }
 
@@ -187,6 +213,7 @@ void library_names_close(struct library_names *names)
 	}
 	table_fini(&names->comms);
 	table_fini(&names->printks);
+	library_kallsyms_close(names->symbols);
 	free(names);
 }
 
