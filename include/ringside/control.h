@@ -283,7 +283,10 @@ ringside_control_records_open(struct ringside_control_records **records,
 			      const struct ringside_control_instance *instance, int cpu,
 			      unsigned int flags);
 
-/* What was taken out and not asked for is left to the next reader of a tracing directory, else lost. */
+/*
+ * What was taken out and not asked for is left to the next reader of a tracing directory, unless it came from a program
+ * without restartable sequences; otherwise it is lost. Who stops first, and asks until that is told, loses nothing.
+ */
 RINGSIDE_CONTROL_API void ringside_control_records_close(struct ringside_control_records *records);
 
 /*
