@@ -8,20 +8,20 @@
  *		fprintf(stderr, "%s\n", ringside_control_error(tree));
  *	ringside_control_close(tree);
  *
- * Link with libringside-control. It does not make a program a traced one: that is libringside's part,
- * and a program may have both.
+ * Link with libringside-control. It does not make a program a traced one: that is libringside's
+ * part, and a program may have both.
  *
- * A tree is a tracing directory, or files that look like the kernel's tracefs. Where a function takes
- * an instance, NULL is the top of the tree.
+ * A tree is a tracing directory, or files that look like the kernel's tracefs. Where a function
+ * takes an instance, NULL is the top of the tree.
  *
- * Functions return 0, or a count where that is said, or a negative error number such as -ENOENT; errno
- * itself means nothing then. What went wrong in the last call about a tree is in
+ * Functions return 0, or a count where that is said, or a negative error number such as -ENOENT;
+ * errno itself means nothing then. What went wrong in the last call about a tree is in
  * ringside_control_error(), in words for a person.
  *
- * A tree, and the instances found in it, are for one thread at a time; several trees may be open at
- * once, of one directory too. Records that are being read have a life of their own: they may be used
- * in another thread than their tree. Handles hold no resource that a fork would hurt, but a child
- * opens its own. Only ringside_control_records_stop() is for signal handlers.
+ * A tree, and the instances found in it, are for one thread at a time; several trees may be open
+ * at once, of one directory too. Records that are being read have a life of their own: they may
+ * be used in another thread than their tree. Handles hold no resource that a fork would hurt, but
+ * a child opens its own. Only ringside_control_records_stop() is for signal handlers.
  *
  * Text and names that are handed out through `char **` are freed with free(), lists of names with
  * ringside_control_names_free(); on failure they are NULL. What comes as `const` is peeked.
@@ -101,7 +101,10 @@ ringside_control_file_append(struct ringside_control *tree,
 			     const struct ringside_control_instance *instance, const char *path,
 			     const char *text);
 
-/* Names in a directory, sorted, those of directories with a '/' at the end; how many. "" is the top. */
+/*
+ * Names in a directory, sorted, those of directories with a '/' at the end; how many. "" is the
+ * top.
+ */
 RINGSIDE_CONTROL_API int
 ringside_control_file_list(struct ringside_control *tree,
 			   const struct ringside_control_instance *instance, const char *path,
@@ -146,9 +149,9 @@ enum {
 };
 
 /*
- * Switches events on or off. `system` and `event` may be patterns (* ? []); NULL is any. In a tracing
- * directory this holds for programs that start later, too, so that it need not match anything yet; in
- * other trees -ENOENT says that it does not.
+ * Switches events on or off. `system` and `event` may be patterns (* ? []); NULL is any. In a
+ * tracing directory this holds for programs that start later, too, so that it need not match
+ * anything yet; in other trees -ENOENT says that it does not.
  */
 RINGSIDE_CONTROL_API int
 ringside_control_event_enable(struct ringside_control *tree,
@@ -198,7 +201,10 @@ RINGSIDE_CONTROL_API int
 ringside_control_snapshot_free(struct ringside_control *tree,
 			       const struct ringside_control_instance *instance);
 
-/* Trace options, by their names: "overwrite". _get gives 1 or 0, -ENOENT: there is no such option. */
+/*
+ * Trace options, by their names: "overwrite". _get gives 1 or 0, -ENOENT: there is no such
+ * option.
+ */
 RINGSIDE_CONTROL_API int
 ringside_control_option_set(struct ringside_control *tree,
 			    const struct ringside_control_instance *instance, const char *option,
@@ -255,7 +261,9 @@ RINGSIDE_CONTROL_API int ringside_control_vmarkf(struct ringside_control *tree,
 						 const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 
-/* Bytes as an event of its own, ftrace:raw_data: a number of your choice, and up to 3072 of data. */
+/*
+ * Bytes as an event of its own, ftrace:raw_data: a number of your choice, and up to 3072 of data.
+ */
 RINGSIDE_CONTROL_API int
 ringside_control_mark_raw(struct ringside_control *tree,
 			  const struct ringside_control_instance *instance, unsigned int number,
@@ -272,10 +280,10 @@ enum {
 #define RINGSIDE_CONTROL_LOST_UNKNOWN UINT64_MAX
 
 /*
- * Begins to read records, those of all CPUs in order of time or those of one. They are taken out of
- * the buffer, which only one reader a CPU can do at a time (-EBUSY), unless they are only looked at:
- * RINGSIDE_CONTROL_PEEK works in a tracing directory alone (-EOPNOTSUPP). What is read belongs to the
- * tree and is closed before it.
+ * Begins to read records, those of all CPUs in order of time or those of one. They are taken out
+ * of the buffer, which only one reader a CPU can do at a time (-EBUSY), unless they are only
+ * looked at: RINGSIDE_CONTROL_PEEK works in a tracing directory alone (-EOPNOTSUPP). What is read
+ * belongs to the tree and is closed before it.
  */
 RINGSIDE_CONTROL_API int
 ringside_control_records_open(struct ringside_control_records **records,
@@ -284,8 +292,9 @@ ringside_control_records_open(struct ringside_control_records **records,
 			      unsigned int flags);
 
 /*
- * What was taken out and not asked for is left to the next reader of a tracing directory, unless it came from a program
- * without restartable sequences; otherwise it is lost. Who stops first, and asks until that is told, loses nothing.
+ * What was taken out and not asked for is left to the next reader of a tracing directory, unless
+ * it came from a program without restartable sequences; otherwise it is lost. Who stops first,
+ * and asks until that is told, loses nothing.
  */
 RINGSIDE_CONTROL_API void ringside_control_records_close(struct ringside_control_records *records);
 
@@ -300,9 +309,9 @@ ringside_control_records_next(struct ringside_control_records *records,
 			      const struct ringside_control_record **record, int timeout_ms);
 
 /*
- * Calls `callback` with each record, until it returns something else than 0, which is handed on, or
- * until stopped, or until none came for `timeout_ms`, or until those who peek have seen all: then 0.
- * Goes on when a signal was caught.
+ * Calls `callback` with each record, until it returns something else than 0, which is handed on,
+ * or until stopped, or until none came for `timeout_ms`, or until those who peek have seen all:
+ * then 0. Goes on when a signal was caught.
  */
 RINGSIDE_CONTROL_API int
 ringside_control_records_each(struct ringside_control_records *records, int timeout_ms,
@@ -311,8 +320,8 @@ ringside_control_records_each(struct ringside_control_records *records, int time
 			      void *context);
 
 /*
- * Ends a wait within a tenth of a second, and the reading when what was taken out is handed out. From
- * any thread and from signal handlers, until the records are closed.
+ * Ends a wait within a tenth of a second, and the reading when what was taken out is handed out.
+ * From any thread and from signal handlers, until the records are closed.
  */
 RINGSIDE_CONTROL_API void ringside_control_records_stop(struct ringside_control_records *records);
 
@@ -349,9 +358,9 @@ RINGSIDE_CONTROL_API const char *
 ringside_control_record_field(const struct ringside_control_record *record, unsigned int index);
 
 /*
- * A field's value by its name: an integer (or a pointer; of the largest unsigned ones the same bits), a
- * floating-point number, a text. Common fields, such as common_pid, too. -ENOENT: there is no such field; -EINVAL: it is of another kind. Texts stay as
- * long as the record does.
+ * A field's value by its name: an integer (or a pointer; of the largest unsigned ones the same
+ * bits), a floating-point number, a text. Common fields, such as common_pid, too. -ENOENT: there
+ * is no such field; -EINVAL: it is of another kind. Texts stay as long as the record does.
  */
 RINGSIDE_CONTROL_API int
 ringside_control_record_number(const struct ringside_control_record *record, const char *field,

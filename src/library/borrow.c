@@ -1,16 +1,17 @@
 /*
  * library/borrow: whose runtime writes the markers of this process.
  *
- * A marker goes into a ring as any program's event does, so control/mark attaches a runtime to the directory. A program that is
- * traced has one already, in libringside, and two of them in one directory would be one too many: so that one is borrowed. A
- * program without libringside, or one that is traced in another directory, gets the runtime that this library carries, when
- * the first marker is written and not before: by itself it never attaches.
+ * A marker goes into a ring as any program's event does, so control/mark attaches a runtime to
+ * the directory. A program that is traced has one already, in libringside, and two of them in one
+ * directory would be one too many: so that one is borrowed. A program without libringside, or one
+ * that is traced in another directory, gets the runtime that this library carries, when the first
+ * marker is written and not before: by itself it never attaches.
  *
  *   control/mark -- runtime_attach, _write_to, _tell_name --> here --> ringside_runtime_lend(): libringside's
  *                                                                  \-> __real_...: our own
  *
- * The linker leads the calls here (--wrap in meson.build). Threads that write to different trees may come at once; each first
- * attaches, and that decides where what it writes next goes.
+ * The linker leads the calls here (--wrap in meson.build). Threads that write to different trees
+ * may come at once; each first attaches, and that decides where what it writes next goes.
  */
 #include <errno.h>
 #include <pthread.h>

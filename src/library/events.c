@@ -1,8 +1,8 @@
 /*
  * library/events: which events there are, and which are on.
  *
- * In a tracing directory a pattern is switched as it is, so that it holds for programs to come. Trees of files know no
- * patterns: there each event that matches is switched by its own file.
+ * In a tracing directory a pattern is switched as it is, so that it holds for programs to come.
+ * Trees of files know no patterns: there each event that matches is switched by its own file.
  */
 #include <errno.h>
 #include <limits.h>
@@ -174,7 +174,9 @@ struct seen {
 	int off;
 };
 
-/* "1", "0", "X" for some, "?" for none at all; a '*' behind it says that a trigger may switch it. */
+/*
+ * "1", "0", "X" for some, "?" for none at all; a '*' behind it says that a trigger may switch it.
+ */
 static int look(struct ringside_control *tree, const char *path, void *ctx)
 {
 	struct seen *seen = ctx;

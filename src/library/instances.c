@@ -1,5 +1,6 @@
 /*
- * library/instances: named buffers of a tree. A handle is a name; whether the instance is still there shows when it is used.
+ * library/instances: named buffers of a tree. A handle is a name; whether the instance is still
+ * there shows when it is used.
  */
 #include <errno.h>
 #include <limits.h>

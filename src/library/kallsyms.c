@@ -1,6 +1,7 @@
 /*
- * library/kallsyms: see kallsyms.h. /proc/kallsyms has a line for each symbol: "ADDRESS TYPE NAME", and "[MODULE]" behind a tab.
- * Who may not see addresses sees zeros: then there are no names.
+ * library/kallsyms: see kallsyms.h. /proc/kallsyms has a line for each symbol: "ADDRESS TYPE
+ * NAME", and "[MODULE]" behind a tab. Who may not see addresses sees zeros: then there are no
+ * names.
  */
 #include "library/kallsyms.h"
 

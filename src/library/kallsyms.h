@@ -1,5 +1,6 @@
 /*
- * library/kallsyms: names of the running kernel's addresses, for records of its own tracefs. Private to the room.
+ * library/kallsyms: names of the running kernel's addresses, for records of its own tracefs.
+ * Private to the room.
  */
 #ifndef LIBRARY_KALLSYMS_H
 #define LIBRARY_KALLSYMS_H

@@ -1,11 +1,12 @@
 /*
- * library: the public face of control and of reading live records, <ringside/control.h>. Private to the room.
+ * library: the public face of control and of reading live records, <ringside/control.h>. Private
+ * to the room.
  *
  *   ringside_control_* --> source --> a tracing directory (control), or files
  *   records --> rows.c (a tracing directory) or pipes.c (files: pages, with names.c for what is in them)
  *
- * Every public function about a tree begins with library_begin(), which forgets the last error, and leaves its own in
- * tree->err. Threads: see the header.
+ * Every public function about a tree begins with library_begin(), which forgets the last error,
+ * and leaves its own in tree->err. Threads: see the header.
  */
 #ifndef LIBRARY_LIBRARY_H
 #define LIBRARY_LIBRARY_H
@@ -42,7 +43,10 @@ int library_check_name(struct ringside_control *tree, const char *name, const ch
 int library_path(struct ringside_control *tree, const struct ringside_control_instance *instance,
 		 char *out, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The rest is about a path of the tree: reads to a text that is yours to free, writes, and lists names. */
+/*
+ * The rest is about a path of the tree: reads to a text that is yours to free, writes, and lists
+ * names.
+ */
 int library_read(struct ringside_control *tree, const char *path, char **text, size_t *len);
 int library_number(struct ringside_control *tree, const char *path, long long *number);
 int library_write(struct ringside_control *tree, const char *path, const void *bytes, size_t len,

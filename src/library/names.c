@@ -1,5 +1,6 @@
 /*
- * library/names: see names.h. All that the files say may be anything: lines that make no sense are passed by.
+ * library/names: see names.h. All that the files say may be anything: lines that make no sense
+ * are passed by.
  */
 #include "library/names.h"
 
@@ -217,7 +218,10 @@ void library_names_close(struct library_names *names)
 	free(names);
 }
 
-/* The number in `id`, or in the line "ID: " of `format`, which all events have; EVENT_ID_END when there is none. */
+/*
+ * The number in `id`, or in the line "ID: " of `format`, which all events have; EVENT_ID_END when
+ * there is none.
+ */
 static uint32_t read_id(struct library_names *names, const char *path, struct buf *text)
 {
 	char file[PATH_MAX];

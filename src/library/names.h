@@ -1,9 +1,11 @@
 /*
- * library/names: what stands behind the numbers in the records of a tree of files: formats by id, names of threads by pid,
- * printf formats by address. The same for a tracing directory is control/names.
+ * library/names: what stands behind the numbers in the records of a tree of files: formats by id,
+ * names of threads by pid, printf formats by address. The same for a tracing directory is
+ * control/names.
  *
- * Read when first asked for, and again, not more often than a few times a second, when a number turns up that was not known.
- * Formats stay until the names are closed; other texts until the next question. One thread.
+ * Read when first asked for, and again, not more often than a few times a second, when a number
+ * turns up that was not known. Formats stay until the names are closed; other texts until the
+ * next question. One thread.
  */
 #ifndef LIBRARY_NAMES_H
 #define LIBRARY_NAMES_H
@@ -13,7 +15,10 @@
 
 struct library_names;
 
-/* `source` stays with the caller, `abi` is that of the machine that writes. NULL when memory is out. */
+/*
+ * `source` stays with the caller, `abi` is that of the machine that writes. NULL when memory is
+ * out.
+ */
 struct library_names *library_names_open(struct source *source, const struct decode_abi *abi);
 void library_names_close(struct library_names *names);
 

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "library/library.h"
+#include "ring/segment.h"
 
 /* A path that still means the same when the program goes elsewhere. */
 static int absolute(struct ringside_control *tree, const char *path, char out[PATH_MAX])
@@ -27,6 +29,17 @@ static int absolute(struct ringside_control *tree, const char *path, char out[PA
 	return 0;
 }
 
+/* Whoever runs with more rights than its caller is not told by that where to go. */
+static int usual(struct ringside_control *tree, char out[PATH_MAX])
+{
+	char found[PATH_MAX];
+	int r = segment_path(found, sizeof(found), getauxval(AT_SECURE) != 0);
+
+	if (r)
+		return err_set(&tree->err, r, "RINGSIDE_DIR is too long for a path");
+	return absolute(tree, found, out);
+}
+
 static int open_tree(struct ringside_control **out, const char *path, struct source_how how)
 {
 	struct ringside_control *tree = calloc(1, sizeof(*tree));
@@ -40,11 +53,13 @@ static int open_tree(struct ringside_control **out, const char *path, struct sou
 	tree->files = how.kernel;
 	if (path)
 		r = absolute(tree, path, whole);
-	if (path && how.kernel) {
+	else if (!how.kernel)
+		r = usual(tree, whole);
+	if (!how.kernel) {
+		how.dir = whole;
+	} else if (path) {
 		how.kernel = false;
 		how.tracefs = whole;
-	} else if (path) {
-		how.dir = whole;
 	}
 	return r ? r : source_open(&tree->source, &how, &tree->err);
 }

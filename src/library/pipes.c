@@ -1,9 +1,12 @@
 /*
- * library/pipes: live records of a tree of files: per_cpu/cpuN/trace_pipe_raw, page by page, merged by time.
+ * library/pipes: live records of a tree of files: per_cpu/cpuN/trace_pipe_raw, page by page,
+ * merged by time.
  *
- * A page is copied out of the buffer by reading it; its events are handed out one by one. Pipes never block: they say EAGAIN when
- * there is nothing, and are waited for together. The kernel's are ready at a watermark (buffer_percent) only, so that a wait that
- * ends without anything is followed by another look, too. A file that is at its end may grow: it is looked at again with the rest.
+ * A page is copied out of the buffer by reading it; its events are handed out one by one. Pipes
+ * never block: they say EAGAIN when there is nothing, and are waited for together. The kernel's
+ * are ready at a watermark (buffer_percent) only, so that a wait that ends without anything is
+ * followed by another look, too. A file that is at its end may grow: it is looked at again with
+ * the rest.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /*
  * library/records: reading live records: open, next, stop. See records.h.
  *
- * What is asked for by one thread may be stopped by another, or by a handler of the same one, with a single store.
+ * What is asked for by one thread may be stopped by another, or by a handler of the same one,
+ * with a single store.
  */
 #include "library/records.h"
 

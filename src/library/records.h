@@ -1,5 +1,6 @@
 /*
- * library/records: what the two ways to read live records provide, and what they fill in. Private to the room.
+ * library/records: what the two ways to read live records provide, and what they fill in. Private
+ * to the room.
  */
 #ifndef LIBRARY_RECORDS_H
 #define LIBRARY_RECORDS_H
@@ -20,7 +21,10 @@ struct records_kind {
 		    uint64_t *lost);
 	/* 1, 0 on timeout, -EINTR. */
 	int (*wait)(struct ringside_control_records *records, int timeout_ms);
-	/* From now on nothing more is taken out of the buffer; what is in hand is still handed out. */
+	/*
+	 * From now on nothing more is taken out of the buffer; what is in hand is still handed
+	 * out.
+	 */
 	void (*end)(struct ringside_control_records *records);
 	/* Names for printing, and whether times are no nanoseconds. */
 	const struct decode_ctx *(*names)(struct ringside_control_records *records);

@@ -1,6 +1,7 @@
 /*
- * Events and instances by the library, with a program that is traced: what is switched on before it starts is recorded, in
- * the top and in an instance by itself; patterns; states; names and formats; the same switches in a plain directory.
+ * Events and instances by the library, with a program that is traced: what is switched on before
+ * it starts is recorded, in the top and in an instance by itself; patterns; states; names and
+ * formats; the same switches in a plain directory.
  */
 #include "library/lab.h"
 

@@ -1,6 +1,6 @@
 /*
- * Files of a tracing directory and of a plain directory by the library: text, numbers, lists, and every refusal with its
- * words; names that would lead elsewhere lead nowhere.
+ * Files of a tracing directory and of a plain directory by the library: text, numbers, lists, and
+ * every refusal with its words; names that would lead elsewhere lead nowhere.
  */
 #include "library/lab.h"
 

@@ -1,6 +1,6 @@
 /*
- * The library on the kernel's tracefs, in an instance of its own that goes away again: switches, and markers read back as records
- * that look as the kernel's file `trace` shows them.
+ * The library on the kernel's tracefs, in an instance of its own that goes away again: switches,
+ * and markers read back as records that look as the kernel's file `trace` shows them.
  */
 #include "library/lab.h"
 

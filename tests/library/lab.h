@@ -1,6 +1,6 @@
 /*
- * What tests of the control library share. They see nothing but the public header, and are no traced programs:
- * tests/library/traced.c is, and is run from here.
+ * What tests of the control library share. They see nothing but the public header, and are no
+ * traced programs: tests/library/traced.c is, and is run from here.
  */
 #ifndef TESTS_LIBRARY_LAB_H
 #define TESTS_LIBRARY_LAB_H

@@ -1,6 +1,7 @@
 /*
- * The library on a mount of a tracing directory: switched through the mount, a program's records come out of it in order, and
- * read as those of the directory itself do; a marker written there has our pid.
+ * The library on a mount of a tracing directory: switched through the mount, a program's records
+ * come out of it in order, and read as those of the directory itself do; a marker written there
+ * has our pid.
  */
 #include "library/lab.h"
 

@@ -1,6 +1,7 @@
 /*
- * Live records of a tree of files: pages and formats copied out of a tracing directory read the same there, to the letter; in
- * order of time over all CPUs; as they come through a pipe; and pages that hold anything do no harm.
+ * Live records of a tree of files: pages and formats copied out of a tracing directory read the
+ * same there, to the letter; in order of time over all CPUs; as they come through a pipe; and
+ * pages that hold anything do no harm.
  */
 #include <pthread.h>
 
@@ -202,6 +203,30 @@ static int touch(const struct ringside_control_record *record, void *context)
 	return 0;
 }
 
+/* Files about the pages that make no sense, or too much. */
+static void other_files(const char *root, int turn, const unsigned char *bytes)
+{
+	static const char *const headers[] = {
+		"", "\n\n", "\tfield: local_t commit;\toffset:8;\tsize:8;\n",
+		"\tfield: local_t commit;\tsize:4;\n\tfield: char data;\toffset:12;\tsize:4084;\n",
+		"\tfield: local_t commit;\tsize:3;\n\tfield: char data;\toffset:16;\tsize:0;\n",
+		"\tfield: char data;\toffset:16;\tsize:4294967295;\n",
+		"\tfield: char data;\toffset:16;\tsize:-1;\n",
+		"\tfield: char data;\toffset:16;\tsize:8;\n",
+	};
+
+	lab_puts(root, "events/header_page", headers[turn % 8]);
+	lab_put(root, "saved_cmdlines", bytes, 500);
+	lab_put(root, "printk_formats", bytes, 500);
+	if (turn % 3 == 0) {
+		lab_puts(root, "saved_cmdlines", "\n1\n 2 \n3 x");
+		lab_puts(root, "printk_formats", "0x1 : \"\\\n0x2 :\n0x3");
+	}
+	lab_put(root, "trace_clock", bytes + 1000, 100);
+	lab_put(root, "events/odd/one/format", bytes + 2000, 600);
+	lab_put(root, "events/odd/one/id", bytes + 3000, 4);
+}
+
 /* Numbers that look random and are the same each time. */
 static void anything(const char *root)
 {
@@ -224,6 +249,7 @@ static void anything(const char *root)
 				memcpy(bytes + page + i, "\x0c\0\0\0\x05\0", 6);
 		}
 		lab_put(root, "per_cpu/cpu1/trace_pipe_raw", bytes, sizeof(bytes));
+		other_files(root, turn / 2, bytes);
 		FINE(tree, ringside_control_open_tracefs(&tree, root));
 		records = begin(tree, 1);
 		CHECK(!ringside_control_records_each(records, 0, touch, NULL), "%s",

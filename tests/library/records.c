@@ -1,6 +1,6 @@
 /*
- * Live records of a tracing directory by the library: peeked and taken out, with all that is in them; as they come; what was
- * lost; one CPU's; one reader at a time; left to the next one.
+ * Live records of a tracing directory by the library: peeked and taken out, with all that is in
+ * them; as they come; what was lost; one CPU's; one reader at a time; left to the next one.
  */
 #include "library/lab.h"
 

@@ -1,6 +1,7 @@
 /*
- * Whoever waits for records is stopped by another thread and by a signal handler, and hears of a signal that stops nothing;
- * what was taken out before is handed out first. In a tracing directory, and in a tree of files whose pipes never say anything.
+ * Whoever waits for records is stopped by another thread and by a signal handler, and hears of a
+ * signal that stops nothing; what was taken out before is handed out first. In a tracing
+ * directory, and in a tree of files whose pipes never say anything.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -95,7 +96,10 @@ static int first_stops(const struct ringside_control_record *record, void *conte
 	return 0;
 }
 
-/* All of the program's events are on one page, or a few: with the first of them that page is taken out. */
+/*
+ * All of the program's events are on one page, or a few: with the first of them that page is
+ * taken out.
+ */
 static void hands_out(struct ringside_control *tree)
 {
 	int n = 0, rest = 0;

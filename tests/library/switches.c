@@ -1,6 +1,6 @@
 /*
- * Single settings by the library, each read back: recording, clearing, snapshots, options, clocks, sizes, pids, markers; in the
- * top and in an instance, which has its own.
+ * Single settings by the library, each read back: recording, clearing, snapshots, options,
+ * clocks, sizes, pids, markers; in the top and in an instance, which has its own.
  */
 #include "library/lab.h"
 
