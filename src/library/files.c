@@ -13,24 +13,16 @@ static int no_memory(struct ringside_control *tree)
 	return err_set(&tree->err, -ENOMEM, "out of memory");
 }
 
-static int collect(void *ctx, const void *bytes, size_t len)
-{
-	buf_add(ctx, bytes, len);
-	return buf_failed(ctx) ? -ENOMEM : 0;
-}
-
 int library_read(struct ringside_control *tree, const char *path, char **text, size_t *len)
 {
 	struct buf out = BUF_INIT;
-	int r = source_pump(tree->source, path, collect, &out, &tree->err);
+	int r = source_read(tree->source, path, &out, &tree->err);
 
 	if (len)
 		*len = out.len;
 	if (!r) {
 		*text = buf_take(&out);
 		r = *text ? 0 : no_memory(tree);
-	} else if (r == -ENOMEM) {
-		no_memory(tree);
 	}
 	buf_fini(&out);
 	return r;
