@@ -49,6 +49,12 @@ struct stream {
 	bool consume;
 	bool unaccepted;
 	uint64_t last_ts;
+	/* The page last yielded, if it was a ring's own as it was: what stream_accept_part() needs. */
+	struct {
+		const struct reader *reader;
+		uint64_t page, nr, read;
+		uint32_t events;
+	} whole;
 	uint32_t nreaders;
 	struct reader reader[SETS_MAX];
 };
@@ -71,6 +77,7 @@ static struct ring_source lane_source(const struct stream *stream, const struct 
 		.offset = set_ring_offset(set->offset, ring, stream->ncpu, set->npages, set->page_size),
 		.npages = set->npages,
 		.page_size = set->page_size,
+		.room = set->npages,
 	};
 }
 
@@ -85,6 +92,7 @@ static int lane_open(const struct stream *stream, const struct reader *reader, u
 	/* What was refused is told with the own ring, even if all that came through took other ways. */
 	if (ret || (!head.made && (n || !head.refused)))
 		return ret;
+	source.npages = ring_npages(head.npages, source.room);
 	lane->consumed_at = offsetof(struct ring_head, consumed);
 	lane->records_at = offsetof(struct ring_head, read);
 	if (n) {
@@ -381,8 +389,13 @@ static bool pass_through(struct stream *stream, struct reader *reader, uint64_t 
 		((struct page_head *)page)->commit |= PAGE_MISSED_EVENTS | PAGE_MISSED_STORED;
 		memcpy((char *)page + used, &lost, sizeof(lost));
 	}
+	stream->whole.reader = reader;
+	stream->whole.page = own->cursor.page;
 	info->events = cursor_pass_page(&own->cursor, &info->last_ts);
 	own->read += info->events;
+	stream->whole.events = info->events;
+	stream->whole.nr = own->cursor.nr;
+	stream->whole.read = own->read;
 	return true;
 }
 
@@ -496,6 +509,7 @@ int stream_next(struct stream *stream, void *page, struct stream_page *info)
 {
 	if (stream->unaccepted && !in_batch(stream))
 		stream_accept(stream);
+	stream->whole.reader = NULL;
 	for (uint32_t i = 0; i < stream->nreaders; i++) {
 		int ret = reader_next(stream, &stream->reader[i], page, info);
 
@@ -542,6 +556,27 @@ void stream_accept(struct stream *stream)
 	stream->unaccepted = false;
 }
 
+void stream_accept_part(struct stream *stream, uint32_t events, uint32_t bytes, uint64_t ts)
+{
+	const struct reader *reader = stream->whole.reader;
+	struct ring_read record;
+	struct lane *lane;
+
+	stream_accept(stream);
+	if (!stream->consume || !reader || events >= stream->whole.events)
+		return;
+	lane = &reader->lane[0];
+	record = (struct ring_read){
+		.pos = ring_pos(stream->whole.page, bytes),
+		.nr = stream->whole.nr - (stream->whole.events - events),
+		.lost = lane->cursor.lost_before + lane->lost,
+		.read = lane->cursor.read_before + stream->whole.read - (stream->whole.events - events),
+		.refused = lane->cursor.refused_before + reader->refused,
+		.ts = ts,
+	};
+	cursor_store(&lane->cursor, lane->consumed_at, lane->records_at, &record);
+}
+
 /* ---- waiting ---- */
 
 static int something(const struct stream *stream)
@@ -551,6 +586,32 @@ static int something(const struct stream *stream)
 			if (lane_peek(stream, &stream->reader[i], n) > 0)
 				return 1;
 	return 0;
+}
+
+bool stream_is_filled(struct stream *stream, uint32_t percent)
+{
+	const struct reader *live = stream->nreaders ? &stream->reader[stream->nreaders - 1] : NULL;
+	struct ring_source source;
+	struct ring_head head;
+	uint32_t offset;
+	int64_t dirty;
+
+	if (!live)
+		return false;
+	for (const struct reader *old = stream->reader; old < live; old++)
+		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+			if (lane_peek(stream, old, n) > 0)
+				return true;
+	if (!something(stream))
+		return false;
+	if (!percent)
+		return true;
+	source = lane_source(stream, &live->set, stream->cpu);
+	if (ring_read_head(&source, &head))
+		return false;
+	source.npages = ring_npages(head.npages, source.room);
+	dirty = ring_distance(&source, ring_pos_page(&source, head.consumed, head.tail, &offset), head.tail);
+	return (dirty + 1) * 100 >= (int64_t)percent * source.npages;
 }
 
 static void arm(const struct stream *stream)

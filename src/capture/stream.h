@@ -46,6 +46,15 @@ int stream_next(struct stream *stream, void *page, struct stream_page *info);
 /* Makes what the last stream_next() yielded count as read. */
 void stream_accept(struct stream *stream);
 
+/*
+ * The same for the first `events` of it only, which end `bytes` behind the page's header, the last one at `ts`: whoever comes next
+ * goes on from there. The last thing that a stream does. Of a page that holds records of overflow rings all is accepted.
+ */
+void stream_accept_part(struct stream *stream, uint32_t events, uint32_t bytes, uint64_t ts);
+
+/* Is there something to read in so many of a hundred pages? 0: anything at all. */
+bool stream_is_filled(struct stream *stream, uint32_t percent);
+
 /* Sleeps until there may be something to read or `timeout_ms` are over (-1: no limit); returns 1 when worth a look,
  * 0 on timeout, -EINTR. Writers wake a consumer; it looks by itself each 100 ms, and who peeks does only that. */
 int stream_wait(struct stream *stream, int timeout_ms);

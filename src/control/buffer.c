@@ -10,23 +10,50 @@
 
 #include "control/file.h"
 #include "control/reclaim.h"
+#include "control/rules.h"
 #include "control/sets.h"
 
 #define READER_WAIT_MS 2000
 
-static int make(struct control *control, const struct state_buffer *buffer, uint32_t npages,
-		uint32_t page_size, const uint64_t *lost, struct state_set *set, struct err *err)
+/* The clock to go on from: this buffer's, or one of another that shows the same time. */
+static const struct state_clock *clock_before(const struct control *control,
+					      const struct state_buffer *buffer)
 {
-	const struct state_clock *before = buffer->live.offset ? &buffer->live.clock : NULL;
+	const struct control_state *state = &control->state;
 
-	return control_set_make(control, set, npages, page_size, before, lost, err);
+	if (buffer->live.offset)
+		return &buffer->live.clock;
+	for (uint32_t i = 0; i < state->nbuffers; i++)
+		if (state->buffers[i].live.offset &&
+		    state->buffers[i].live.clock.flags & TRACE_CLOCK_BY_COUNTER)
+			return &state->buffers[i].live.clock;
+	return NULL;
+}
+
+/* A set as the buffer says. `cpus`, for each CPU its pages, comes before what all of them have. */
+static int make(struct control *control, const struct state_buffer *buffer, const uint32_t *cpus,
+		const uint64_t *lost, struct state_set *set, struct err *err)
+{
+	struct control_set_plan plan = {
+		.npages = buffer->npages,
+		.page_size = buffer->page_size,
+		.clock = buffer->clock,
+		.cpu_npages = cpus,
+		.before = clock_before(control, buffer),
+		.lost = lost,
+	};
+
+	for (uint32_t cpu = 0; cpus && cpu < control->dir.ncpu; cpu++)
+		if (!cpu || cpus[cpu] > plan.npages)
+			plan.npages = cpus[cpu];
+	return control_set_make(control, set, &plan, err);
 }
 
 int control_buffer_expand(struct control *control, struct state_buffer *buffer, struct err *err)
 {
 	if (buffer->live.offset)
 		return 0;
-	return make(control, buffer, buffer->npages, buffer->page_size, NULL, &buffer->live, err);
+	return make(control, buffer, NULL, NULL, &buffer->live, err);
 }
 
 /*
@@ -64,7 +91,7 @@ static int push_out(struct control *control, struct state_buffer *buffer, uint64
 }
 
 /* A new live set; the one before is written no more but still to be read. */
-static int replace(struct control *control, struct state_buffer *buffer, uint32_t npages,
+static int replace(struct control *control, struct state_buffer *buffer, const uint32_t *cpus,
 		   struct err *err)
 {
 	uint64_t *lost = calloc(control->dir.ncpu, sizeof(*lost));
@@ -76,7 +103,7 @@ static int replace(struct control *control, struct state_buffer *buffer, uint32_
 	if (buffer->nretired == STATE_RETIRED_MAX)
 		r = push_out(control, buffer, lost, err);
 	if (!r)
-		r = make(control, buffer, npages, buffer->page_size, lost, &set, err);
+		r = make(control, buffer, cpus, lost, &set, err);
 	if (!r) {
 		buffer->retired[buffer->nretired++] = buffer->live;
 		buffer->live = set;
@@ -85,22 +112,85 @@ static int replace(struct control *control, struct state_buffer *buffer, uint32_
 	return r;
 }
 
-int control_buffer_resize(struct control *control, struct state_buffer *buffer, uint64_t npages,
-			  struct err *err)
+/* Pages of each CPU if they are not all the same; the caller frees them. NULL otherwise. */
+static uint32_t *shape(const struct control *control, const struct state_buffer *buffer)
 {
-	int r = 0;
+	uint32_t *cpus = calloc(control->dir.ncpu, sizeof(*cpus));
 
-	if (!npages || npages > RING_NPAGES_MAX)
+	if (cpus && buffer->live.offset && control_set_shape(control, &buffer->live, cpus))
+		return cpus;
+	free(cpus);
+	return NULL;
+}
+
+static int check_npages(const struct state_buffer *buffer, uint64_t *npages, struct err *err)
+{
+	if (!*npages || *npages > RING_NPAGES_MAX)
 		return err_set(err, -EINVAL, "a buffer can have %llu KiB a CPU at most",
 			       (unsigned long long)control_kb_from_pages(RING_NPAGES_MAX,
 									 buffer->page_size));
-	if (npages < RING_NPAGES_MIN)
-		npages = RING_NPAGES_MIN;
-	if (buffer->live.offset && buffer->live.npages != npages)
-		r = replace(control, buffer, (uint32_t)npages, err);
-	if (!r)
-		buffer->npages = (uint32_t)npages;
+	if (*npages < RING_NPAGES_MIN)
+		*npages = RING_NPAGES_MIN;
+	return 0;
+}
+
+int control_buffer_resize(struct control *control, struct state_buffer *buffer, uint64_t npages,
+			  struct err *err)
+{
+	uint32_t before = buffer->npages;
+	uint32_t *cpus;
+	int r = check_npages(buffer, &npages, err);
+
+	if (r)
+		return r;
+	cpus = shape(control, buffer);
+	buffer->npages = (uint32_t)npages;
+	if (buffer->live.offset && (cpus || buffer->live.npages != npages))
+		r = replace(control, buffer, NULL, err);
+	if (r)
+		buffer->npages = before;
+	free(cpus);
 	return r;
+}
+
+int control_buffer_resize_cpu(struct control *control, struct state_buffer *buffer, uint32_t cpu,
+			      uint64_t npages, struct err *err)
+{
+	uint32_t *cpus;
+	int r = check_npages(buffer, &npages, err);
+
+	if (!r)
+		r = control_buffer_expand(control, buffer, err);
+	if (r)
+		return r;
+	cpus = calloc(control->dir.ncpu, sizeof(*cpus));
+	if (!cpus)
+		return err_set(err, -ENOMEM, "out of memory");
+	control_set_shape(control, &buffer->live, cpus);
+	if (cpus[cpu] != npages) {
+		cpus[cpu] = (uint32_t)npages;
+		r = replace(control, buffer, cpus, err);
+	}
+	free(cpus);
+	return r;
+}
+
+uint64_t control_buffer_cpu_npages(const struct control *control, const struct state_buffer *buffer,
+				   uint32_t cpu)
+{
+	uint32_t *cpus = shape(control, buffer);
+	uint64_t npages = cpus ? cpus[cpu] : buffer->npages;
+
+	free(cpus);
+	return npages;
+}
+
+bool control_buffer_cpus_differ(const struct control *control, const struct state_buffer *buffer)
+{
+	uint32_t *cpus = shape(control, buffer);
+
+	free(cpus);
+	return cpus != NULL;
 }
 
 static int give_up_retired(struct control *control, struct state_buffer *buffer, struct err *err)
@@ -115,20 +205,21 @@ static int give_up_retired(struct control *control, struct state_buffer *buffer,
 	return 0;
 }
 
-/* A new live set instead of all that there is. */
-static int renew(struct control *control, struct state_buffer *buffer, uint32_t npages,
-		 uint32_t page_size, struct err *err)
+/* A new live set, as the buffer says by now, instead of all that there is. */
+static int renew(struct control *control, struct state_buffer *buffer, struct err *err)
 {
+	uint32_t *cpus = buffer->page_size == buffer->live.page_size ? shape(control, buffer) : NULL;
 	struct state_set set;
 	int r;
 
-	r = make(control, buffer, npages, page_size, NULL, &set, err);
+	r = make(control, buffer, cpus, NULL, &set, err);
 	if (!r)
 		r = give_up_retired(control, buffer, err);
 	if (!r)
 		r = control_limbo_add(control, &buffer->live, err);
 	if (!r)
 		buffer->live = set;
+	free(cpus);
 	return r;
 }
 
@@ -137,7 +228,7 @@ int control_buffer_subbuf(struct control *control, struct state_buffer *buffer, 
 {
 	uint64_t kb = control_kb_from_pages(buffer->npages, buffer->page_size);
 	uint64_t npages;
-	int r;
+	int r = 0;
 
 	if (!control_geometry_valid(RING_NPAGES_MIN, page_size))
 		return err_set(err, -EINVAL, "a page has 4 to %u KiB, a power of two",
@@ -145,31 +236,66 @@ int control_buffer_subbuf(struct control *control, struct state_buffer *buffer, 
 	if (page_size == buffer->page_size)
 		return 0;
 	npages = control_pages_from_kb(kb, page_size);
-	if (npages > RING_NPAGES_MAX)
-		npages = RING_NPAGES_MAX;
-	if (buffer->live.offset) {
-		r = renew(control, buffer, (uint32_t)npages, page_size, err);
-		if (r)
-			return r;
-	}
-	buffer->npages = (uint32_t)npages;
+	buffer->npages = (uint32_t)(npages < RING_NPAGES_MAX ? npages : RING_NPAGES_MAX);
 	buffer->page_size = page_size;
-	return 0;
+	if (buffer->live.offset)
+		r = renew(control, buffer, err);
+	/* A snapshot of pages of another size would be no second buffer for this one. */
+	if (!r && buffer->snapshot.offset)
+		r = control_limbo_add(control, &buffer->snapshot, err);
+	return r;
+}
+
+int control_buffer_clock(struct control *control, struct state_buffer *buffer, uint32_t id,
+			 struct err *err)
+{
+	int r = 0;
+
+	if (buffer->clock == id)
+		return 0;
+	buffer->clock = id;
+	if (buffer->live.offset)
+		r = renew(control, buffer, err);
+	/* Times of two clocks do not compare. */
+	if (!r && buffer->snapshot.offset)
+		r = control_buffer_snapshot_clear(control, buffer, err);
+	return r;
+}
+
+int control_buffer_overwrite(struct control *control, struct state_buffer *buffer, bool on,
+			     struct err *err)
+{
+	uint32_t before = buffer->flags;
+	uint32_t *cpus;
+	int r = 0;
+
+	if (!(before & BUFFER_OVERWRITE) == !on)
+		return 0;
+	buffer->flags ^= BUFFER_OVERWRITE;
+	/* A ring in which events were overwritten has no place for those who wait for its reader. */
+	if (buffer->live.offset) {
+		cpus = shape(control, buffer);
+		r = replace(control, buffer, cpus, err);
+		free(cpus);
+	}
+	return r;
 }
 
 int control_buffer_clear(struct control *control, struct state_buffer *buffer, struct err *err)
 {
 	if (!buffer->live.offset)
 		return 0;
-	return renew(control, buffer, buffer->npages, buffer->page_size, err);
+	return renew(control, buffer, err);
 }
 
 int control_buffer_snapshot(struct control *control, struct state_buffer *buffer, struct err *err)
 {
+	uint32_t *cpus = shape(control, buffer);
 	struct state_set set;
 	int r;
 
-	r = make(control, buffer, buffer->npages, buffer->page_size, NULL, &set, err);
+	r = make(control, buffer, cpus, NULL, &set, err);
+	free(cpus);
 	if (!r)
 		r = control_limbo_add(control, &buffer->snapshot, err);
 	if (!r)
@@ -178,6 +304,91 @@ int control_buffer_snapshot(struct control *control, struct state_buffer *buffer
 		return r;
 	buffer->snapshot = buffer->live;
 	buffer->live = set;
+	/* Nothing was recorded yet: an empty buffer is what was swapped out. */
+	if (!buffer->snapshot.offset)
+		return make(control, buffer, NULL, NULL, &buffer->snapshot, err);
+	return 0;
+}
+
+int control_buffer_snapshot_clear(struct control *control, struct state_buffer *buffer,
+				  struct err *err)
+{
+	int r = control_limbo_add(control, &buffer->snapshot, err);
+
+	return r ? r : make(control, buffer, NULL, NULL, &buffer->snapshot, err);
+}
+
+int control_buffer_snapshot_free(struct control *control, struct state_buffer *buffer,
+				 struct err *err)
+{
+	return control_limbo_add(control, &buffer->snapshot, err);
+}
+
+static bool is_name(const char *name)
+{
+	if (!*name || *name == '.' || strlen(name) > STATE_NAME_MAX)
+		return false;
+	for (; *name; name++)
+		if ((unsigned char)*name <= ' ' || *name == '/' || *name == 0x7f)
+			return false;
+	return true;
+}
+
+int control_buffer_add(struct control *control, const char *name, struct err *err)
+{
+	struct control_state *state = &control->state;
+	uint32_t place = 1;
+
+	if (control_state_buffer(state, name) >= 0)
+		return err_set(err, -EEXIST, "there is an instance '%s' already", name);
+	if (!is_name(name))
+		return err_set(err, -EINVAL, "'%.80s' is no name for an instance: 1 to %d characters "
+			       "without blanks, and no dot in front", name, STATE_NAME_MAX);
+	while (place < state->nbuffers && state->buffers[place].born)
+		place++;
+	if (place == STATE_BUFFERS_MAX)
+		return err_set(err, -ENOSPC, "there are %d instances, and there can be no more",
+			       STATE_BUFFERS_MAX - 1);
+	control_buffer_default(&state->buffers[place], control_state_generation(state) + 1);
+	strcpy(state->buffers[place].name, name);
+	/* As in the kernel, but for what only the top one has. */
+	if (place == state->nbuffers)
+		state->nbuffers++;
+	return 0;
+}
+
+/* Nobody takes events out of any of its sets, and nobody will until the transaction ends. */
+static bool is_unread(const struct control *control, const struct state_buffer *buffer)
+{
+	bool free = !buffer->live.offset || !control_set_lock(control, &buffer->live);
+
+	free = free && (!buffer->snapshot.offset || !control_set_lock(control, &buffer->snapshot));
+	for (uint32_t i = 0; free && i < buffer->nretired; i++)
+		free = !control_set_lock(control, &buffer->retired[i]);
+	return free;
+}
+
+int control_buffer_remove(struct control *control, uint32_t place, struct err *err)
+{
+	struct control_state *state = &control->state;
+	struct state_buffer *buffer = &state->buffers[place];
+	int r;
+
+	if (!is_unread(control, buffer))
+		return err_set(err, -EBUSY, "its events are being read: end the reader first");
+	r = give_up_retired(control, buffer, err);
+	if (!r)
+		r = control_limbo_add(control, &buffer->live, err);
+	if (!r)
+		r = control_limbo_add(control, &buffer->snapshot, err);
+	if (r)
+		return r;
+	control_rules_clear(state, place);
+	control_state_pids_clear(state, place, STATE_PID_ONLY);
+	control_state_pids_clear(state, place, STATE_PID_NOT);
+	memset(buffer, 0, sizeof(*buffer));
+	while (!state->buffers[state->nbuffers - 1].born)
+		state->nbuffers--;
 	return 0;
 }
 

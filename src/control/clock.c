@@ -20,11 +20,13 @@
 #endif
 
 #include "control/file.h"
+#include "layout/ring.h"
 #include "ring/arch.h"
 
 #define BRACKETS 50
 #define BASE_NS 50000000ull
 #define AGREE_PPM 5
+#define RIGHT_NS 20000u
 
 /* The counter and the time at one moment. */
 struct moment {
@@ -168,23 +170,99 @@ static uint64_t scaled(const struct state_clock *clock, uint64_t counter)
 	       (low * (clock->mult & UINT32_MAX) >> 32);
 }
 
-uint64_t control_clock_now(const struct state_clock *clock)
+static const struct {
+	const char *name;
+	bool ns;
+	bool counter;	/* may be had from the CPU's counter */
+	clockid_t id;
+} clocks[] = {
+	[TRACE_CLOCK_LOCAL] = { "local", true, true, CLOCK_MONOTONIC },
+	[TRACE_CLOCK_GLOBAL] = { "global", true, true, CLOCK_MONOTONIC },
+	[TRACE_CLOCK_COUNTER] = { "counter", false, false, CLOCK_MONOTONIC },
+	[TRACE_CLOCK_UPTIME] = { "uptime", false, false, CLOCK_MONOTONIC_COARSE },
+	[TRACE_CLOCK_MONO] = { "mono", true, false, CLOCK_MONOTONIC },
+	[TRACE_CLOCK_MONO_RAW] = { "mono_raw", true, false, CLOCK_MONOTONIC_RAW },
+	[TRACE_CLOCK_BOOT] = { "boot", true, false, CLOCK_BOOTTIME },
+	[TRACE_CLOCK_TAI] = { "tai", true, false, CLOCK_TAI },
+#if defined(__x86_64__) || defined(__i386__)
+	[TRACE_CLOCK_X86_TSC] = { "x86-tsc", false, true, CLOCK_MONOTONIC },
+#endif
+};
+
+#define NCLOCKS (sizeof(clocks) / sizeof(clocks[0]))
+
+const char *control_clock_name(uint32_t id)
 {
-	if (clock->flags & TRACE_CLOCK_BY_COUNTER)
-		return scaled(clock, section_counter());
-	return mono_ns();
+	return id < NCLOCKS ? clocks[id].name : NULL;
 }
 
-void control_clock_make(struct state_clock *clock, const struct segment_dir *dir,
+bool control_clock_is_ns(uint32_t id)
+{
+	return id >= NCLOCKS || clocks[id].ns;
+}
+
+/* As in runtime/write.c. */
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t control_clock_now(const struct state_clock *clock, const struct segment_dir *dir)
+{
+	struct timespec grain;
+	uint64_t count;
+
+	if (clock->flags & TRACE_CLOCK_BY_COUNTER)
+		return scaled(clock, section_counter());
+	if (clock->id == TRACE_CLOCK_COUNTER)
+		return control_file_read(dir, SEGMENT_RINGS, &count, sizeof(count),
+					 offsetof(struct rings_head, counter), NULL) ? 0 : count;
+	if (clock->id == TRACE_CLOCK_UPTIME)
+		return clock_getres(CLOCK_MONOTONIC_COARSE, &grain) || grain.tv_nsec <= 0 ?
+		       0 : clock_ns(CLOCK_MONOTONIC_COARSE) / (uint64_t)grain.tv_nsec;
+	return clock_ns(clock->id < NCLOCKS ? clocks[clock->id].id : CLOCK_MONOTONIC);
+}
+
+/* The counter as it is. */
+static void make_raw(struct state_clock *clock)
+{
+	clock->flags = TRACE_CLOCK_BY_COUNTER;
+	clock->mult = 1ull << 32;
+}
+
+/* Does the clock show CLOCK_MONOTONIC, as well as one can tell? */
+static bool is_right(const struct state_clock *clock)
+{
+	struct moment now = moment_take();
+	uint64_t shown = scaled(clock, now.counter);
+
+	return (shown > now.ns ? shown - now.ns : now.ns - shown) < RIGHT_NS;
+}
+
+void control_clock_make(struct state_clock *clock, uint32_t id, const struct segment_dir *dir,
 			const struct state_clock *before)
 {
 	struct moment now;
 	uint64_t mult, reached;
 
 	memset(clock, 0, sizeof(*clock));
-	clock->id = TRACE_CLOCK_LOCAL;
-	if (!counter_trusted())
+	clock->id = id;
+	if (id >= NCLOCKS || !clocks[id].counter || !counter_trusted())
 		return;
+	if (!clocks[id].ns) {
+		make_raw(clock);
+		return;
+	}
+	if (before && (!(before->flags & TRACE_CLOCK_BY_COUNTER) || !control_clock_is_ns(before->id)))
+		before = NULL;
+	if (before && is_right(before)) {
+		*clock = *before;
+		clock->id = id;
+		return;
+	}
 	mult = known_rate();
 	if (mult)
 		now = moment_take();
@@ -196,7 +274,7 @@ void control_clock_make(struct state_clock *clock, const struct segment_dir *dir
 	clock->mult = mult;
 	clock->counter0 = now.counter;
 	clock->ns0 = now.ns;
-	if (before && before->flags & TRACE_CLOCK_BY_COUNTER) {
+	if (before) {
 		reached = scaled(before, now.counter);
 		/* A clock may be ahead of the true time by what its rate was off, not by more. */
 		if (reached > clock->ns0 && reached - clock->ns0 < 1000000000u)

@@ -20,6 +20,8 @@
 #include "control/buffer.h"
 #include "control/file.h"
 #include "control/hints.h"
+#include "control/pause.h"
+#include "control/pictures.h"
 #include "control/reclaim.h"
 
 int control_open(struct control **out, const char *path, bool create, struct err *err)
@@ -40,6 +42,13 @@ int control_open(struct control **out, const char *path, bool create, struct err
 	}
 	if (!r)
 		r = segment_open(&control->dir, path, create, err);
+	if (!r) {
+		control->pictures = control_pictures_open();
+		if (!control->pictures) {
+			segment_close(&control->dir);
+			r = err_set(err, -ENOMEM, "out of memory");
+		}
+	}
 	if (r) {
 		free(control);
 		return r;
@@ -48,12 +57,37 @@ int control_open(struct control **out, const char *path, bool create, struct err
 	return 0;
 }
 
+int control_again(struct control **out, struct control *control, struct err *err)
+{
+	struct control *again = calloc(1, sizeof(*again));
+	int r;
+
+	if (!again)
+		return err_set(err, -ENOMEM, "out of memory");
+	r = segment_open(&again->dir, control->dir.path, false, err);
+	if (r) {
+		free(again);
+		return r;
+	}
+	again->pictures = control_pictures_share(control->pictures);
+	again->escape = control->escape;
+	*out = again;
+	return 0;
+}
+
+const struct control_registry *control_events(struct control *control, struct err *err)
+{
+	return control_pictures_take(control->pictures, &control->picture, &control->dir, err);
+}
+
 void control_close(struct control *control)
 {
 	if (!control)
 		return;
 	control_cancel(control);
 	control_state_fini(&control->state);
+	control_pictures_leave(&control->picture);
+	control_pictures_close(control->pictures);
 	segment_close(&control->dir);
 	free(control);
 }
@@ -127,11 +161,13 @@ int control_begin(struct control *control, struct err *err)
 	if (r)
 		return r;
 	r = control_state_read(&control->state, &control->dir, err);
-	if (r)
+	if (r) {
 		control_cancel(control);
-	else
-		control_retire_consumed(control);
-	return r;
+		return r;
+	}
+	control_pause_check(control);
+	control_retire_consumed(control);
+	return 0;
 }
 
 void control_cancel(struct control *control)

@@ -21,16 +21,30 @@
 #include "control/state.h"
 #include "ring/segment.h"
 
+struct control_pictures;
+struct control_registry;
+
 struct control {
 	struct segment_dir dir;
+	struct control_pictures *pictures;	/* shared by handles of one directory */
+	struct control_picture *picture;	/* of the events, see control_events() */
 	struct control_state state;	/* as of the last begin or refresh */
 	bool locked;
+	uint64_t pauses;	/* buffers that this handle keeps from taking anything: pause.h */
 	bool escape;	/* control characters in what programs recorded are shown as \\n, \\x1b */
 };
 
 /* `path` NULL: the directory that the environment names. */
 int control_open(struct control **out, const char *path, bool create, struct err *err);
+/* Another handle of the same directory; may be used by another thread. */
+int control_again(struct control **out, struct control *control, struct err *err);
 void control_close(struct control *control);
+
+/*
+ * The events that programs brought, as of now. Reading them takes a millisecond, so all handles of a directory
+ * share a picture for as long as it is true. It stays until this handle is asked again or closed.
+ */
+const struct control_registry *control_events(struct control *control, struct err *err);
 
 /* Reads the state without the lock, for those who only look. */
 int control_refresh(struct control *control, struct err *err);

@@ -56,6 +56,11 @@ static const struct {
 	  "\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
 	  "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\n"
 	  "print fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n" },
+	{ EVENT_ID_RAW_DATA,
+	  "name: raw_data\nID: 18\nformat:\n" COMMON
+	  "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
+	  "\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n\n"
+	  "print fmt: \"id:%04x %08x\", REC->id, (int)REC->buf[0]\n" },
 };
 
 bool control_builtin_format(uint32_t id, struct buf *out)
@@ -80,5 +85,12 @@ int node_bprint_format_read(struct node_request *request, struct err *err)
 {
 	(void)err;
 	control_builtin_format(EVENT_ID_BPRINT, &request->out);
+	return 0;
+}
+
+int node_raw_data_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_RAW_DATA, &request->out);
 	return 0;
 }

@@ -17,42 +17,44 @@
 
 #define TOKEN_MAX 127
 
-static int load(struct node_request *request, struct control_registry *registry, struct err *err)
+/* The events that there are, or NULL with words and the code in *r. */
+static const struct control_registry *load(struct node_request *request, int *r, struct err *err)
 {
-	return control_registry_read(registry, &request->control->dir, CONTROL_REGISTRY_EVENTS,
-				     err);
+	struct err own = ERR_INIT;
+	const struct control_registry *registry = control_events(request->control, err ? err : &own);
+
+	*r = registry ? 0 : err ? err->code : own.code;
+	return registry;
 }
 
 int node_available_read(struct node_request *request, struct err *err)
 {
-	struct control_registry registry;
-	int r = load(request, &registry, err);
+	int r;
+	const struct control_registry *registry = load(request, &r, err);
 
-	if (r)
+	if (!registry)
 		return r;
-	for (uint32_t i = 0; i < registry.nevents; i++)
-		if (registry.events[i].shown)
-			buf_printf(&request->out, "%s:%s\n", registry.events[i].system,
-				   registry.events[i].name);
-	control_registry_fini(&registry);
+	for (uint32_t i = 0; i < registry->nevents; i++)
+		if (registry->events[i].shown)
+			buf_printf(&request->out, "%s:%s\n", registry->events[i].system,
+				   registry->events[i].name);
 	return 0;
 }
 
 int node_set_event_read(struct node_request *request, struct err *err)
 {
-	struct control_registry registry;
-	int r = load(request, &registry, err);
+	int r;
+	const struct control_registry *registry = load(request, &r, err);
 
-	if (r)
+	if (!registry)
 		return r;
-	for (uint32_t i = 0; i < registry.nevents; i++) {
-		const struct control_event *event = &registry.events[i];
+	for (uint32_t i = 0; i < registry->nevents; i++) {
+		const struct control_event *event = &registry->events[i];
 
 		if (event->shown && control_rules_on(&request->control->state, request->buffer,
 						     event->system, event->name))
 			buf_printf(&request->out, "%s:%s\n", event->system, event->name);
 	}
-	control_registry_fini(&registry);
 	return 0;
 }
 
@@ -112,19 +114,19 @@ static bool token_matches(const struct token *token, const struct control_event 
 static int tokens_check(struct node_request *request, struct err *err)
 {
 	const char *at = request->text, *end = request->text + request->len;
-	struct control_registry registry;
+	const struct control_registry *registry;
 	struct token token;
 	int r;
 
-	r = load(request, &registry, err);
-	if (r)
+	registry = load(request, &r, err);
+	if (!registry)
 		return r;
 	while ((r = token_next(&at, end, &token, err)) == 1) {
 		/* Everything is always there, even when it is nothing yet. */
 		bool found = !strcmp(token.system, "*") && !strcmp(token.event, "*");
 
-		for (uint32_t i = 0; i < registry.nevents && !found; i++)
-			found = token_matches(&token, &registry.events[i]);
+		for (uint32_t i = 0; i < registry->nevents && !found; i++)
+			found = token_matches(&token, &registry->events[i]);
 		if (!found) {
 			r = err_set(err, -EINVAL, "no event matches '%.60s%s%.60s': for programs "
 				    "to come use `ringside start -e`", token.system,
@@ -132,7 +134,6 @@ static int tokens_check(struct node_request *request, struct err *err)
 			break;
 		}
 	}
-	control_registry_fini(&registry);
 	return r;
 }
 
@@ -163,7 +164,7 @@ int node_set_event_write(struct node_request *request, struct err *err)
 
 	r = tokens_check(request, err);
 	if (!r)
-		r = control_begin(control, err);
+		r = node_begin(request, err);
 	if (r)
 		return r;
 	if (request->trunc)
@@ -174,18 +175,20 @@ int node_set_event_write(struct node_request *request, struct err *err)
 
 int node_enable_read(struct node_request *request, struct err *err)
 {
-	struct control_registry registry;
 	uint32_t on = 0, off = 0;
 	char answer = 'X';
-	int r = load(request, &registry, err);
+	int r;
+	const struct control_registry *registry = load(request, &r, err);
 
-	if (r)
+	if (!registry)
 		return r;
-	for (uint32_t i = 0; i < registry.nevents; i++) {
-		const struct control_event *event = &registry.events[i];
+	for (uint32_t i = control_registry_system(registry, request->part[0]);
+	     i < registry->nevents; i++) {
+		const struct control_event *event = &registry->events[i];
 
-		if ((request->part[0][0] && strcmp(request->part[0], event->system)) ||
-		    (request->part[1][0] && strcmp(request->part[1], event->name)))
+		if (request->part[0][0] && strcmp(request->part[0], event->system))
+			break;
+		if (request->part[1][0] && strcmp(request->part[1], event->name))
 			continue;
 		if (control_rules_on(&request->control->state, request->buffer, event->system,
 				     event->name))
@@ -193,7 +196,6 @@ int node_enable_read(struct node_request *request, struct err *err)
 		else
 			off++;
 	}
-	control_registry_fini(&registry);
 	if (!on && !off)
 		answer = '?';
 	else if (!on || !off)
@@ -210,7 +212,7 @@ int node_enable_write(struct node_request *request, struct err *err)
 
 	r = node_switch(request, &on, err);
 	if (!r)
-		r = control_begin(control, err);
+		r = node_begin(request, err);
 	if (r)
 		return r;
 	r = control_enable(control, request->buffer, request->part[0][0] ? request->part[0] : "*",
@@ -220,34 +222,32 @@ int node_enable_write(struct node_request *request, struct err *err)
 
 int node_format_read(struct node_request *request, struct err *err)
 {
-	struct control_registry registry;
 	const struct control_event *event;
-	int r = load(request, &registry, err);
+	int r;
+	const struct control_registry *registry = load(request, &r, err);
 
-	if (r)
+	if (!registry)
 		return r;
-	event = control_registry_find(&registry, request->part[0], request->part[1]);
+	event = control_registry_find(registry, request->part[0], request->part[1]);
 	if (event)
 		control_event_format(event, &request->out);
 	else
 		r = err_set(err, -ENODEV, "is gone");
-	control_registry_fini(&registry);
 	return r;
 }
 
 int node_id_read(struct node_request *request, struct err *err)
 {
-	struct control_registry registry;
 	const struct control_event *event;
-	int r = load(request, &registry, err);
+	int r;
+	const struct control_registry *registry = load(request, &r, err);
 
-	if (r)
+	if (!registry)
 		return r;
-	event = control_registry_find(&registry, request->part[0], request->part[1]);
+	event = control_registry_find(registry, request->part[0], request->part[1]);
 	if (event)
 		buf_printf(&request->out, "%" PRIu32 "\n", event->id);
 	else
 		r = err_set(err, -ENODEV, "is gone");
-	control_registry_fini(&registry);
 	return r;
 }

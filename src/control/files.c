@@ -1,15 +1,15 @@
 /*
- * control/files: the tree's files that are not about single events or about the trace's content.
+ * control/files: the tree's files about a buffer as a whole that are about nothing else.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "control/buffer.h"
-#include "control/mark.h"
+#include "control/clock.h"
 #include "control/node.h"
-#include "control/registry.h"
 
 int node_tracing_on_read(struct node_request *request, struct err *err)
 {
@@ -26,7 +26,7 @@ int node_tracing_on_write(struct node_request *request, struct err *err)
 	/* Unlike the other switches it takes any number. */
 	r = node_number(request, &on, err);
 	if (!r)
-		r = control_begin(request->control, err);
+		r = node_begin(request, err);
 	if (r)
 		return r;
 	if (on)
@@ -36,141 +36,141 @@ int node_tracing_on_write(struct node_request *request, struct err *err)
 	return control_commit(request->control, err);
 }
 
-int node_tracer_read(struct node_request *request, struct err *err)
+int node_tracers_read(struct node_request *request, struct err *err)
 {
 	(void)err;
 	buf_puts(&request->out, "nop\n");
 	return 0;
 }
 
+int node_tracer_read(struct node_request *request, struct err *err)
+{
+	return node_tracers_read(request, err);
+}
+
+/* As in the kernel, whoever chooses a tracer gets the rings that it would need. */
 int node_tracer_write(struct node_request *request, struct err *err)
 {
+	int r;
+
 	if (!node_is(request, "nop"))
 		return err_set(err, -EINVAL, "there is no such tracer: see available_tracers");
-	return 0;
+	r = node_begin(request, err);
+	if (r)
+		return r;
+	r = control_buffer_expand(request->control, node_buffer(request), err);
+	return control_end(request->control, r, err);
 }
 
 int node_clock_read(struct node_request *request, struct err *err)
 {
+	uint32_t now = node_buffer(request)->clock;
+	const char *name;
+
 	(void)err;
-	buf_puts(&request->out, "[local]\n");
+	for (uint32_t id = 0; (name = control_clock_name(id)); id++)
+		buf_printf(&request->out, "%s%s%s%s", id ? " " : "", id == now ? "[" : "", name,
+			   id == now ? "]" : "");
+	buf_putc(&request->out, '\n');
 	return 0;
 }
 
 int node_clock_write(struct node_request *request, struct err *err)
 {
-	if (!node_is(request, "local"))
+	struct control *control = request->control;
+	const char *name;
+	uint32_t id = 0;
+	int r;
+
+	while ((name = control_clock_name(id)) && !node_is(request, name))
+		id++;
+	if (!name)
 		return err_set(err, -EINVAL, "there is no such clock: read the file for those there "
 			       "are");
+	r = node_begin(request, err);
+	if (r)
+		return r;
+	return control_end(control, control_buffer_clock(control, node_buffer(request), id, err),
+			   err);
+}
+
+int node_timestamp_mode_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	buf_puts(&request->out, "[delta] absolute\n");
 	return 0;
 }
 
-/* A size in the kernel's way: what there is, and what there will be once it is needed. */
-static void put_size(struct node_request *request, uint32_t times)
+/* Groups of 32 CPUs, the highest first, as many digits as its CPUs need. */
+int node_cpumask_read(struct node_request *request, struct err *err)
 {
 	const struct state_buffer *buffer = node_buffer(request);
-	uint64_t kb = control_kb_from_pages(buffer->npages, buffer->page_size);
+	uint32_t ncpu = request->control->dir.ncpu, groups = (ncpu + 31) / 32;
 
-	if (buffer->live.offset)
-		buf_printf(&request->out, "%" PRIu64 "\n", kb * times);
-	else
-		buf_printf(&request->out, "0 (expanded: %" PRIu64 ")\n", kb * times);
-}
-
-int node_size_read(struct node_request *request, struct err *err)
-{
 	(void)err;
-	put_size(request, 1);
+	for (uint32_t g = groups; g-- > 0;) {
+		uint32_t bits = g + 1 == groups ? ncpu - g * 32 : 32, mask = 0;
+
+		for (uint32_t i = 0; i < bits; i++)
+			mask |= buffer_cpu_off(buffer, g * 32 + i) ? 0 : 1u << i;
+		buf_printf(&request->out, "%0*" PRIx32 "%s", (int)(bits + 3) / 4, mask,
+			   g ? "," : "\n");
+	}
 	return 0;
 }
 
-int node_total_size_read(struct node_request *request, struct err *err)
+static int digit_of(char c)
 {
-	(void)err;
-	put_size(request, request->control->dir.ncpu);
-	return 0;
+	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
 
-int node_size_write(struct node_request *request, struct err *err)
+/* Reads the mask from its end; a comma stands between groups of eight digits at most. */
+static int parse_cpumask(const char *text, uint64_t on[SEGMENT_NCPU_MAX / 64], uint32_t ncpu,
+			 struct err *err)
 {
-	struct control *control = request->control;
-	struct state_buffer *buffer = node_buffer(request);
-	uint64_t kb;
-	int r;
+	size_t at = strlen(text);
+	uint32_t bit = 0;
 
-	r = node_number(request, &kb, err);
-	if (!r && !kb)
-		r = err_set(err, -EINVAL, "a buffer of size 0 cannot be: use tracing_on to stop");
-	if (!r)
-		r = control_begin(control, err);
-	if (r)
-		return r;
-	r = control_buffer_resize(control, buffer, control_pages_from_kb(kb, buffer->page_size),
-				  err);
-	if (!r)
-		r = control_buffer_expand(control, buffer, err);
-	return control_end(control, r, err);
-}
-
-int node_marker_write(struct node_request *request, struct err *err)
-{
-	return control_mark(request->control, request->text, request->len, err);
-}
-
-int node_cmdlines_read(struct node_request *request, struct err *err)
-{
-	struct control_registry registry;
-	int r;
-
-	r = control_registry_read(&registry, &request->control->dir, CONTROL_REGISTRY_TASKS, err);
-	if (r)
-		return r;
-	for (uint32_t i = 0; i < registry.ntasks; i++)
-		buf_printf(&request->out, "%" PRId32 " %s\n", registry.tasks[i].tid,
-			   registry.tasks[i].comm);
-	control_registry_fini(&registry);
-	return 0;
-}
-
-static void put_escaped(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '\n':
-			buf_puts(out, "\\n");
-			break;
-		case '\t':
-			buf_puts(out, "\\t");
-			break;
-		case '\\':
-		case '"':
-			buf_putc(out, '\\');
-			buf_putc(out, *text);
-			break;
-		default:
-			if ((unsigned char)*text < ' ')
-				buf_printf(out, "\\%03o", (unsigned char)*text);
-			else
-				buf_putc(out, *text);
+	if (!at)
+		return err_set(err, -EINVAL, "which CPUs? A mask in hexadecimal is needed");
+	while (at-- > 0) {
+		if (text[at] == ',') {
+			bit = (bit + 31) / 32 * 32;
+			continue;
+		}
+		if (!isxdigit((unsigned char)text[at]))
+			return err_set(err, -EINVAL, "'%.40s' is no mask in hexadecimal", text);
+		for (int i = 0; i < 4; i++, bit++) {
+			if (!(digit_of(text[at]) >> i & 1))
+				continue;
+			if (bit >= ncpu)
+				return err_set(err, -EOVERFLOW, "there is no CPU %" PRIu32, bit);
+			on[bit / 64] |= 1ull << bit % 64;
 		}
 	}
+	return 0;
 }
 
-int node_printk_formats_read(struct node_request *request, struct err *err)
+int node_cpumask_write(struct node_request *request, struct err *err)
 {
-	struct control_registry registry;
+	uint64_t on[SEGMENT_NCPU_MAX / 64] = { 0 };
+	char word[SEGMENT_NCPU_MAX / 2];
+	uint32_t ncpu = request->control->dir.ncpu;
+	struct state_buffer *buffer;
 	int r;
 
-	r = control_registry_read(&registry, &request->control->dir, CONTROL_REGISTRY_FORMATS, err);
+	node_word(request, word, sizeof(word));
+	r = parse_cpumask(word, on, ncpu, err);
+	if (!r)
+		r = node_begin(request, err);
 	if (r)
 		return r;
-	for (uint32_t i = 0; i < registry.nformats; i++) {
-		buf_printf(&request->out, "0x%" PRIx64 " : \"", registry.formats[i].address);
-		put_escaped(&request->out, registry.formats[i].text);
-		buf_puts(&request->out, "\"\n");
-	}
-	control_registry_fini(&registry);
-	return 0;
+	buffer = node_buffer(request);
+	memset(buffer->cpus_off, 0, sizeof(buffer->cpus_off));
+	for (uint32_t cpu = 0; cpu < ncpu; cpu++)
+		if (!(on[cpu / 64] >> cpu % 64 & 1))
+			buffer->cpus_off[cpu / 64] |= 1ull << cpu % 64;
+	return control_commit(request->control, err);
 }
 
 int node_header_page_read(struct node_request *request, struct err *err)

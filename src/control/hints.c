@@ -23,7 +23,7 @@ static bool wanted(const struct control_state *state, const struct control_event
 	for (uint32_t b = 0; b < state->nbuffers; b++) {
 		const struct state_buffer *buffer = &state->buffers[b];
 
-		if (buffer->flags & BUFFER_ON && buffer->live.offset &&
+		if (buffer->born && buffer_takes(buffer) &&
 		    control_rules_on(state, b, event->system, event->name))
 			return true;
 	}
@@ -62,15 +62,29 @@ static int sync_events(struct control *control, const struct control_registry *r
 	return r;
 }
 
-/* Marks and printf go to the top buffer whenever it takes anything. */
-static int sync_builtin(struct control *control, uint32_t id, struct err *err)
+static int sync_builtin(struct control *control, uint32_t id, bool on, struct err *err)
 {
-	const struct state_buffer *top = &control->state.buffers[0];
-	uint32_t hint = top->flags & BUFFER_ON && top->live.offset ? CONTROL_HINT_ON : 0;
+	uint32_t hint = on ? CONTROL_HINT_ON : 0;
 
 	return control_file_publish(&control->dir, SEGMENT_REGISTRY, &hint, sizeof(hint),
 				    offsetof(struct registry_head, builtin_hint) + id * sizeof(hint),
 				    err);
+}
+
+/* Marks go to the top buffer, printf there or where somebody wants it instead: as in runtime/view.c. */
+static int sync_builtins(struct control *control, struct err *err)
+{
+	const struct state_buffer *top = &control->state.buffers[0], *dest = top;
+	int r;
+
+	for (uint32_t b = 0; b < control->state.nbuffers; b++)
+		if (control->state.buffers[b].born &&
+		    control->state.buffers[b].flags & BUFFER_PRINTK_DEST)
+			dest = &control->state.buffers[b];
+	r = sync_builtin(control, EVENT_ID_PRINT, buffer_takes(top) && top->flags & BUFFER_MARKERS,
+			 err);
+	return r ? r : sync_builtin(control, EVENT_ID_BPRINT, buffer_takes(dest) &&
+				    top->flags & BUFFER_TRACE_PRINTK, err);
 }
 
 int control_hints_sync(struct control *control, struct err *err)
@@ -83,9 +97,7 @@ int control_hints_sync(struct control *control, struct err *err)
 		return r;
 	r = sync_events(control, &registry, err);
 	if (!r)
-		r = sync_builtin(control, EVENT_ID_PRINT, err);
-	if (!r)
-		r = sync_builtin(control, EVENT_ID_BPRINT, err);
+		r = sync_builtins(control, err);
 	control_registry_fini(&registry);
 	return r;
 }

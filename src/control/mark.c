@@ -1,61 +1,145 @@
 /*
- * control/mark: see mark.h.
+ * control/mark: the tree's files that put something into a buffer: trace_marker, trace_marker_raw, inject.
  *
- * A marker goes into a ring as any program's event does, so the tool becomes such a program for it:
+ * What they write goes into a ring as any program's event does, so the tool becomes such a program for it:
  * it attaches to the directory and writes through the runtime. One directory a process.
  */
-#include "control/mark.h"
-
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <ringside/print.h>
-
 #include "control/buffer.h"
+#include "control/inject.h"
+#include "control/node.h"
+#include "control/registry.h"
+#include "layout/page.h"
 #include "runtime/runtime.h"
 
 /* Text of one record: what is longer takes several, as it does in the kernel. */
-#define CHUNK 4000u
-static_assert(CHUNK + 32 <= RUNTIME_RECORD_MAX, "a chunk is not cut");
+#define TEXT_MAX 4000u
+/* The kernel's longest raw marker: what fits into a page of 4 KiB. */
+#define RAW_MAX 3072u
 
-/* Rings for the top buffer, and the state that says so. */
-static int prepare(struct control *control, struct err *err)
+struct mark {
+	struct record_head head;
+	uint64_t ip;
+	char text[TEXT_MAX + 8];
+};
+static_assert(sizeof(struct mark) <= RUNTIME_RECORD_MAX, "a record of any size fits into any page");
+
+struct raw {
+	struct record_head head;
+	char id_and_data[RAW_MAX + 4];
+};
+
+/* Rings for the buffer, the state that says so, and the runtime attached. */
+static int prepare(struct node_request *request, struct err *err)
 {
-	struct state_buffer *top = &control->state.buffers[0];
+	struct control *control = request->control;
+	const struct state_buffer *buffer = node_buffer(request);
 	int r;
 
-	r = control_refresh(control, err);
+	r = node_refresh(request, err);
 	if (r)
 		return r;
-	if (!(top->flags & BUFFER_ON))
+	if (!(buffer->flags & BUFFER_ON))
 		return err_set(err, -EBADF, "tracing is off: `ringside write tracing_on 1` first");
-	if (top->live.offset)
-		return 0;
-	r = control_begin(control, err);
-	if (r)
-		return r;
-	r = control_buffer_expand(control, top, err);
-	return control_end(control, r, err);
+	if (!buffer->live.offset) {
+		r = node_begin(request, err);
+		if (r)
+			return r;
+		r = control_end(control, control_buffer_expand(control, node_buffer(request), err),
+				err);
+	}
+	if (!r) {
+		r = runtime_attach(control->dir.path);
+		r = r == -EALREADY ? 0 : r;
+		if (r)
+			err_set(err, r, "cannot attach to %s: %s", control->dir.path, strerror(-r));
+	}
+	return r;
 }
 
-int control_mark(struct control *control, const char *text, size_t len, struct err *err)
+static int put(struct node_request *request, uint32_t id, void *record, size_t len, struct err *err)
 {
-	char chunk[CHUNK + 1];
-	int r = prepare(control, err);
+	const struct tree_caller *caller = request->caller;
+	int r;
 
+	if (caller && request->control->state.buffers[0].flags & BUFFER_RECORD_CMD)
+		runtime_tell_name(caller->tid, caller->tgid, 0, caller->comm);
+	r = runtime_write_to(request->buffer, request->born, id, record, len,
+			     caller ? caller->tid : 0);
+	return r ? err_set(err, r, "cannot be written: %s", strerror(-r)) : 0;
+}
+
+static size_t round_up(size_t len)
+{
+	return (len + 3) & ~(size_t)3;
+}
+
+int node_marker_write(struct node_request *request, struct err *err)
+{
+	size_t len = request->len < TEXT_MAX ? request->len : TEXT_MAX;
+	struct mark mark = { .ip = MARKER_IP };
+	int r;
+
+	if (!len)
+		return 0;
+	if (!(node_buffer(request)->flags & BUFFER_MARKERS))
+		return err_set(err, -EINVAL, "markers are off: `ringside write options/markers 1` "
+			       "first");
+	r = prepare(request, err);
 	if (r)
 		return r;
-	r = runtime_attach(control->dir.path);
-	if (r && r != -EALREADY)
-		return err_set(err, r, "cannot attach to %s: %s", control->dir.path, strerror(-r));
-	while (len) {
-		size_t n = len < CHUNK ? len : CHUNK;
+	memcpy(mark.text, request->text, len);
+	request->taken = len;
+	if (mark.text[len - 1] != '\n')
+		mark.text[len++] = '\n';
+	mark.text[len++] = '\0';
+	return put(request, EVENT_ID_PRINT, &mark, offsetof(struct mark, text) + round_up(len), err);
+}
 
-		memcpy(chunk, text, n);
-		chunk[n] = '\0';
-		ringside_mark(chunk);
-		text += n;
-		len -= n;
-	}
-	return 0;
+int node_marker_raw_write(struct node_request *request, struct err *err)
+{
+	struct raw raw = { .head = { 0 } };
+	int r;
+
+	if (!request->len)
+		return 0;
+	if (!(node_buffer(request)->flags & BUFFER_MARKERS))
+		return err_set(err, -EINVAL, "markers are off: `ringside write options/markers 1` "
+			       "first");
+	if (request->len < 4 || request->len > sizeof(raw.id_and_data))
+		return err_set(err, -EINVAL, "four bytes of id and up to %u of data are needed",
+			       RAW_MAX);
+	r = prepare(request, err);
+	if (r)
+		return r;
+	memcpy(raw.id_and_data, request->text, request->len);
+	return put(request, EVENT_ID_RAW_DATA, &raw,
+		   offsetof(struct raw, id_and_data) + round_up(request->len), err);
+}
+
+int node_inject_write(struct node_request *request, struct err *err)
+{
+	const struct control_event *event;
+	const struct control_registry *events;
+	struct control_injection injection;
+	struct err own = ERR_INIT;
+	int r;
+
+	if (!request->len)
+		return 0;
+	err = err ? err : &own;
+	r = prepare(request, err);
+	if (r)
+		return r;
+	events = control_events(request->control, err);
+	if (!events)
+		return err->code;
+	event = control_registry_find(events, request->part[0], request->part[1]);
+	if (!event)
+		return err_set(err, -ENODEV, "is gone");
+	r = control_inject(&injection, event, request->text, request->len, err);
+	return r ? r : put(request, event->id, injection.record, injection.len, err);
 }

@@ -24,6 +24,34 @@ struct state_buffer *node_buffer(const struct node_request *request)
 	return &request->control->state.buffers[request->buffer];
 }
 
+static int check_born(struct node_request *request, struct err *err)
+{
+	const struct control_state *state = &request->control->state;
+
+	if (request->buffer < state->nbuffers && state->buffers[request->buffer].born == request->born)
+		return 0;
+	return err_set(err, -ENODEV, "the instance is gone");
+}
+
+int node_refresh(struct node_request *request, struct err *err)
+{
+	int r = control_refresh(request->control, err);
+
+	return r ? r : check_born(request, err);
+}
+
+int node_begin(struct node_request *request, struct err *err)
+{
+	int r = control_begin(request->control, err);
+
+	if (r)
+		return r;
+	r = check_born(request, err);
+	if (r)
+		control_cancel(request->control);
+	return r;
+}
+
 /* For messages: what was written, cut to a readable length. */
 static int shown_len(const struct node_request *request)
 {
@@ -79,16 +107,31 @@ int node_switch(const struct node_request *request, bool *on, struct err *err)
 	return r;
 }
 
-bool node_is(const struct node_request *request, const char *word)
+static bool is_blank(char c)
+{
+	return c == '\n' || c == ' ' || c == '\t';
+}
+
+void node_word(const struct node_request *request, char *word, size_t size)
 {
 	const char *text = request->text;
 	size_t len = request->len;
 
-	while (len && (text[len - 1] == '\n' || text[len - 1] == ' ' || text[len - 1] == '\t'))
+	while (len && is_blank(text[len - 1]))
 		len--;
-	while (len && (*text == ' ' || *text == '\t')) {
+	while (len && is_blank(*text)) {
 		text++;
 		len--;
 	}
-	return len == strlen(word) && !memcmp(text, word, len);
+	len = len < size ? len : size - 1;
+	memcpy(word, text, len);
+	word[len] = '\0';
+}
+
+bool node_is(const struct node_request *request, const char *word)
+{
+	char text[64];
+
+	node_word(request, text, sizeof(text));
+	return !strcmp(text, word);
 }

@@ -13,20 +13,39 @@
 #include "control/control.h"
 #include "control/tree.h"
 
-/* One access to one file. */
+/* One access to one file, or one file that is open. */
 struct node_request {
 	struct control *control;
-	uint32_t buffer;		/* index of the buffer it is about */
+	uint32_t buffer;		/* place of the buffer that it is about */
+	uint64_t born;			/* and which one was there when the path was looked up */
 	char part[2][64];		/* what stood in the place of the pattern's stars */
 	uint32_t cpu;			/* of per_cpu/cpuN */
+	bool one_cpu;			/* there was such a part */
 	/* Reading: text is collected here, and handed on by node_flush() when there is somebody. */
 	struct buf out;
 	tree_put *put;
 	void *ctx;
+	bool once;			/* of files that are followed: what is there at the beginning, and no more */
 	/* Writing. */
 	const char *text;
 	size_t len;
 	bool trunc;
+	const struct tree_caller *caller;	/* NULL: this thread */
+	size_t taken;			/* out: how much of the text, if less than all */
+};
+
+/*
+ * A file whose text is made while it is read, or that blocks when there is none. State between open and close is
+ * the file's own.
+ */
+struct node_flow {
+	int (*open)(struct node_request *request, void **flow, struct err *err);
+	/* Appends about `want` bytes: 1, 0 at the end, -EAGAIN when there is nothing now. */
+	int (*more)(struct node_request *request, void *flow, size_t want, struct err *err);
+	void (*close)(struct node_request *request, void *flow);
+	/* Of those that block; see tree_wait() and tree_ready(). NULL of others. */
+	int (*wait)(struct node_request *request, void *flow, int timeout_ms, struct err *err);
+	bool (*ready)(struct node_request *request, void *flow);
 };
 
 /* Hands on what was collected, if somebody takes it piece by piece. */
@@ -34,6 +53,10 @@ int node_flush(struct node_request *request);
 
 /* The buffer that the request is about, in the state last read. */
 struct state_buffer *node_buffer(const struct node_request *request);
+
+/* control_refresh() and control_begin() for a file: -ENODEV when its buffer is no more. */
+int node_refresh(struct node_request *request, struct err *err);
+int node_begin(struct node_request *request, struct err *err);
 
 /*
  * One unsigned decimal with an optional newline behind it, as the kernel reads one: -EINVAL or
@@ -47,41 +70,73 @@ int node_switch(const struct node_request *request, bool *on, struct err *err);
 /* The text without surrounding blanks equals `word`. */
 bool node_is(const struct node_request *request, const char *word);
 
+/* The text without surrounding blanks, cut to fit. */
+void node_word(const struct node_request *request, char *word, size_t size);
+
+#define NODE_READ(name) int node_##name##_read(struct node_request *request, struct err *err)
+#define NODE_WRITE(name) int node_##name##_write(struct node_request *request, struct err *err)
+#define NODE_BOTH(name) NODE_READ(name); NODE_WRITE(name)
+
 /* files.c */
-int node_tracing_on_read(struct node_request *request, struct err *err);
-int node_tracing_on_write(struct node_request *request, struct err *err);
-int node_tracer_read(struct node_request *request, struct err *err);
-int node_tracer_write(struct node_request *request, struct err *err);
-int node_clock_read(struct node_request *request, struct err *err);
-int node_clock_write(struct node_request *request, struct err *err);
-int node_size_read(struct node_request *request, struct err *err);
-int node_size_write(struct node_request *request, struct err *err);
-int node_total_size_read(struct node_request *request, struct err *err);
-int node_marker_write(struct node_request *request, struct err *err);
-int node_cmdlines_read(struct node_request *request, struct err *err);
-int node_printk_formats_read(struct node_request *request, struct err *err);
-int node_header_page_read(struct node_request *request, struct err *err);
-int node_header_event_read(struct node_request *request, struct err *err);
+NODE_BOTH(tracing_on);
+NODE_READ(tracers);
+NODE_BOTH(tracer);
+NODE_BOTH(clock);
+NODE_READ(timestamp_mode);
+NODE_BOTH(cpumask);
+NODE_READ(header_page);
+NODE_READ(header_event);
+NODE_READ(readme);
+
+/* sizes.c */
+NODE_BOTH(size);
+NODE_BOTH(cpu_size);
+NODE_READ(total_size);
+NODE_BOTH(subbuf);
+NODE_BOTH(percent);
+NODE_WRITE(free_buffer);
+
+/* tasks.c */
+NODE_READ(cmdlines);
+NODE_BOTH(cmdlines_size);
+NODE_READ(tgids);
+NODE_READ(printk_formats);
+NODE_BOTH(only_pids);
+NODE_BOTH(not_pids);
+
+/* options.c */
+NODE_BOTH(options);
+NODE_BOTH(option);
+/* The i-th option that a buffer has; NULL behind the last. */
+const char *node_option_name(uint32_t i, bool top);
+
+/* mark.c */
+NODE_WRITE(marker);
+NODE_WRITE(marker_raw);
+NODE_WRITE(inject);
+
+/* errors.c */
+NODE_BOTH(errors);
 
 /* events.c */
-int node_available_read(struct node_request *request, struct err *err);
-int node_set_event_read(struct node_request *request, struct err *err);
-int node_set_event_write(struct node_request *request, struct err *err);
-int node_enable_read(struct node_request *request, struct err *err);
-int node_enable_write(struct node_request *request, struct err *err);
-int node_format_read(struct node_request *request, struct err *err);
-int node_id_read(struct node_request *request, struct err *err);
+NODE_READ(available);
+NODE_BOTH(set_event);
+NODE_BOTH(enable);
+NODE_READ(format);
+NODE_READ(id);
 
 /* enable.c */
-int node_print_format_read(struct node_request *request, struct err *err);
-int node_bprint_format_read(struct node_request *request, struct err *err);
+NODE_READ(print_format);
+NODE_READ(bprint_format);
+NODE_READ(raw_data_format);
 
 /* trace.c */
-int node_trace_read(struct node_request *request, struct err *err);
-int node_trace_write(struct node_request *request, struct err *err);
-int node_cpu_trace_read(struct node_request *request, struct err *err);
-int node_cpu_trace_write(struct node_request *request, struct err *err);
-int node_pipe_raw_read(struct node_request *request, struct err *err);
-int node_stats_read(struct node_request *request, struct err *err);
+NODE_WRITE(trace);
+NODE_READ(stats);
+NODE_WRITE(snapshot);
+extern const struct node_flow node_trace_flow, node_snapshot_flow;
+
+/* pipe.c */
+extern const struct node_flow node_pipe_flow, node_raw_flow, node_snapshot_raw_flow;
 
 #endif

@@ -100,9 +100,12 @@ static int events_take(struct control_registry *registry, const struct picture *
 	registry->events = calloc(REGISTRY_EVENTS, sizeof(*registry->events));
 	if (!registry->events)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < REGISTRY_EVENTS; i++)
+	for (uint32_t i = 0; i < REGISTRY_EVENTS; i++) {
 		if (event_take(&registry->events[registry->nevents], picture, i))
 			registry->nevents++;
+		else if (picture->slots[i].state > REGISTRY_READY)
+			registry->unsettled = true;
+	}
 	qsort(registry->events, registry->nevents, sizeof(*registry->events), event_compare);
 	for (uint32_t i = 0; i < registry->nevents; i++) {
 		struct control_event *event = &registry->events[i];
@@ -375,16 +378,44 @@ void control_registry_fini(struct control_registry *registry)
 	memset(registry, 0, sizeof(*registry));
 }
 
+/* The first event that is not before this name; the newest of that name, if there is one. */
+static uint32_t lower_bound(const struct control_registry *registry, const char *system,
+			    const char *name)
+{
+	uint32_t low = 0, high = registry->nevents;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int r = strcmp(registry->events[middle].system, system);
+
+		if (!r)
+			r = strcmp(registry->events[middle].name, name);
+		if (r < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t control_registry_system(const struct control_registry *registry, const char *system)
+{
+	return lower_bound(registry, system, "");
+}
+
 const struct control_event *control_registry_find(const struct control_registry *registry,
 						  const char *system, const char *name)
 {
-	for (uint32_t i = 0; i < registry->nevents; i++) {
-		const struct control_event *event = &registry->events[i];
+	uint32_t i = lower_bound(registry, system, name);
+	const struct control_event *event = i < registry->nevents ? &registry->events[i] : NULL;
 
-		if (event->shown && !strcmp(event->system, system) && !strcmp(event->name, name))
-			return event;
-	}
-	return NULL;
+	return event && !strcmp(event->system, system) && !strcmp(event->name, name) ? event : NULL;
+}
+
+int control_registry_number(const struct segment_dir *dir, uint64_t *number, struct err *err)
+{
+	return control_file_read(dir, SEGMENT_REGISTRY, number, sizeof(*number),
+				 offsetof(struct registry_head, number), err);
 }
 
 const struct control_event *control_registry_event(const struct control_registry *registry,

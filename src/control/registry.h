@@ -66,6 +66,7 @@ struct control_registry {
 	uint32_t ntasks;
 	struct control_elf *elfs;
 	uint32_t nelfs;
+	bool unsettled;		/* somebody was about to bring something */
 	char *heap;
 };
 
@@ -73,6 +74,12 @@ struct control_registry {
 int control_registry_read(struct control_registry *registry, const struct segment_dir *dir,
 			  unsigned int what, struct err *err);
 void control_registry_fini(struct control_registry *registry);
+
+/* A number that grows with everything that is brought. */
+int control_registry_number(const struct segment_dir *dir, uint64_t *number, struct err *err);
+
+/* The first event of that system, or of one behind it in the order. */
+uint32_t control_registry_system(const struct control_registry *registry, const char *system);
 
 /* The event that the tree shows under this name, or NULL. */
 const struct control_event *control_registry_find(const struct control_registry *registry,

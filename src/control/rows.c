@@ -24,7 +24,10 @@ struct lane {
 	bool lost_more;		/* and an unknown number besides */
 	bool walking;		/* the page has events that were not looked at */
 	bool has_event;
-	bool handed_out;	/* events of the page left this room */
+	bool handed_out;	/* events of the page left this room: */
+	uint32_t given;		/* so many, */
+	uint32_t given_end;	/* up to there, */
+	uint64_t given_ts;	/* until then */
 	bool began;
 	uint64_t left;		/* of those who peek: events that they have not seen yet */
 };
@@ -39,7 +42,27 @@ struct control_rows {
 	bool ending;		/* no further pages are begun */
 	bool settled;		/* nothing was handed out since positions were last stored */
 	struct stream_stats sum;	/* of all lanes when they were opened */
+	uint64_t born;
+	struct state_buffer shown;	/* the buffer as the lanes see it */
 };
+
+/* The buffer in the state last read, with its snapshot in the place of all else if that is to be read. -ENODEV: gone. */
+static int look(struct control_rows *rows, struct err *err)
+{
+	const struct control_state *state = &rows->control->state;
+	const struct state_buffer *buffer = &state->buffers[rows->how.buffer];
+
+	if (rows->how.buffer >= state->nbuffers || !buffer->born ||
+	    (rows->born && buffer->born != rows->born))
+		return err_set(err, -ENODEV, "the instance is gone");
+	rows->born = buffer->born;
+	rows->shown = *buffer;
+	if (rows->how.snapshot) {
+		rows->shown.live = buffer->snapshot;
+		rows->shown.nretired = 0;
+	}
+	return 0;
+}
 
 static int lane_open(struct control_rows *rows, struct lane *lane, uint32_t cpu, struct err *err)
 {
@@ -48,8 +71,7 @@ static int lane_open(struct control_rows *rows, struct lane *lane, uint32_t cpu,
 
 	lane->cpu = cpu;
 	r = stream_open(&lane->stream, control->dir.fd[SEGMENT_RINGS],
-			&control->state.buffers[rows->how.buffer], control->dir.ncpu, cpu,
-			rows->how.consume, err);
+			&rows->shown, control->dir.ncpu, cpu, rows->how.consume, err);
 	return r;
 }
 
@@ -93,18 +115,19 @@ static bool lost_sets(const struct state_buffer *before, const struct state_buff
 static int follow(struct control_rows *rows, struct err *err)
 {
 	struct control *control = rows->control;
-	struct state_buffer *buffer = &control->state.buffers[rows->how.buffer];
 	int gone = 0, r = 0;
 
 	for (int i = 0; i < FOLLOW_TRIES && !r; i++) {
-		struct state_buffer before = *buffer;
+		struct state_buffer before = rows->shown;
 
 		if (control_state_current(&control->state, &control->dir))
 			return gone;
 		r = control_refresh(control, err);
-		gone |= lost_sets(&before, buffer);
+		if (!r)
+			r = look(rows, err);
+		gone |= lost_sets(&before, &rows->shown);
 		for (uint32_t j = 0; !r && j < rows->nlanes; j++)
-			r = stream_update(rows->lanes[j].stream, buffer, err);
+			r = stream_update(rows->lanes[j].stream, &rows->shown, err);
 	}
 	return r ? r : err_set(err, -EBUSY, "the buffer changes too often to be read");
 }
@@ -156,6 +179,8 @@ int control_rows_open(struct control_rows **out, struct control *control,
 	if (!rows->lanes)
 		rows->nlanes = 0;
 	if (!r)
+		r = look(rows, err);
+	if (!r)
 		r = control_names_open(&rows->names, control, err);
 	for (uint32_t i = 0; !r && i < rows->nlanes; i++)
 		r = lane_open(rows, &rows->lanes[i], how->cpu < 0 ? i : (uint32_t)how->cpu, err);
@@ -173,11 +198,30 @@ int control_rows_open(struct control_rows **out, struct control *control,
 	return 0;
 }
 
+/* Is something of the lane's page still to be handed out? */
+static bool lane_unfinished(struct lane *lane)
+{
+	struct page_walk walk = lane->walk;
+	struct page_event event;
+
+	return lane->has_event || (lane->walking && page_walk_next(&walk, &event) == 1);
+}
+
 void control_rows_close(struct control_rows *rows)
 {
 	if (!rows)
 		return;
 	for (uint32_t i = 0; i < rows->nlanes; i++) {
+		struct lane *lane = &rows->lanes[i];
+
+		/* Who has to be asked first has not said that it is out. */
+		if (!rows->how.consume || rows->how.settle || !lane->stream || !lane->handed_out)
+			;
+		else if (lane_unfinished(lane))
+			stream_accept_part(lane->stream, lane->given, lane->given_end,
+					   lane->given_ts);
+		else
+			stream_accept(lane->stream);
 		if (rows->lanes[i].stream)
 			stream_close(rows->lanes[i].stream);
 		free(rows->lanes[i].page);
@@ -196,6 +240,7 @@ static int lane_page(struct control_rows *rows, struct lane *lane, struct err *e
 
 	if (lane->handed_out) {
 		lane->handed_out = false;
+		lane->given = 0;
 		r = rows->how.settle ? rows->how.settle(rows->how.ctx) : 0;
 		if (r)
 			return err_set(err, r, "cannot write: %s", strerror(-r));
@@ -272,8 +317,11 @@ static int settle(struct control_rows *rows, struct err *err)
 	r = rows->how.settle ? rows->how.settle(rows->how.ctx) : 0;
 	if (r)
 		return err_set(err, r, "cannot write: %s", strerror(-r));
-	for (uint32_t i = 0; i < rows->nlanes; i++)
+	for (uint32_t i = 0; i < rows->nlanes; i++) {
 		stream_accept(rows->lanes[i].stream);
+		rows->lanes[i].handed_out = false;
+		rows->lanes[i].given = 0;
+	}
 	rows->settled = true;
 	return 0;
 }
@@ -315,6 +363,10 @@ int control_rows_next(struct control_rows *rows, struct control_row *row, struct
 	first->began = true;
 	first->has_event = false;
 	first->handed_out = true;
+	first->given++;
+	first->given_end = (uint32_t)((const char *)first->event.data - (const char *)first->page) -
+			   PAGE_HEAD_SIZE + first->event.len;
+	first->given_ts = first->event.ts;
 	first->left--;
 	return 1;
 }
@@ -324,6 +376,27 @@ int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err
 	int r = follow(rows, err);
 
 	return r < 0 ? r : stream_wait_any(rows->streams, rows->nlanes, timeout_ms);
+}
+
+uint64_t control_rows_count(struct control_rows *rows)
+{
+	struct stream_stats one;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < rows->nlanes; i++)
+		sum += stream_stats(rows->streams[i], &one) ? 0 : one.entries;
+	return sum;
+}
+
+bool control_rows_filled(struct control_rows *rows, uint32_t percent)
+{
+	if (follow(rows, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; i < rows->nlanes; i++)
+		if (rows->lanes[i].has_event || rows->lanes[i].walking ||
+		    stream_is_filled(rows->streams[i], percent))
+			return true;
+	return false;
 }
 
 const struct stream_stats *control_rows_stats(const struct control_rows *rows)

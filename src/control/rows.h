@@ -33,6 +33,7 @@ struct control_rows_how {
 	uint32_t buffer;
 	int cpu;
 	bool consume;
+	bool snapshot;		/* what was set aside, instead of what is being written */
 	int (*settle)(void *ctx);
 	void *ctx;
 };
@@ -40,6 +41,7 @@ struct control_rows_how {
 /* Uses the state last read. -EBUSY: somebody else consumes one of the CPUs. */
 int control_rows_open(struct control_rows **out, struct control *control,
 		      const struct control_rows_how *how, struct err *err);
+/* A consumer without `settle` that closes in the middle of a page leaves the rest of it to the next. */
 void control_rows_close(struct control_rows *rows);
 
 /* 1, 0 when there is nothing more now, -errno. */
@@ -50,6 +52,12 @@ void control_rows_end(struct control_rows *rows);
 
 /* Waits until there may be more, at most `timeout_ms`; 1, 0 on timeout, -EINTR. Follows the state. */
 int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err);
+
+/* Is there something to read in so many of a hundred pages of any CPU? 0: anything at all. */
+bool control_rows_filled(struct control_rows *rows, uint32_t percent);
+
+/* Events that there are now. */
+uint64_t control_rows_count(struct control_rows *rows);
 
 /* For those who peek: sums over the CPUs that are read, as of opening. */
 const struct stream_stats *control_rows_stats(const struct control_rows *rows);

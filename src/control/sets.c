@@ -139,7 +139,7 @@ static int ring_back(const struct control *control, const struct state_set *set,
 }
 
 static int rings_init(const struct control *control, const struct state_set *set,
-		      const uint64_t *lost, struct err *err)
+		      const struct control_set_plan *plan, struct err *err)
 {
 	const struct segment_dir *dir = &control->dir;
 	uint32_t ncpu = dir->ncpu;
@@ -153,9 +153,11 @@ static int rings_init(const struct control *control, const struct state_set *set
 	for (uint32_t i = 0; !r && i < 2 * ncpu; i++) {
 		uint64_t at = set_ring_offset(set->offset, i, ncpu, set->npages, set->page_size);
 
-		head_init(bytes, i, ncpu, set->npages, set->page_size);
-		if (lost && i < ncpu)
-			((struct ring_head *)(void *)bytes)->refused = lost[i];
+		head_init(bytes, i, ncpu,
+			  plan->cpu_npages && i < ncpu ? plan->cpu_npages[i] : set->npages,
+			  set->page_size);
+		if (plan->lost && i < ncpu)
+			((struct ring_head *)(void *)bytes)->refused = plan->lost[i];
 		r = ring_back(control, set, i, at, size, err);
 		if (!r)
 			r = control_file_write(dir, SEGMENT_RINGS, bytes, i < ncpu ? 4096 : size, at,
@@ -165,20 +167,19 @@ static int rings_init(const struct control *control, const struct state_set *set
 	return r;
 }
 
-int control_set_make(struct control *control, struct state_set *set, uint32_t npages,
-		     uint32_t page_size, const struct state_clock *before, const uint64_t *lost,
-		     struct err *err)
+int control_set_make(struct control *control, struct state_set *set,
+		     const struct control_set_plan *plan, struct err *err)
 {
 	const struct segment_dir *dir = &control->dir;
-	uint64_t size = set_size(dir->ncpu, npages, page_size);
-	struct state_set made = { .npages = npages, .page_size = page_size };
+	uint64_t size = set_size(dir->ncpu, plan->npages, plan->page_size);
+	struct state_set made = { .npages = plan->npages, .page_size = plan->page_size };
 	uint64_t old_size;
 	int r;
 
-	if (!control_geometry_valid(npages, page_size))
-		return err_set(err, -EINVAL, "a ring cannot have %u pages of %u bytes", npages,
-			       page_size);
-	r = check_space(control, npages, page_size, err);
+	if (!control_geometry_valid(plan->npages, plan->page_size))
+		return err_set(err, -EINVAL, "a ring cannot have %u pages of %u bytes", plan->npages,
+			       plan->page_size);
+	r = check_space(control, plan->npages, plan->page_size, err);
 	if (r)
 		return r;
 	made.offset = find_room(control, size);
@@ -193,13 +194,31 @@ int control_set_make(struct control *control, struct state_set *set, uint32_t np
 				       (old_size < made.offset + size ? old_size : made.offset + size) -
 				       made.offset, err);
 	if (!r)
-		r = rings_init(control, &made, lost, err);
+		r = rings_init(control, &made, plan, err);
 	if (r)
 		return r;
-	control_clock_make(&made.clock, dir, before);
+	control_clock_make(&made.clock, plan->clock, dir, plan->before);
 	made.generation = control_state_generation(&control->state) + 1;
 	*set = made;
 	return 0;
+}
+
+bool control_set_shape(const struct control *control, const struct state_set *set,
+		       uint32_t *cpu_npages)
+{
+	bool differ = false;
+
+	for (uint32_t cpu = 0; cpu < control->dir.ncpu; cpu++) {
+		uint64_t at = set_ring_offset(set->offset, cpu, control->dir.ncpu, set->npages,
+					      set->page_size);
+		uint32_t said = 0;
+
+		control_file_read(&control->dir, SEGMENT_RINGS, &said, sizeof(said),
+				  at + offsetof(struct ring_head, npages), NULL);
+		cpu_npages[cpu] = ring_npages(said, set->npages);
+		differ |= cpu_npages[cpu] != cpu_npages[0];
+	}
+	return differ;
 }
 
 int control_set_lock(const struct control *control, const struct state_set *set)

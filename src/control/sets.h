@@ -8,15 +8,26 @@
 #include "control/control.h"
 
 /*
- * Finds room for a set of `npages` pages of `page_size` bytes a ring, makes every ring of it ready
+ * Finds room for a set of such pages of such bytes a ring, makes every ring of it ready
  * for its first event, and describes it in `set`. Nobody writes to it before a state with it is
  * published; if none ever is, the room is free again. Only in a transaction.
  * `before`: the clock that the set's own follows, or NULL. `lost`: for each CPU, events that its
  * stream lost before this set and that nobody was told of; NULL: none.
  */
-int control_set_make(struct control *control, struct state_set *set, uint32_t npages,
-		     uint32_t page_size, const struct state_clock *before, const uint64_t *lost,
-		     struct err *err);
+struct control_set_plan {
+	uint32_t npages;
+	uint32_t page_size;
+	uint32_t clock;			/* TRACE_CLOCK_* */
+	const uint32_t *cpu_npages;	/* for each CPU, of which npages is the largest; NULL: all the same */
+	const struct state_clock *before;
+	const uint64_t *lost;
+};
+int control_set_make(struct control *control, struct state_set *set,
+		     const struct control_set_plan *plan, struct err *err);
+
+/* Pages of each CPU's ring. True when they are not all the same. */
+bool control_set_shape(const struct control *control, const struct state_set *set,
+		       uint32_t *cpu_npages);
 
 /*
  * For each CPU, what a reader has not been told yet: events not read, overwritten, dropped or

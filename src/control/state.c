@@ -41,23 +41,43 @@ uint64_t control_kb_from_pages(uint64_t npages, uint32_t page_size)
 	return npages * (page_size - PAGE_HEAD_SIZE) / 1024;
 }
 
+void control_buffer_default(struct state_buffer *buffer, uint64_t born)
+{
+	*buffer = (struct state_buffer){
+		.flags = BUFFER_DEFAULT,
+		.page_size = PAGE_SIZE_MIN,
+		.npages = (uint32_t)control_pages_from_kb(CONTROL_SIZE_KB_DEFAULT, PAGE_SIZE_MIN),
+		.born = born,
+		.clock = TRACE_CLOCK_LOCAL,
+		.percent = STATE_PERCENT_DEFAULT,
+	};
+}
+
 void control_state_default(struct control_state *state)
 {
-	struct state_buffer *top = &state->buffers[0];
-
 	state->nbuffers = 1;
 	state->nrules = 0;
 	state->nlimbo = 0;
+	state->npids = 0;
+	state->cmdlines = 0;
 	memset(state->buffers, 0, sizeof(state->buffers));
-	top->flags = BUFFER_ON | BUFFER_OVERWRITE;
-	top->page_size = PAGE_SIZE_MIN;
-	top->npages = (uint32_t)control_pages_from_kb(CONTROL_SIZE_KB_DEFAULT, PAGE_SIZE_MIN);
+	/* The top buffer was always there. */
+	control_buffer_default(&state->buffers[0], 1);
 }
 
 void control_state_fini(struct control_state *state)
 {
 	free(state->rules);
+	free(state->pids);
 	memset(state, 0, sizeof(*state));
+}
+
+int control_state_buffer(const struct control_state *state, const char *name)
+{
+	for (uint32_t i = 0; i < state->nbuffers; i++)
+		if (state->buffers[i].born && !strcmp(state->buffers[i].name, name))
+			return (int)i;
+	return -1;
 }
 
 static int rules_reserve(struct control_state *state, uint32_t count)
@@ -88,6 +108,61 @@ struct state_rule *control_state_rule_add(struct control_state *state)
 	return rule;
 }
 
+static int pids_reserve(struct control_state *state, uint32_t count)
+{
+	uint32_t cap = state->pids_cap ? state->pids_cap : 16;
+	struct state_pid *pids;
+
+	while (cap < count)
+		cap *= 2;
+	if (cap == state->pids_cap)
+		return 0;
+	pids = realloc(state->pids, cap * sizeof(*pids));
+	if (!pids)
+		return -ENOMEM;
+	state->pids = pids;
+	state->pids_cap = cap;
+	return 0;
+}
+
+static int pid_compare(const struct state_pid *a, const struct state_pid *b)
+{
+	if (a->buffer != b->buffer)
+		return a->buffer < b->buffer ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+int control_state_pid_add(struct control_state *state, uint32_t buffer, uint32_t kind, int32_t tid)
+{
+	struct state_pid pid = { (uint16_t)buffer, (uint16_t)kind, tid };
+	uint32_t at = 0;
+
+	while (at < state->npids && pid_compare(&state->pids[at], &pid) < 0)
+		at++;
+	if (at < state->npids && !pid_compare(&state->pids[at], &pid))
+		return 0;
+	if (state->npids == STATE_PIDS_MAX)
+		return -ENOSPC;
+	if (pids_reserve(state, state->npids + 1))
+		return -ENOMEM;
+	memmove(&state->pids[at + 1], &state->pids[at], (state->npids - at) * sizeof(pid));
+	state->pids[at] = pid;
+	state->npids++;
+	return 0;
+}
+
+void control_state_pids_clear(struct control_state *state, uint32_t buffer, uint32_t kind)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < state->npids; i++)
+		if (state->pids[i].buffer != buffer || state->pids[i].kind != kind)
+			state->pids[kept++] = state->pids[i];
+	state->npids = kept;
+}
+
 static bool terminated(const char *text, size_t size)
 {
 	return memchr(text, '\0', size) != NULL;
@@ -104,6 +179,10 @@ static bool set_valid(const struct state_set *set, uint32_t ncpu)
 
 static bool buffer_valid(const struct state_buffer *buffer, uint32_t ncpu)
 {
+	if (!buffer->born)
+		return true;
+	if (buffer->percent > 100 || buffer->clock > TRACE_CLOCK_X86_TSC)
+		return false;
 	if (!terminated(buffer->name, sizeof(buffer->name)) ||
 	    buffer->nretired > STATE_RETIRED_MAX ||
 	    !control_geometry_valid(buffer->npages, buffer->page_size) ||
@@ -130,35 +209,22 @@ static bool table_inside(const struct state_head *head, uint32_t offset, uint32_
 	       count <= (head->size - offset) / size;
 }
 
-/* Takes the state over from the bytes that were read, or tells what is wrong with them. */
-static const char *take(struct control_state *state, const struct state_head *head,
-			const char *bytes, uint32_t ncpu)
+static bool is_buffer(const struct control_state *state, uint32_t i)
 {
-	if (!head->nbuffers || head->nbuffers > STATE_BUFFERS_MAX ||
-	    head->nrules > CONTROL_RULES_MAX || head->nlimbo > STATE_LIMBO_MAX)
-		return "impossible counts";
-	if (!table_inside(head, head->buffers, head->nbuffers, sizeof(struct state_buffer)) ||
-	    !table_inside(head, head->rules, head->nrules, sizeof(struct state_rule)) ||
-	    !table_inside(head, head->limbo, head->nlimbo, sizeof(struct state_limbo)))
-		return "impossible offsets";
-	if (rules_reserve(state, head->nrules))
-		return "no memory for it";
-	state->nbuffers = head->nbuffers;
-	state->nrules = head->nrules;
-	state->nlimbo = head->nlimbo;
-	memcpy(state->buffers, bytes + head->buffers, head->nbuffers * sizeof(struct state_buffer));
-	memcpy(state->rules, bytes + head->rules, head->nrules * sizeof(struct state_rule));
-	memcpy(state->limbo, bytes + head->limbo, head->nlimbo * sizeof(struct state_limbo));
+	return i < state->nbuffers && state->buffers[i].born;
+}
 
+static const char *check(const struct control_state *state, uint32_t ncpu)
+{
 	for (uint32_t i = 0; i < state->nbuffers; i++)
 		if (!buffer_valid(&state->buffers[i], ncpu))
 			return "an impossible buffer";
-	if (state->buffers[0].name[0])
+	if (state->buffers[0].name[0] || !state->buffers[0].born)
 		return "no top buffer";
 	for (uint32_t i = 0; i < state->nrules; i++) {
 		const struct state_rule *rule = &state->rules[i];
 
-		if (rule->buffer >= state->nbuffers ||
+		if (!is_buffer(state, rule->buffer) ||
 		    !terminated(rule->system, sizeof(rule->system)) ||
 		    !terminated(rule->event, sizeof(rule->event)))
 			return "an impossible rule";
@@ -166,7 +232,39 @@ static const char *take(struct control_state *state, const struct state_head *he
 	for (uint32_t i = 0; i < state->nlimbo; i++)
 		if (!limbo_valid(&state->limbo[i], ncpu))
 			return "impossible free space";
+	for (uint32_t i = 0; i < state->npids; i++)
+		if (!is_buffer(state, state->pids[i].buffer) || state->pids[i].kind > STATE_PID_NOT ||
+		    (i && pid_compare(&state->pids[i - 1], &state->pids[i]) >= 0))
+			return "an impossible list of threads";
 	return NULL;
+}
+
+/* Takes the state over from the bytes that were read, or tells what is wrong with them. */
+static const char *take(struct control_state *state, const struct state_head *head,
+			const char *bytes, uint32_t ncpu)
+{
+	if (!head->nbuffers || head->nbuffers > STATE_BUFFERS_MAX ||
+	    head->nrules > CONTROL_RULES_MAX || head->nlimbo > STATE_LIMBO_MAX ||
+	    head->npids > STATE_PIDS_MAX)
+		return "impossible counts";
+	if (!table_inside(head, head->buffers, head->nbuffers, sizeof(struct state_buffer)) ||
+	    !table_inside(head, head->rules, head->nrules, sizeof(struct state_rule)) ||
+	    !table_inside(head, head->limbo, head->nlimbo, sizeof(struct state_limbo)) ||
+	    !table_inside(head, head->pids, head->npids, sizeof(struct state_pid)))
+		return "impossible offsets";
+	if (rules_reserve(state, head->nrules) || pids_reserve(state, head->npids))
+		return "no memory for it";
+	state->nbuffers = head->nbuffers;
+	state->nrules = head->nrules;
+	state->nlimbo = head->nlimbo;
+	state->npids = head->npids;
+	state->cmdlines = head->cmdlines;
+	memcpy(state->buffers, bytes + head->buffers, head->nbuffers * sizeof(struct state_buffer));
+	memcpy(state->rules, bytes + head->rules, head->nrules * sizeof(struct state_rule));
+	memcpy(state->limbo, bytes + head->limbo, head->nlimbo * sizeof(struct state_limbo));
+	if (head->npids)
+		memcpy(state->pids, bytes + head->pids, head->npids * sizeof(struct state_pid));
+	return check(state, ncpu);
 }
 
 /* One try at the state that `published` names. NULL, or what is wrong. */
@@ -263,10 +361,13 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 	head->nbuffers = state->nbuffers;
 	head->nrules = state->nrules;
 	head->nlimbo = state->nlimbo;
+	head->npids = state->npids;
+	head->cmdlines = state->cmdlines;
 	head->buffers = sizeof(*head);
 	head->rules = head->buffers + state->nbuffers * (uint32_t)sizeof(struct state_buffer);
 	head->limbo = head->rules + state->nrules * (uint32_t)sizeof(struct state_rule);
-	head->size = head->limbo + state->nlimbo * (uint32_t)sizeof(struct state_limbo);
+	head->pids = head->limbo + state->nlimbo * (uint32_t)sizeof(struct state_limbo);
+	head->size = head->pids + state->npids * (uint32_t)sizeof(struct state_pid);
 
 	bytes = malloc(head->size);
 	if (!bytes)
@@ -277,6 +378,8 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 		memcpy(bytes + head->rules, state->rules,
 		       state->nrules * sizeof(struct state_rule));
 	memcpy(bytes + head->limbo, state->limbo, state->nlimbo * sizeof(struct state_limbo));
+	if (state->npids)
+		memcpy(bytes + head->pids, state->pids, state->npids * sizeof(struct state_pid));
 	return bytes;
 }
 

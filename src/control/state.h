@@ -26,11 +26,15 @@ struct control_state {
 	uint64_t published;	/* the word that it was read or published under; 0: the default */
 	uint64_t place;		/* where that lies in the control file, 0 when nowhere */
 	uint64_t place_size;
-	uint32_t nbuffers;	/* at least 1: the top buffer is the first */
+	uint32_t nbuffers;	/* places; the top buffer is in the first, others may be empty (born 0) */
 	uint32_t nrules;
 	uint32_t rules_cap;
 	uint32_t nlimbo;
+	uint32_t npids;
+	uint32_t pids_cap;
+	uint32_t cmdlines;	/* saved_cmdlines_size, 0: all */
 	struct state_rule *rules;
+	struct state_pid *pids;
 	struct state_buffer buffers[STATE_BUFFERS_MAX];
 	struct state_limbo limbo[STATE_LIMBO_MAX];
 };
@@ -51,6 +55,16 @@ int control_state_publish(struct control_state *state, const struct segment_dir 
 
 /* Room for one more rule at the end, or NULL. */
 struct state_rule *control_state_rule_add(struct control_state *state);
+
+/* The place of the buffer of that name ("" is the top one), or -1. */
+int control_state_buffer(const struct control_state *state, const char *name);
+
+/* What a new buffer is like. `born` is the generation to be published next. */
+void control_buffer_default(struct state_buffer *buffer, uint64_t born);
+
+/* One more thread to take, or not to take, in that buffer. -ENOMEM, -ENOSPC. */
+int control_state_pid_add(struct control_state *state, uint32_t buffer, uint32_t kind, int32_t tid);
+void control_state_pids_clear(struct control_state *state, uint32_t buffer, uint32_t kind);
 
 static inline uint64_t control_state_generation(const struct control_state *state)
 {

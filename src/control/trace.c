@@ -1,5 +1,5 @@
 /*
- * control/trace: the tree's files that show or take what was recorded.
+ * control/trace: the tree's files that show what was recorded and leave it there: trace, snapshot, stats.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,65 +11,107 @@
 #include "control/buffer.h"
 #include "control/clock.h"
 #include "control/node.h"
+#include "control/pause.h"
+#include "control/pipe.h"
 #include "control/rows.h"
-#include "report/trace.h"
+#include "control/text.h"
 
-/* Text is handed on in pieces of about this size. */
-#define PIECE 65536
-
-static void put_header(struct node_request *request, const struct stream_stats *stats)
-{
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	struct report_trace_head head = {
-		.tracer = "nop",
-		.entries = stats->entries,
-		.written = stats->entries + stats->overrun,
-		.cpus = online > 0 ? (unsigned int)online : 1,
-	};
-
-	report_trace_header(&request->out, &head);
-}
-
-/* Lines that stand before a record: gaps, and where a CPU's older records were overwritten. */
-static void put_gap(struct node_request *request, const struct control_row *row, bool overrun,
-		    uint64_t n)
-{
-	if (row->lost && !row->first)
-		report_trace_lost(&request->out, row->row.cpu, row->lost);
-	if (row->first && overrun && n > 1)
-		report_trace_started(&request->out, row->row.cpu);
-}
-
-static int show(struct node_request *request, int cpu, struct err *err)
-{
-	struct control_rows_how how = { .buffer = request->buffer, .cpu = cpu };
+/* A `trace` or `snapshot` that is being read. */
+struct show {
 	struct control_rows *rows;
-	struct control_row row;
-	uint64_t n = 0;
+	struct control_text text;
+	bool headed;
+	bool help;		/* there is nothing in the snapshot: say how it is used */
+	bool paused;
+};
+
+static const char snapshot_help[] =
+	"#\n"
+	"# * Snapshot is %s *\n"
+	"#\n"
+	"# Snapshot commands:\n"
+	"# echo 0 > snapshot : empties it and gives its memory back\n"
+	"#%s\n"
+	"# echo 1 > snapshot : makes one if there is none, and puts what was recorded into it\n"
+	"#                     (all CPUs at once: not in per_cpu/cpuN/)\n"
+	"# echo 2 > snapshot : empties it (any number but 0 and 1)\n";
+
+static void put_help(struct node_request *request)
+{
+	bool made = node_buffer(request)->snapshot.offset;
+
+	buf_printf(&request->out, snapshot_help, made ? "allocated" : "freed",
+		   request->one_cpu ? "                     (not in per_cpu/cpuN/)" : "");
+}
+
+static int show_open(struct node_request *request, void **flow, bool snapshot, struct err *err)
+{
+	struct control_rows_how how = { .buffer = request->buffer, .snapshot = snapshot,
+					.cpu = request->one_cpu ? (int)request->cpu : -1 };
+	struct show *show = calloc(1, sizeof(*show));
 	int r;
 
-	r = control_rows_open(&rows, request->control, &how, err);
-	if (r)
+	if (!show)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (!snapshot && node_buffer(request)->flags & BUFFER_PAUSE_ON_TRACE)
+		show->paused = !control_pause(request->control, request->buffer, NULL);
+	r = control_rows_open(&show->rows, request->control, &how, err);
+	if (r) {
+		if (show->paused)
+			control_resume(request->control, request->buffer);
+		free(show);
 		return r;
-	put_header(request, control_rows_stats(rows));
-	while (!r && (r = control_rows_next(rows, &row, err)) == 1) {
-		put_gap(request, &row, control_rows_stats(rows)->overrun != 0, n++);
-		report_trace_line(&request->out, &row.row, control_rows_ctx(rows), 0);
-		r = request->out.len >= PIECE ? node_flush(request) : 0;
 	}
-	control_rows_close(rows);
-	return r;
+	control_text_init(&show->text, node_buffer(request), show->rows, !snapshot);
+	show->help = snapshot && !control_rows_stats(show->rows)->entries;
+	*flow = show;
+	return 0;
 }
 
-int node_trace_read(struct node_request *request, struct err *err)
+static int trace_open(struct node_request *request, void **flow, struct err *err)
 {
-	return show(request, -1, err);
+	return show_open(request, flow, false, err);
 }
 
-int node_cpu_trace_read(struct node_request *request, struct err *err)
+static int snapshot_open(struct node_request *request, void **flow, struct err *err)
 {
-	return show(request, (int)request->cpu, err);
+	return show_open(request, flow, true, err);
 }
+
+static int show_more(struct node_request *request, void *flow, size_t want, struct err *err)
+{
+	struct show *show = flow;
+	struct control_row row;
+	size_t start = request->out.len;
+	int r = 1;
+
+	if (!show->headed) {
+		show->headed = true;
+		if (show->help)
+			put_help(request);
+		else
+			control_text_head(&show->text, &request->out);
+	}
+	while (!show->help && request->out.len - start < want &&
+	       (r = control_rows_next(show->rows, &row, err)) == 1)
+		control_text_row(&show->text, &request->out, &row);
+	if (r < 0)
+		return r;
+	return request->out.len > start;
+}
+
+static void show_close(struct node_request *request, void *flow)
+{
+	struct show *show = flow;
+
+	control_rows_close(show->rows);
+	if (show->paused)
+		control_resume(request->control, request->buffer);
+	free(show);
+}
+
+const struct node_flow node_trace_flow = { trace_open, show_more, show_close, NULL, NULL };
+const struct node_flow node_snapshot_flow = { snapshot_open, show_more, show_close, NULL, NULL };
 
 /* What is written does not matter, and without `>` it does nothing at all. */
 int node_trace_write(struct node_request *request, struct err *err)
@@ -79,92 +121,57 @@ int node_trace_write(struct node_request *request, struct err *err)
 
 	if (!request->trunc)
 		return 0;
-	r = control_begin(control, err);
+	/* One CPU alone is emptied by reading it. */
+	if (request->one_cpu) {
+		r = node_refresh(request, err);
+		return r ? r : control_pipe_drain(request, err);
+	}
+	r = node_begin(request, err);
 	if (r)
 		return r;
 	r = control_buffer_clear(control, node_buffer(request), err);
 	return control_end(control, r, err);
 }
 
-/* A consumer's rings are locked first; after that the state must still be the same (rows.c). */
-static int open_consumer(struct node_request *request, struct stream **stream, struct err *err)
+static int snapshot_write(struct node_request *request, uint64_t value, struct err *err)
 {
 	struct control *control = request->control;
-	int r;
+	struct state_buffer *buffer = node_buffer(request);
 
-	r = stream_open(stream, control->dir.fd[SEGMENT_RINGS], node_buffer(request),
-			control->dir.ncpu, request->cpu, true, err);
-	if (r)
-		return r;
-	for (int i = 0; !r && i < 100; i++) {
-		if (control_state_current(&control->state, &control->dir))
-			return 0;
-		r = control_refresh(control, err);
-		if (!r)
-			r = stream_update(*stream, node_buffer(request), err);
-	}
-	stream_close(*stream);
-	return r ? r : err_set(err, -EBUSY, "the buffer changes too often to be read");
+	if (!value)
+		return control_buffer_snapshot_free(control, buffer, err);
+	if (value == 1)
+		return control_buffer_snapshot(control, buffer, err);
+	return buffer->snapshot.offset ? control_buffer_snapshot_clear(control, buffer, err) : 0;
 }
 
-/*
- * Consumes the pages of a CPU, until all that was there at the beginning is read: more may come all
- * the time. Each page is handed on before it counts as read.
- */
-static int drain(struct node_request *request, bool keep, struct err *err)
+int node_snapshot_write(struct node_request *request, struct err *err)
 {
-	struct stream_stats stats = { 0 };
-	struct stream_page info;
-	struct stream *stream;
-	uint64_t taken = 0;
-	uint32_t size;
-	char *page;
+	struct control *control = request->control;
+	uint64_t value;
 	int r;
 
-	r = open_consumer(request, &stream, err);
-	if (r)
-		return r;
-	size = stream_page_size(stream);
-	page = aligned_alloc(64, (size + 63u) & ~63u);
-	r = page ? stream_stats(stream, &stats) : -ENOMEM;
-	while (!r && taken < stats.entries && (r = stream_next(stream, page, &info)) == 1) {
-		taken += info.events;
-		if (keep)
-			buf_add(&request->out, page, size);
-		r = buf_failed(&request->out) ? -ENOMEM : node_flush(request);
-		if (!r)
-			stream_accept(stream);
-	}
-	/* What it passed by on the way counts, too: see rows.c. */
+	r = node_number(request, &value, err);
+	/* A set of rings is swapped as a whole. */
+	if (!r && request->one_cpu && value <= 1)
+		r = err_set(err, -EINVAL, "one CPU alone cannot be swapped or freed: write to "
+			    "`snapshot` at the top");
 	if (!r)
-		stream_accept(stream);
-	free(page);
-	stream_close(stream);
-	return r ? err_set(err, r, "cannot be read: %s", strerror(-r)) : 0;
+		r = node_begin(request, err);
+	if (r)
+		return r;
+	return control_end(control, snapshot_write(request, value, err), err);
 }
 
-int node_pipe_raw_read(struct node_request *request, struct err *err)
+static void put_time(struct node_request *request, const char *what, uint64_t ts)
 {
-	return drain(request, true, err);
-}
+	uint64_t us = ts / 1000 + (ts % 1000 >= 500);
 
-/* One CPU alone is emptied by reading it. */
-int node_cpu_trace_write(struct node_request *request, struct err *err)
-{
-	int r;
-
-	if (!request->trunc)
-		return 0;
-	r = control_refresh(request->control, err);
-	return r ? r : drain(request, false, err);
-}
-
-static void put_time(struct node_request *request, const char *what, uint64_t ns)
-{
-	uint64_t us = ns / 1000 + (ns % 1000 >= 500);
-
-	buf_printf(&request->out, "%s: %5" PRIu64 ".%06" PRIu64 "\n", what, us / 1000000,
-		   us % 1000000);
+	if (control_clock_is_ns(node_buffer(request)->clock))
+		buf_printf(&request->out, "%s: %5" PRIu64 ".%06" PRIu64 "\n", what, us / 1000000,
+			   us % 1000000);
+	else
+		buf_printf(&request->out, "%s: %" PRIu64 "\n", what, ts);
 }
 
 int node_stats_read(struct node_request *request, struct err *err)
@@ -188,7 +195,7 @@ int node_stats_read(struct node_request *request, struct err *err)
 	buf_puts(&request->out, "commit overrun: 0\n");
 	buf_printf(&request->out, "bytes: %" PRIu64 "\n", stats.bytes);
 	put_time(request, "oldest event ts", stats.oldest_ts);
-	put_time(request, "now ts", control_clock_now(&buffer->live.clock));
+	put_time(request, "now ts", control_clock_now(&buffer->live.clock, &control->dir));
 	buf_printf(&request->out, "dropped events: %" PRIu64 "\n", stats.dropped);
 	buf_printf(&request->out, "read events: %" PRIu64 "\n", stats.read);
 	return 0;

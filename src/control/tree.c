@@ -2,7 +2,8 @@
  * control/tree: see tree.h.
  *
  * One table holds every file. A part of a pattern matches one part of a path: a word itself, `*` a
- * system or an event that programs brought, `cpu#` a CPU that the directory knows.
+ * system or an event that programs brought, `cpu#` a CPU that the directory knows, `@` an option. The table
+ * describes the top; instances/NAME/ shows all of it but what is marked TOP.
  */
 #include "control/tree.h"
 
@@ -12,44 +13,112 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/node.h"
+#include "control/buffer.h"
+#include "control/errors.h"
+#include "control/file.h"
 #include "control/registry.h"
+#include "control/table.h"
 
-typedef int node_function(struct node_request *request, struct err *err);
+enum { TOP = NODE_TOP };
 
-static const struct node {
-	const char *path;
-	node_function *read;
-	node_function *write;
-} nodes[] = {
-	{ "available_events", node_available_read, NULL },
-	{ "available_tracers", node_tracer_read, NULL },
-	{ "buffer_size_kb", node_size_read, node_size_write },
-	{ "buffer_total_size_kb", node_total_size_read, NULL },
-	{ "current_tracer", node_tracer_read, node_tracer_write },
-	{ "events/enable", node_enable_read, node_enable_write },
-	{ "events/ftrace/bprint/format", node_bprint_format_read, NULL },
-	{ "events/ftrace/print/format", node_print_format_read, NULL },
-	{ "events/header_event", node_header_event_read, NULL },
-	{ "events/header_page", node_header_page_read, NULL },
-	{ "events/*/enable", node_enable_read, node_enable_write },
-	{ "events/*/*/enable", node_enable_read, node_enable_write },
-	{ "events/*/*/format", node_format_read, NULL },
-	{ "events/*/*/id", node_id_read, NULL },
-	{ "per_cpu/cpu#/stats", node_stats_read, NULL },
-	{ "per_cpu/cpu#/trace", node_cpu_trace_read, node_cpu_trace_write },
-	{ "per_cpu/cpu#/trace_pipe_raw", node_pipe_raw_read, NULL },
-	{ "printk_formats", node_printk_formats_read, NULL },
-	{ "saved_cmdlines", node_cmdlines_read, NULL },
-	{ "set_event", node_set_event_read, node_set_event_write },
-	{ "trace", node_trace_read, node_trace_write },
-	{ "trace_clock", node_clock_read, node_clock_write },
-	{ "trace_marker", NULL, node_marker_write },
-	{ "tracing_on", node_tracing_on_read, node_tracing_on_write },
+static const struct node nodes[] = {
+	{ "README", node_readme_read, NULL, NULL, TOP,
+	  "this text" },
+	{ "available_events", node_available_read, NULL, NULL, TOP,
+	  "the events that programs brought" },
+	{ "available_tracers", node_tracers_read, NULL, NULL, 0,
+	  "the tracers that can be chosen" },
+	{ "buffer_percent", node_percent_read, node_percent_write, NULL, 0,
+	  "how full a CPU's buffer is when a waiting reader is woken, 0 to 100" },
+	{ "buffer_size_kb", node_size_read, node_size_write, NULL, 0,
+	  "size of each CPU's buffer" },
+	{ "buffer_subbuf_size_kb", node_subbuf_read, node_subbuf_write, NULL, 0,
+	  "size of the pages that a buffer is made of" },
+	{ "buffer_total_size_kb", node_total_size_read, NULL, NULL, 0,
+	  "size of all CPUs' buffers" },
+	{ "current_tracer", node_tracer_read, node_tracer_write, NULL, 0,
+	  "the tracer that is chosen" },
+	{ "error_log", node_errors_read, node_errors_write, NULL, NODE_QUIET | NODE_AT_OPEN,
+	  "the last writes that were refused, and why; `>` empties it" },
+	{ "events/enable", node_enable_read, node_enable_write, NULL, 0,
+	  "all events on or off (1, 0); X: some are on" },
+	{ "events/ftrace/bprint/format", node_bprint_format_read, NULL, NULL, 0,
+	  "what a printf records" },
+	{ "events/ftrace/print/format", node_print_format_read, NULL, NULL, 0,
+	  "what a marker records" },
+	{ "events/ftrace/raw_data/format", node_raw_data_format_read, NULL, NULL, 0,
+	  "what a raw marker records" },
+	{ "events/header_event", node_header_event_read, NULL, NULL, 0,
+	  "what stands before each record in a page" },
+	{ "events/header_page", node_header_page_read, NULL, NULL, 0,
+	  "what stands before the records of a page" },
+	{ "events/*/enable", node_enable_read, node_enable_write, NULL, 0,
+	  "a system's events on or off" },
+	{ "events/*/*/enable", node_enable_read, node_enable_write, NULL, 0,
+	  "an event on or off" },
+	{ "events/*/*/format", node_format_read, NULL, NULL, 0,
+	  "its fields" },
+	{ "events/*/*/id", node_id_read, NULL, NULL, 0,
+	  "its number in records" },
+	{ "events/*/*/inject", NULL, node_inject_write, NULL, 0,
+	  "`field=value ...` records one" },
+	{ "free_buffer", NULL, node_free_buffer_write, NULL, NODE_AT_CLOSE,
+	  "closing it gives the buffer's memory back" },
+	{ "options/@", node_option_read, node_option_write, NULL, 0,
+	  "an option, 0 or 1" },
+	{ "per_cpu/cpu#/buffer_size_kb", node_cpu_size_read, node_cpu_size_write, NULL, 0,
+	  "size of one CPU's buffer" },
+	{ "per_cpu/cpu#/snapshot", NULL, node_snapshot_write, &node_snapshot_flow, 0,
+	  "what was set aside of one CPU" },
+	{ "per_cpu/cpu#/snapshot_raw", NULL, NULL, &node_snapshot_raw_flow, 0,
+	  "its pages, taken out as they are read" },
+	{ "per_cpu/cpu#/stats", node_stats_read, NULL, NULL, 0,
+	  "numbers of one CPU's buffer" },
+	{ "per_cpu/cpu#/trace", NULL, node_trace_write, &node_trace_flow, NODE_AT_OPEN,
+	  "what was recorded on one CPU; `>` empties it" },
+	{ "per_cpu/cpu#/trace_pipe", NULL, NULL, &node_pipe_flow, 0,
+	  "the same, taken out as it is read" },
+	{ "per_cpu/cpu#/trace_pipe_raw", NULL, NULL, &node_raw_flow, 0,
+	  "its pages, taken out as they are read" },
+	{ "printk_formats", node_printk_formats_read, NULL, NULL, TOP,
+	  "the formats of printfs in records, by address" },
+	{ "saved_cmdlines", node_cmdlines_read, NULL, NULL, TOP,
+	  "names of threads that recorded something" },
+	{ "saved_cmdlines_size", node_cmdlines_size_read, node_cmdlines_size_write, NULL, TOP,
+	  "how many of them are told" },
+	{ "saved_tgids", node_tgids_read, NULL, NULL, TOP,
+	  "their processes, with the option record-tgid" },
+	{ "set_event", node_set_event_read, node_set_event_write, NULL, NODE_AT_OPEN,
+	  "events that are on; `>` sets, `>>` adds, a leading ! switches off" },
+	{ "set_event_notrace_pid", node_not_pids_read, node_not_pids_write, NULL, NODE_AT_OPEN,
+	  "threads whose events are not recorded" },
+	{ "set_event_pid", node_only_pids_read, node_only_pids_write, NULL, NODE_AT_OPEN,
+	  "threads whose events are recorded, all if empty; with event-fork their children, too" },
+	{ "snapshot", NULL, node_snapshot_write, &node_snapshot_flow, 0,
+	  "what was set aside; 1 swaps, 2 empties, 0 frees" },
+	{ "timestamp_mode", node_timestamp_mode_read, NULL, NULL, 0,
+	  "how times are stored in pages" },
+	{ "trace", NULL, node_trace_write, &node_trace_flow, NODE_AT_OPEN,
+	  "what was recorded; `>` empties it" },
+	{ "trace_clock", node_clock_read, node_clock_write, NULL, 0,
+	  "clocks; the one in brackets is used" },
+	{ "trace_marker", NULL, node_marker_write, NULL, NODE_QUIET,
+	  "text written here is recorded" },
+	{ "trace_marker_raw", NULL, node_marker_raw_write, NULL, NODE_QUIET,
+	  "bytes written here are recorded: four of an id, then data" },
+	{ "trace_options", node_options_read, node_options_write, NULL, 0,
+	  "all options; `name` or `noname` sets one" },
+	{ "trace_pipe", NULL, NULL, &node_pipe_flow, 0,
+	  "what was recorded, taken out as it is read" },
+	{ "tracing_cpumask", node_cpumask_read, node_cpumask_write, NULL, 0,
+	  "CPUs that record, in hexadecimal" },
+	{ "tracing_on", node_tracing_on_read, node_tracing_on_write, NULL, 0,
+	  "recording on or off" },
 };
 
 #define NNODES (sizeof(nodes) / sizeof(nodes[0]))
 #define PARTS_MAX 8
+#define INSTANCES "instances"
 
 struct parts {
 	char text[512];
@@ -89,52 +158,65 @@ static bool is_cpu(const char *part, uint32_t ncpu, uint32_t *cpu)
 	return !strcmp(part, again);
 }
 
+static bool is_option(const char *part, bool top)
+{
+	const char *name;
+
+	for (uint32_t i = 0; (name = node_option_name(i, top)); i++)
+		if (!strcmp(name, part))
+			return true;
+	return false;
+}
+
+static bool is_wild(const char *part)
+{
+	return !strcmp(part, "*") || !strcmp(part, "cpu#") || !strcmp(part, "@");
+}
+
 /* Matches the first `n` parts of a pattern; fills in what its wild parts stand for. */
 static bool match(struct node_request *request, const struct parts *pattern,
 		  const struct parts *path, int n)
 {
 	int star = 0;
 
+	memset(request->part, 0, sizeof(request->part));
+	request->one_cpu = false;
 	for (int i = 0; i < n; i++) {
-		if (!strcmp(pattern->part[i], "*")) {
-			if (strlen(path->part[i]) >= sizeof(request->part[0]))
+		const char *have = pattern->part[i], *want = path->part[i];
+
+		if (!strcmp(have, "cpu#")) {
+			if (!is_cpu(want, request->control->dir.ncpu, &request->cpu))
 				return false;
-			strcpy(request->part[star++], path->part[i]);
-		} else if (!strcmp(pattern->part[i], "cpu#")) {
-			if (!is_cpu(path->part[i], request->control->dir.ncpu, &request->cpu))
+			request->one_cpu = true;
+		} else if (!is_wild(have)) {
+			if (strcmp(have, want))
 				return false;
-		} else if (strcmp(pattern->part[i], path->part[i])) {
-			return false;
+		} else {
+			if (strlen(want) >= sizeof(request->part[0]) ||
+			    (*have == '@' && !is_option(want, !request->buffer)))
+				return false;
+			strcpy(request->part[star++], want);
 		}
 	}
 	return true;
 }
 
-/* Is the system or the event that the path names, if it names one, among those that there are? */
-static bool is_known(const struct node_request *request, const struct control_registry *registry)
+/* Is the system or the event that the path names, if it names one, among those that there are? 1, 0, -errno. */
+static int is_known(const struct node_request *request, const struct parts *pattern, struct err *err)
 {
-	bool known = !request->part[0][0];
+	const struct control_registry *events;
+	const char *system = request->part[0], *event = request->part[1];
+	uint32_t i;
 
-	for (uint32_t i = 0; i < registry->nevents && !known; i++)
-		known = !strcmp(registry->events[i].system, request->part[0]) &&
-			(!request->part[1][0] ||
-			 !strcmp(registry->events[i].name, request->part[1]));
-	return known;
-}
-
-static int check_names(const struct node_request *request, bool *known, struct err *err)
-{
-	struct control_registry registry = { 0 };
-	int r = 0;
-
-	if (request->part[0][0])
-		r = control_registry_read(&registry, &request->control->dir,
-					  CONTROL_REGISTRY_EVENTS, err);
-	if (r)
-		return r;
-	*known = is_known(request, &registry);
-	control_registry_fini(&registry);
-	return 0;
+	if (!*system || strcmp(pattern->part[0], "events"))
+		return 1;
+	events = control_events(request->control, err);
+	if (!events)
+		return err ? err->code : -EIO;
+	if (*event)
+		return control_registry_find(events, system, event) != NULL;
+	i = control_registry_system(events, system);
+	return i < events->nevents && !strcmp(events->events[i].system, system);
 }
 
 static int no_such_file(const char *path, struct err *err)
@@ -143,38 +225,94 @@ static int no_such_file(const char *path, struct err *err)
 		       "lists it", path);
 }
 
-/* The node of a file. -EISDIR for a directory. */
-static int find(struct node_request *request, const char *path, const struct node **found,
-		struct err *err)
+/* Takes instances/NAME off the front of the path; the rest is in that buffer's tree. */
+static int enter(struct node_request *request, struct parts *parts, const char *path, struct err *err)
+{
+	int place;
+
+	request->buffer = 0;
+	if (parts->n >= 2 && !strcmp(parts->part[0], INSTANCES)) {
+		place = control_state_buffer(&request->control->state, parts->part[1]);
+		if (place <= 0)
+			return err_set(err, -ENOENT, "%.200s: there is no instance '%.64s'", path,
+				       parts->part[1]);
+		request->buffer = (uint32_t)place;
+		parts->n -= 2;
+		memmove(parts->part, parts->part + 2, (size_t)parts->n * sizeof(parts->part[0]));
+	}
+	request->born = request->control->state.buffers[request->buffer].born;
+	return 0;
+}
+
+static bool is_shown(const struct node_request *request, const struct node *node)
+{
+	return !request->buffer || !(node->flags & NODE_TOP);
+}
+
+/* Cuts the path, and finds the buffer it is about in the state as of now. */
+static int locate(struct node_request *request, const char *path, struct parts *parts, struct err *err)
+{
+	int r = control_refresh(request->control, err);
+
+	if (r)
+		return r;
+	if (!cut(parts, path))
+		return no_such_file(path, err);
+	return enter(request, parts, path, err);
+}
+
+int node_find(struct node_request *request, const char *path, const struct node **found,
+	      struct err *err)
 {
 	struct parts want, have;
-	bool is_dir = false, known;
-	int r;
+	bool is_dir;
+	int r = locate(request, path, &want, err);
 
-	if (!cut(&want, path))
-		return no_such_file(path, err);
+	if (r)
+		return r;
+	is_dir = !want.n || (!request->buffer && want.n == 1 && !strcmp(want.part[0], INSTANCES));
 	for (size_t i = 0; i < NNODES; i++) {
 		cut(&have, nodes[i].path);
-		memset(request->part, 0, sizeof(request->part));
-		if (want.n > have.n || !match(request, &have, &want, want.n))
+		if (!is_shown(request, &nodes[i]) || want.n > have.n ||
+		    !match(request, &have, &want, want.n))
 			continue;
-		r = check_names(request, &known, err);
-		if (r)
+		r = is_known(request, &have, err);
+		if (r < 0)
 			return r;
-		if (known && want.n == have.n) {
+		if (r && want.n == have.n) {
 			*found = &nodes[i];
 			return 0;
 		}
-		is_dir |= known;
+		is_dir |= r;
 	}
 	if (is_dir)
 		return err_set(err, -EISDIR, "%.200s: is a directory of the tree", path);
 	return no_such_file(path, err);
 }
 
-static int name_compare(const void *a, const void *b)
+int tree_stat(struct control *control, const char *path, struct tree_stat *stat, struct err *err)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	struct node_request request = { .control = control };
+	const struct node *node;
+	int r = node_find(&request, path, &node, err);
+
+	if (r == -EISDIR) {
+		*stat = (struct tree_stat){ .is_dir = true, .mode = 0755 };
+		return 0;
+	}
+	if (r)
+		return r;
+	stat->is_dir = false;
+	stat->mode = (node_reads(node) ? 0440 : 0) | (node_writes(node) ? 0220 & ~020 : 0);
+	/* As the kernel's: what can only be written, its group may write. */
+	if (!node_reads(node))
+		stat->mode = 0220;
+	return 0;
+}
+
+const struct node *node_at(uint32_t i)
+{
+	return i < NNODES ? &nodes[i] : NULL;
 }
 
 struct names {
@@ -208,10 +346,48 @@ static void names_add(struct names *names, const char *name, bool is_dir)
 	names->name[names->n++] = copy;
 }
 
+static int name_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorted, each once; frees them. */
+static int names_put(struct names *names, struct buf *out, struct err *err)
+{
+	if (names->n)
+		qsort(names->name, names->n, sizeof(*names->name), name_compare);
+	for (size_t i = 0; i < names->n; i++)
+		if (!i || strcmp(names->name[i - 1], names->name[i]))
+			buf_printf(out, "%s\n", names->name[i]);
+	for (size_t i = 0; i < names->n; i++)
+		free(names->name[i]);
+	free(names->name);
+	return names->failed || buf_failed(out) ? err_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+/* Systems, or the events of the one that the request names. */
+static void expand_events(struct names *names, const struct node_request *request,
+			  const struct control_registry *events, bool is_dir)
+{
+	const char *system = request->part[0], *last = "";
+	uint32_t i = control_registry_system(events, system);
+
+	for (; i < events->nevents; i++) {
+		const struct control_event *event = &events->events[i];
+
+		if (*system && strcmp(event->system, system))
+			break;
+		if (strcmp(last, *system ? event->name : event->system))
+			names_add(names, *system ? event->name : event->system, is_dir);
+		last = *system ? event->name : event->system;
+	}
+}
+
 /* Adds what a wild part of a pattern stands for in the directory that the request names. */
 static void names_expand(struct names *names, const struct node_request *request,
-			 const struct control_registry *registry, const char *part, bool is_dir)
+			 const struct control_registry *events, const char *part, bool is_dir)
 {
+	const char *option;
 	char name[32];
 
 	if (!strcmp(part, "cpu#")) {
@@ -219,126 +395,125 @@ static void names_expand(struct names *names, const struct node_request *request
 			snprintf(name, sizeof(name), "cpu%" PRIu32, cpu);
 			names_add(names, name, is_dir);
 		}
-		return;
-	}
-	for (uint32_t i = 0; i < registry->nevents; i++) {
-		const struct control_event *event = &registry->events[i];
-
-		if (!request->part[0][0])
-			names_add(names, event->system, is_dir);
-		else if (!strcmp(request->part[0], event->system))
-			names_add(names, event->name, is_dir);
+	} else if (!strcmp(part, "@")) {
+		for (uint32_t i = 0; (option = node_option_name(i, !request->buffer)); i++)
+			names_add(names, option, is_dir);
+	} else {
+		expand_events(names, request, events, is_dir);
 	}
 }
 
-static void names_collect(struct names *names, struct node_request *request,
-			  const struct control_registry *registry, const struct parts *dir)
+/* Do two patterns have the same first `n` parts? The second one would list the same again. */
+static bool same_start(const struct parts *a, const struct parts *b, int n)
 {
-	struct parts have;
+	if (a->n < n || b->n < n)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (strcmp(a->part[i], b->part[i]))
+			return false;
+	return true;
+}
 
+static int names_collect(struct names *names, struct node_request *request, const struct parts *dir,
+			 struct err *err)
+{
+	const struct control_registry *events = control_events(request->control, err);
+	struct parts have, before = { .n = 0 };
+
+	if (!events)
+		return err ? err->code : -EIO;
 	for (size_t i = 0; i < NNODES; i++) {
 		const char *next;
+		bool is_dir;
 
 		cut(&have, nodes[i].path);
-		memset(request->part, 0, sizeof(request->part));
-		if (dir->n >= have.n || !match(request, &have, dir, dir->n) ||
-		    !is_known(request, registry))
+		is_dir = dir->n + 1 < have.n;
+		if (dir->n >= have.n || !is_shown(request, &nodes[i]) ||
+		    (is_dir && same_start(&before, &have, dir->n + 1)) ||
+		    !match(request, &have, dir, dir->n) || is_known(request, &have, err) != 1)
 			continue;
 		next = have.part[dir->n];
-		if (!strcmp(next, "*") || !strcmp(next, "cpu#"))
-			names_expand(names, request, registry, next, dir->n + 1 < have.n);
+		if (is_wild(next))
+			names_expand(names, request, events, next, is_dir);
 		else
-			names_add(names, next, dir->n + 1 < have.n);
+			names_add(names, next, is_dir);
+		if (is_dir)
+			cut(&before, nodes[i].path);
 	}
+	return 0;
 }
 
 int tree_list(struct control *control, const char *path, struct buf *out, struct err *err)
 {
 	struct node_request request = { .control = control };
-	struct control_registry registry;
 	struct names names = { 0 };
 	const struct node *node;
 	struct parts dir;
 	int r;
 
-	r = find(&request, path, &node, NULL);
+	r = node_find(&request, path, &node, NULL);
 	if (!r)
 		return err_set(err, -ENOTDIR, "%.200s: is a file", path);
 	if (r != -EISDIR)
-		return find(&request, path, &node, err);
-	r = control_registry_read(&registry, &control->dir, CONTROL_REGISTRY_EVENTS, err);
+		return node_find(&request, path, &node, err);
+	r = locate(&request, path, &dir, err);
 	if (r)
 		return r;
-	cut(&dir, path);
-	names_collect(&names, &request, &registry, &dir);
-	control_registry_fini(&registry);
-	if (names.n)
-		qsort(names.name, names.n, sizeof(*names.name), name_compare);
-	for (size_t i = 0; i < names.n; i++)
-		if (!i || strcmp(names.name[i - 1], names.name[i]))
-			buf_printf(out, "%s\n", names.name[i]);
-	for (size_t i = 0; i < names.n; i++)
-		free(names.name[i]);
-	free(names.name);
-	return names.failed || buf_failed(out) ? err_set(err, -ENOMEM, "out of memory") : 0;
-}
-
-static int read_request(struct node_request *request, const char *path, struct err *err)
-{
-	const struct node *node;
-	int r;
-
-	r = find(request, path, &node, err);
-	if (r)
-		return r;
-	if (!node->read)
-		return err_set(err, -EACCES, "%.200s: can only be written", path);
-	r = control_refresh(request->control, err);
-	if (!r) {
-		r = node->read(request, err);
-		if (r)
-			err_prefix(err, "%.200s: ", path);
+	if (!request.buffer && !dir.n)
+		names_add(&names, INSTANCES, true);
+	if (!request.buffer && dir.n == 1 && !strcmp(dir.part[0], INSTANCES)) {
+		for (uint32_t i = 1; i < control->state.nbuffers; i++)
+			if (control->state.buffers[i].born)
+				names_add(&names, control->state.buffers[i].name, true);
+	} else {
+		r = names_collect(&names, &request, &dir, err);
 	}
-	if (!r && buf_failed(&request->out))
-		r = err_set(err, -ENOMEM, "out of memory");
-	return r;
+	return names_put(&names, out, err) ? -ENOMEM : r;
 }
 
-int tree_read(struct control *control, const char *path, struct buf *out, struct err *err)
+/* The NAME of instances/NAME, or NULL with words. */
+static const char *instance_name(struct parts *parts, const char *path, struct err *err)
 {
-	struct node_request request = { .control = control, .out = *out };
-	int r = read_request(&request, path, err);
-
-	*out = request.out;
-	return r;
+	if (cut(parts, path) && parts->n == 2 && !strcmp(parts->part[0], INSTANCES))
+		return parts->part[1];
+	err_set(err, -EPERM, "%.200s: only %s/NAME can be made and removed", path, INSTANCES);
+	return NULL;
 }
 
-int tree_pump(struct control *control, const char *path, tree_put *put, void *ctx, struct err *err)
+int tree_mkdir(struct control *control, const char *path, struct err *err)
 {
-	struct node_request request = { .control = control, .out = BUF_INIT, .put = put, .ctx = ctx };
-	int r = read_request(&request, path, err);
+	struct parts parts;
+	const char *name = instance_name(&parts, path, err);
+	int r = name ? control_begin(control, err) : -EPERM;
 
-	if (!r)
-		r = node_flush(&request);
-	buf_fini(&request.out);
-	return r;
-}
-
-int tree_write(struct control *control, const char *path, const char *text, size_t len,
-	       unsigned int flags, struct err *err)
-{
-	struct node_request request = { .control = control, .text = text, .len = len,
-					.trunc = flags & TREE_TRUNC };
-	const struct node *node;
-	int r;
-
-	r = find(&request, path, &node, err);
 	if (r)
 		return r;
-	if (!node->write)
-		return err_set(err, -EACCES, "%.200s: can only be read", path);
-	r = node->write(&request, err);
+	r = control_end(control, control_buffer_add(control, name, err), err);
 	if (r)
 		err_prefix(err, "%.200s: ", path);
+	return r;
+}
+
+int tree_rmdir(struct control *control, const char *path, struct err *err)
+{
+	struct parts parts;
+	const char *name = instance_name(&parts, path, err);
+	int place, r = name ? control_begin(control, err) : -EPERM;
+	uint64_t born = 0;
+
+	if (r)
+		return r;
+	place = control_state_buffer(&control->state, name);
+	if (place > 0) {
+		born = control->state.buffers[place].born;
+		r = control_buffer_remove(control, (uint32_t)place, err);
+	} else {
+		r = err_set(err, -ENOENT, "there is no such instance");
+	}
+	r = control_end(control, r, err);
+	if (r)
+		err_prefix(err, "%.200s: ", path);
+	else
+		control_errors_clear(control, born);
 	return r;
 }

@@ -12,6 +12,7 @@
 #define LAYOUT_CONTROL_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "layout/segment.h"
@@ -61,17 +62,43 @@ struct state_set {
 };
 static_assert(sizeof(struct state_set) == 56, "set");
 
+/* What a buffer is switched to: tracing_on, and the trace options of their names. */
 enum {
-	BUFFER_ON = 1,		/* tracing_on */
-	BUFFER_OVERWRITE = 2,
+	BUFFER_ON = 1u << 0,
+	BUFFER_OVERWRITE = 1u << 1,
+	BUFFER_PAUSED = 1u << 2,	/* somebody reads `trace` under pause-on-trace: takes nothing, on or not */
+	BUFFER_MARKERS = 1u << 3,
+	BUFFER_TRACE_PRINTK = 1u << 4,
+	BUFFER_PRINTK_DEST = 1u << 5,	/* of one buffer at most; of none: the top one */
+	BUFFER_EVENT_FORK = 1u << 6,
+	BUFFER_RECORD_CMD = 1u << 7,
+	BUFFER_RECORD_TGID = 1u << 8,
+	BUFFER_DISABLE_ON_FREE = 1u << 9,
+	BUFFER_PAUSE_ON_TRACE = 1u << 10,
+	BUFFER_BLOCK = 1u << 11,
+	/* How text looks. */
+	BUFFER_VERBOSE = 1u << 16,
+	BUFFER_RAW = 1u << 17,
+	BUFFER_HEX = 1u << 18,
+	BUFFER_BIN = 1u << 19,
+	BUFFER_FIELDS = 1u << 20,
+	BUFFER_ANNOTATE = 1u << 21,
+	BUFFER_PRINTK_MSG_ONLY = 1u << 22,
+	BUFFER_CONTEXT_INFO = 1u << 23,
+	BUFFER_LATENCY_FORMAT = 1u << 24,
+	BUFFER_IRQ_INFO = 1u << 25,
+
+	BUFFER_DEFAULT = BUFFER_ON | BUFFER_OVERWRITE | BUFFER_MARKERS | BUFFER_TRACE_PRINTK | BUFFER_RECORD_CMD |
+			 BUFFER_ANNOTATE | BUFFER_CONTEXT_INFO | BUFFER_IRQ_INFO,
 };
 
-#define STATE_BUFFERS_MAX 32
+#define STATE_BUFFERS_MAX 63	/* a bit each in a writer's mask, and one to spare */
 #define STATE_RETIRED_MAX 4
 #define STATE_NAME_MAX 60
+#define STATE_PERCENT_DEFAULT 50u
 
 struct state_buffer {
-	char name[64];			/* "" for the top one */
+	char name[64];			/* "" for the top one, which is always the first */
 	uint32_t flags;
 	uint32_t npages;		/* for the next set to be made */
 	uint32_t page_size;
@@ -79,9 +106,24 @@ struct state_buffer {
 	struct state_set live;
 	struct state_set snapshot;
 	struct state_set retired[STATE_RETIRED_MAX];	/* oldest first: written no more, still to be read */
-	uint64_t reserved[8];
+	uint64_t born;			/* the generation that brought it; 0: nothing is here. Others keep their place */
+	uint32_t clock;			/* TRACE_CLOCK_*, of the next set to be made */
+	uint32_t percent;		/* of its pages that are full when a reader who waits for many is woken */
+	uint64_t reserved[6];
+	uint64_t cpus_off[SEGMENT_NCPU_MAX / 64];	/* bit: nothing is taken on that CPU */
 };
-static_assert(sizeof(struct state_buffer) == 480, "buffer");
+static_assert(sizeof(struct state_buffer) == 992, "buffer");
+
+static inline bool buffer_cpu_off(const struct state_buffer *buffer, uint32_t cpu)
+{
+	return cpu < SEGMENT_NCPU_MAX && buffer->cpus_off[cpu / 64] >> cpu % 64 & 1;
+}
+
+/* Does it take events now? */
+static inline bool buffer_takes(const struct state_buffer *buffer)
+{
+	return (buffer->flags & (BUFFER_ON | BUFFER_PAUSED)) == BUFFER_ON && buffer->live.offset;
+}
 
 /* An enable is a pattern, so that it also holds for programs that come later. The last rule that matches decides. */
 struct state_rule {
@@ -93,6 +135,17 @@ struct state_rule {
 };
 static_assert(sizeof(struct state_rule) == 128, "rule");
 
+/* Threads whose events a buffer takes, if it has any of the first kind, and those whose it does not take. Sorted: by
+ * buffer, kind, tid. */
+enum { STATE_PID_ONLY, STATE_PID_NOT };
+struct state_pid {
+	uint16_t buffer;
+	uint16_t kind;
+	int32_t tid;
+};
+static_assert(sizeof(struct state_pid) == 8, "pid");
+#define STATE_PIDS_MAX 8192u
+
 /* Space of the rings file that no state uses any more but that a late writer might: freed by a later generation. */
 struct state_limbo {
 	uint64_t offset;
@@ -100,7 +153,7 @@ struct state_limbo {
 	uint64_t generation;
 	uint64_t mono;		/* when it was given up */
 };
-#define STATE_LIMBO_MAX 16
+#define STATE_LIMBO_MAX 64
 
 struct state_head {
 	uint64_t published;	/* the word that publishes this state */
@@ -112,7 +165,10 @@ struct state_head {
 	uint32_t buffers;	/* offsets from the state's first byte */
 	uint32_t rules;
 	uint32_t limbo;
-	uint64_t reserved[2];
+	uint32_t npids;
+	uint32_t pids;
+	uint32_t cmdlines;	/* saved_cmdlines_size, 0: all that there is room for */
+	uint32_t reserved;
 };
 static_assert(sizeof(struct state_head) == 56, "state header");
 

@@ -155,10 +155,17 @@ static_assert(sizeof(struct overflow_slot) == 64, "a line each");
 
 struct rings_head {
 	struct segment_head seg;
-	uint64_t reserved[56];
+	uint64_t counter;	/* atomic: the clock `counter`, one for all */
+	uint64_t reserved[55];
 	struct overflow_slot slot[];	/* seg.ncpu of them, then RING_KEEPERS */
 };
 static_assert(offsetof(struct rings_head, slot) == 512, "overflow slots");
+
+/* Pages that a CPU's ring uses of the `room` that its set has for each: its head says so, if that can be. */
+static inline uint32_t ring_npages(uint32_t said, uint32_t room)
+{
+	return said >= RING_NPAGES_MIN && said <= room ? said : room;
+}
 
 /* Sets are laid out from here on. */
 static inline uint64_t rings_data_offset(uint32_t ncpu)

@@ -49,6 +49,7 @@ static_assert(sizeof(struct ring_ref) == 64, "one line");
 enum {
 	RING_REF_OVERWRITE = 1,
 	RING_REF_COUNTER = 2,		/* the section reads the counter itself; else ring_op.ts is the time */
+	RING_REF_OFF = 4,		/* nothing is to be written on this CPU; head is NULL and stays so */
 };
 
 enum ring_result {

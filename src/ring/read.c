@@ -97,7 +97,7 @@ static bool in_reach(const struct ring_source *source, uint64_t page, uint64_t t
 
 static uint64_t page_at(const struct ring_source *source, uint64_t page)
 {
-	return ring_pages_offset(source->ncpu, source->npages) + (uint64_t)index_of(page) * source->page_size;
+	return ring_pages_offset(source->ncpu, source->room ? source->room : source->npages) + (uint64_t)index_of(page) * source->page_size;
 }
 
 uint32_t ring_page_commit(const struct ring_source *source, uint64_t page)

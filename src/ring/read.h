@@ -12,13 +12,14 @@
 
 #include "layout/ring.h"
 
-/* One ring of the rings file. Its shape comes from a checked state, never from the ring itself. */
+/* One ring of the rings file. Its shape comes from a checked state; of that the ring itself may only use less. */
 struct ring_source {
 	int fd;
 	uint32_t ncpu;
 	uint64_t offset;
 	uint32_t npages;
 	uint32_t page_size;
+	uint32_t room;		/* pages that there is room for; 0: as many as it has */
 };
 
 int ring_read_head(const struct ring_source *source, struct ring_head *head);

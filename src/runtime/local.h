@@ -8,6 +8,7 @@
 #ifndef RUNTIME_LOCAL_H
 #define RUNTIME_LOCAL_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,12 +29,18 @@
 
 /* One buffer as writers see it. refs[0..ncpu) are the CPUs' rings, refs[ncpu..2*ncpu) the overflow rings. */
 struct view_buffer {
+	uint64_t born;
+	uint32_t flags;		/* BUFFER_* */
 	struct ring_ref *refs;
 	uint32_t *wakes;
 	uint32_t clock;		/* TRACE_CLOCK_*, for when the section cannot read the time */
 	uint32_t by_counter;
 	uint64_t counter0, mult, ns0;
 };
+
+/* In a mask: one of its buffers is choosy, so that the event takes the slow way. */
+#define VIEW_CHOOSY (1ull << 63)
+static_assert(STATE_BUFFERS_MAX <= 63, "a bit for each buffer, and one more");
 
 enum { VIEW_FREE, VIEW_BUILDING, VIEW_READY, VIEW_RETIRED };
 
@@ -46,13 +53,15 @@ struct view {
 	uint32_t nbuffers;
 	uint32_t number;	/* order of retirement */
 	uint32_t holders;	/* threads that use it outside of sections: until 0 its place is not used again */
-	uint32_t usable;	/* buffers that can be written to */
-	uint32_t unreachable;	/* buffers that should be but are not: their rings cannot be mapped */
 	uint32_t timeless;	/* made while runtime.timeless was set */
+	uint32_t nameless;	/* threads need not tell their names */
 	uint32_t nfilled;	/* of runtime.known, how many have their mask */
+	uint64_t usable;	/* buffers that can be written to */
+	uint64_t unreachable;	/* buffers that should be but are not: their rings cannot be mapped */
+	uint64_t choosy;	/* buffers that take events of some threads only: see runtime/choose.c */
 	struct view_buffer buffer[STATE_BUFFERS_MAX];
 	struct ring_ref *refs;	/* STATE_BUFFERS_MAX * 2 * ncpu of them */
-	uint32_t mask[EVENT_ID_END];	/* bit b: event is on in buffer b. Mostly untouched pages */
+	uint64_t mask[EVENT_ID_END];	/* bit b: event is on in buffer b; VIEW_CHOOSY. Mostly untouched pages */
 	uint64_t copy[CONTROL_STATE_MAX / 8];	/* the state it was made from */
 };
 
@@ -72,6 +81,7 @@ struct window {
 
 #define RUNTIME_WINDOWS 16
 #define RUNTIME_STAGES 32
+#define RUNTIME_FAMILY 16
 
 struct runtime {
 	bool started;
@@ -95,6 +105,8 @@ struct runtime {
 	uint32_t nknown;
 	uint32_t known[RUNTIME_EVENTS_MAX];	/* ids that this process can emit */
 	uint8_t is_known[EVENT_ID_END / 8];
+	int32_t family[RUNTIME_FAMILY];	/* processes that this one descends from, parent first */
+	uint32_t nfamily;	/* how many, and one; 0: not looked for yet */
 };
 
 extern struct runtime runtime __attribute__((visibility("hidden")));
@@ -109,6 +121,8 @@ struct thread {
 	int32_t real_tid;	/* tid, kept while guarded */
 	uint32_t start;		/* low bits of the start time, read when first needed */
 	uint32_t stages;	/* not 0: has taken one that it has not put back, or not in order */
+	uint64_t chosen_in;	/* the state by which `chosen` was found out */
+	uint64_t chosen;	/* of its choosy buffers, those that take this thread's events */
 	struct view *held;	/* see view.holders; a vfork child's is left when that is killed */
 	bool rs_ours;
 	bool ending;		/* own rseq registration is undone: never again */
@@ -127,6 +141,8 @@ bool runtime_owner_dead(uint64_t owner);
 uint32_t runtime_start_time(const char *stat_path, char *state);
 void runtime_fork_child(void);
 void runtime_thread_renamed(void);
+/* Writes down whose name that is; `start` is its process's start time. */
+void runtime_tell_name(int32_t tid, int32_t tgid, uint32_t start, const char comm[16]);
 void runtime_guard_enter(void) __attribute__((visibility("hidden")));
 void runtime_guard_leave(void) __attribute__((visibility("hidden")));
 /* Holds off all signals but those that faults send, which cannot wait. */
@@ -138,11 +154,20 @@ void runtime_signals_restore(const uint64_t *before);
 struct view *runtime_view_refresh(void);
 bool runtime_view_init(void);
 /* Buffers that want event `id` and cannot have it. */
-uint32_t runtime_view_unreachable(const struct view *view, uint32_t id);
+uint64_t runtime_view_unreachable(const struct view *view, uint32_t id);
+/* A table of the state that the view was made from, and in *n how many there are in it; within the view, whatever is being
+ * built in its place by now. */
+const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n);
 /* The same by those who may wait for others to build theirs. */
 struct view *runtime_view_settle(void);
 /* Makes this process know event `id`; gives the buffers that want it. Under runtime_registration_lock(). */
-uint32_t runtime_view_know(uint32_t id);
+uint64_t runtime_view_know(uint32_t id);
+
+/* choose.c */
+/* The choosy buffers, of this view, that take events of this thread. */
+uint64_t runtime_chosen(const struct view *view, struct thread *thread);
+/* In the child of a fork: who its parent was. */
+void runtime_family_grow(int32_t parent);
 
 /* attach.c */
 void runtime_start(void);

@@ -20,6 +20,9 @@ extern const uint32_t runtime_hint_off;
 /* For the tool, which is no traced program by itself: joins the directory at `path`. -EALREADY when it has. */
 int runtime_attach(const char *path);
 
+/* For the tool: the name of a thread that it writes for. */
+void runtime_tell_name(int32_t tid, int32_t tgid, uint32_t start, const char comm[16]);
+
 /*
  * Makes an event known: `body` is its format text from the first field line (the common fields) to the end of the print
  * format. `related` is the id of the event whose sites this one rides on, or 0. Gives the id and the word to test.
@@ -43,6 +46,12 @@ uint64_t runtime_symbol_address(const void *address);
  * fills in; `len` is a multiple of 4, at least 8, at most RUNTIME_RECORD_MAX. Loses it, counted, where there is no way.
  */
 void runtime_write(uint32_t id, void *record, size_t len);
+
+/*
+ * For the tool: writes a record to the buffer in place `b` of the state alone, on or not, if it is still the one that was
+ * `born` then. `tid` stands in the record as who wrote it, 0: this thread. -ENODEV: another buffer; -EBADF: it takes nothing.
+ */
+int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_t len, int32_t tid);
 
 /* [any] Room for one record of up to RUNTIME_RECORD_MAX bytes, aligned to 8, for events too large for the stack of
  * somebody else's thread. NULL when all are in use: the caller then calls runtime_lose(id). */

@@ -175,26 +175,35 @@ bool runtime_owner_dead(uint64_t owner)
 }
 
 /* The newest name of a tid stays; the sequence word tells readers to look again. */
-static void tell_name(int32_t tid)
+void runtime_tell_name(int32_t tid, int32_t tgid, uint32_t start, const char comm[16])
 {
 	struct registry_task *task = (struct registry_task *)(void *)((char *)runtime.registry + REGISTRY_TASKS_OFFSET);
-	char comm[16] = "", state;
 	uint32_t seq;
 
 	task += (uint32_t)tid % REGISTRY_TASKS;
-	if (prctl(PR_GET_NAME, comm) || !comm[0] || !runtime_back(task, sizeof(*task)))
+	if (!runtime_back(task, sizeof(*task)))
 		return;
-	if (!LOAD(runtime.start))
-		STORE(runtime.start, runtime_start_time("/proc/self/stat", &state));
 	seq = LOAD(task->seq) | 1;
 	STORE(task->seq, seq);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	STORE(task->tid, tid);
-	STORE(task->tgid, runtime.pid);
-	STORE(task->start, LOAD(runtime.start));
-	memcpy(task->comm, comm, sizeof(comm));
+	STORE(task->tgid, tgid);
+	STORE(task->start, start);
+	memcpy(task->comm, comm, sizeof(task->comm));
 	/* Partner: readers of the registry, who take a slot only between two equal even words. */
 	STORE_RELEASE(task->seq, seq + 1);
+}
+
+static void tell_own_name(int32_t tid)
+{
+	const struct view *view = LOAD_ACQUIRE(wiped.view);
+	char comm[16] = "", state;
+
+	if ((view && view->nameless) || prctl(PR_GET_NAME, comm) || !comm[0])
+		return;
+	if (!LOAD(runtime.start))
+		STORE(runtime.start, runtime_start_time("/proc/self/stat", &state));
+	runtime_tell_name(tid, runtime.pid, LOAD(runtime.start), comm);
 }
 
 bool runtime_thread_ready(struct thread *thread)
@@ -210,7 +219,7 @@ bool runtime_thread_ready(struct thread *thread)
 	if (!thread->rs)
 		thread->rs = &no_rseq;
 	if (!LOAD(runtime.locked))
-		tell_name(tid);
+		tell_own_name(tid);
 	thread->real_tid = tid;
 	/* Last: a signal handler that comes in between does the same again. */
 	__atomic_signal_fence(__ATOMIC_RELEASE);
@@ -222,7 +231,7 @@ bool runtime_thread_ready(struct thread *thread)
 void runtime_thread_renamed(void)
 {
 	if (LOAD(runtime.attached) && runtime_self.tid && !LOAD(runtime.locked))
-		tell_name(runtime_self.tid);
+		tell_own_name(runtime_self.tid);
 }
 
 /* In the child of a fork, before it runs on, or at its first event if it was forked past libc. */
@@ -239,6 +248,7 @@ void runtime_fork_child(void)
 	runtime_self.guard = 0;
 	runtime_self.held = NULL;
 	runtime_self.stages = 0;
+	runtime_self.chosen_in = 0;
 	runtime_self.locking = false;
 	if (!__atomic_compare_exchange_n(&wiped.alive, &forked, WIPED_RESETTING, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED)) {
@@ -248,6 +258,7 @@ void runtime_fork_child(void)
 		wiped.view = NULL;
 		wiped.staged = wiped.registering = 0;
 	}
+	runtime_family_grow(runtime.pid);
 	runtime.pid = runtime_thread_tid();
 	runtime.start = 0;
 	memset(runtime.stage_of, 0, sizeof(runtime.stage_of));

@@ -46,10 +46,12 @@ static bool ranges_fit(const struct state_head *state, uint32_t size)
 {
 	uint64_t buffers = (uint64_t)state->nbuffers * sizeof(struct state_buffer);
 	uint64_t rules = (uint64_t)state->nrules * sizeof(struct state_rule);
+	uint64_t pids = (uint64_t)state->npids * sizeof(struct state_pid);
 
 	return state->nbuffers <= STATE_BUFFERS_MAX && state->buffers % 8 == 0 &&
 	       state->buffers >= sizeof(*state) && state->rules >= sizeof(*state) &&
-	       state->buffers + buffers <= size && state->rules + rules <= size;
+	       state->buffers + buffers <= size && state->rules + rules <= size &&
+	       state->pids % 8 == 0 && state->pids >= sizeof(*state) && state->pids + pids <= size;
 }
 
 /* Copies the state that `published` names. False when it is not whole: it was replaced under us, or is garbage. */
@@ -91,19 +93,19 @@ static bool by_counter(const struct view *view, const struct state_set *set)
 }
 
 static void fill_ref(const struct view *view, struct ring_ref *ref, unsigned char *ring, const struct state_set *set,
-		     uint32_t flags)
+		     uint32_t flags, bool off)
 {
 	struct ring_head *head = (struct ring_head *)(void *)ring;
 
 	*ref = (struct ring_ref){
-		.head = LOAD(head->made) ? head : NULL,
+		.head = !off && LOAD(head->made) ? head : NULL,
 		.pages = ring + ring_pages_offset(runtime.ncpu, set->npages),
 		.first = (uint64_t *)(void *)(ring + ring_head_size(runtime.ncpu)),
-		.npages = set->npages,
+		.npages = ring_npages(LOAD(head->npages), set->npages),
 		.data_size = set->page_size - PAGE_HEAD_SIZE,
 		.page_shift = (uint32_t)__builtin_ctz(set->page_size),
 		.flags = (flags & BUFFER_OVERWRITE ? RING_REF_OVERWRITE : 0) |
-			 (by_counter(view, set) ? RING_REF_COUNTER : 0),
+			 (by_counter(view, set) ? RING_REF_COUNTER : 0) | (off ? RING_REF_OFF : 0),
 		.mult = set->clock.mult,
 		.counter0 = set->clock.counter0,
 		.ns0 = set->clock.ns0,
@@ -117,11 +119,13 @@ static bool fill_buffer(struct view *view, uint32_t b, const struct state_buffer
 	const struct state_set *set = &from->live;
 	unsigned char *base;
 
-	if (!(from->flags & BUFFER_ON) || !shape_ok(set))
+	buffer->born = from->born;
+	buffer->flags = from->flags;
+	if (!from->born || !buffer_takes(from) || !shape_ok(set))
 		return false;
 	base = runtime_rings_reach(set->offset, set_size(runtime.ncpu, set->npages, set->page_size));
 	if (!base) {
-		view->unreachable |= 1u << b;
+		view->unreachable |= 1ull << b;
 		return false;
 	}
 	buffer->refs = view->refs + (size_t)b * 2 * runtime.ncpu;
@@ -130,42 +134,60 @@ static bool fill_buffer(struct view *view, uint32_t b, const struct state_buffer
 	buffer->by_counter = by_counter(view, set);
 	for (uint32_t i = 0; i < 2 * runtime.ncpu; i++)
 		fill_ref(view, &buffer->refs[i],
-			 base + set_ring_offset(0, i, runtime.ncpu, set->npages, set->page_size), set, from->flags);
+			 base + set_ring_offset(0, i, runtime.ncpu, set->npages, set->page_size), set, from->flags,
+			 i < runtime.ncpu && buffer_cpu_off(from, i));
 	return true;
 }
 
-/* The buffers in which the rules switch this event on. The last rule that matches decides. */
-static uint32_t rules_mask(const struct state_head *state, const char *system, const char *name)
+/* The bounds hold in any case: the place may be used again while somebody looks who did not hold the view. */
+static const void *table(const struct state_head *state, uint32_t offset, uint32_t count, size_t size, uint32_t *n)
 {
-	const struct state_rule *rule = (const void *)((const char *)state + state->rules);
-	uint32_t mask = 0;
+	*n = offset % 8 == 0 && offset <= CONTROL_STATE_MAX && count <= (CONTROL_STATE_MAX - offset) / size ? count : 0;
+	return (const char *)state + (*n ? offset : 0);
+}
 
-	for (uint32_t i = 0; i < state->nrules; i++, rule++) {
+/* The buffers in which the rules switch this event on. The last rule that matches decides. */
+static uint64_t rules_mask(const struct state_head *state, const char *system, const char *name)
+{
+	uint32_t n;
+	const struct state_rule *rule = table(state, LOAD(state->rules), LOAD(state->nrules), sizeof(*rule), &n);
+	uint64_t mask = 0;
+
+	for (uint32_t i = 0; i < n; i++, rule++) {
 		if (rule->buffer >= STATE_BUFFERS_MAX || rule->system[sizeof(rule->system) - 1] ||
 		    rule->event[sizeof(rule->event) - 1])
 			continue;
 		if (!glob_match(rule->system, system) || !glob_match(rule->event, name))
 			continue;
 		if (rule->on)
-			mask |= 1u << rule->buffer;
+			mask |= 1ull << rule->buffer;
 		else
-			mask &= ~(1u << rule->buffer);
+			mask &= ~(1ull << rule->buffer);
 	}
 	return mask;
 }
 
-static uint32_t event_mask(const struct view *view, uint32_t id)
+static uint64_t event_mask(const struct view *view, uint32_t id)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
 	char system[REGISTRY_NAME_MAX + 1], name[REGISTRY_NAME_MAX + 1];
 	uint32_t related;
+	uint64_t mask;
 
 	if (!state->nrules || !runtime_event_names(id, system, name, &related))
 		return 0;
-	return rules_mask(state, system, name) & view->usable;
+	mask = rules_mask(state, system, name) & view->usable;
+	return mask & view->choosy ? mask | VIEW_CHOOSY : mask;
 }
 
-uint32_t runtime_view_unreachable(const struct view *view, uint32_t id)
+const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+
+	return table(state, LOAD(state->pids), LOAD(state->npids), sizeof(struct state_pid), n);
+}
+
+uint64_t runtime_view_unreachable(const struct view *view, uint32_t id)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
 	char system[REGISTRY_NAME_MAX + 1], name[REGISTRY_NAME_MAX + 1];
@@ -191,6 +213,35 @@ static void fill_events(struct view *view)
 	view->nfilled = nknown;
 }
 
+/* Buffers that name threads to take events of, or not to take them of. */
+static uint64_t choosy(const struct view *view)
+{
+	uint32_t n;
+	const struct state_pid *pid = runtime_view_pids(view, &n);
+	uint64_t mask = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (pid[i].buffer < STATE_BUFFERS_MAX)
+			mask |= 1ull << pid[i].buffer;
+	return mask;
+}
+
+/* Marks go to the top buffer, printf there or where somebody wants it instead. */
+static void fill_builtin(struct view *view)
+{
+	uint32_t top = view->nbuffers ? view->buffer[0].flags : 0;
+	uint64_t dest = 1;
+
+	for (uint32_t b = 0; b < view->nbuffers; b++)
+		if (view->buffer[b].flags & BUFFER_PRINTK_DEST)
+			dest = 1ull << b;
+	for (uint32_t id = 0; id < EVENT_ID_BUILTIN_END; id++)
+		view->mask[id] = 0;
+	view->mask[EVENT_ID_PRINT] = top & BUFFER_MARKERS ? view->usable & 1 : 0;
+	view->mask[EVENT_ID_BPRINT] = top & BUFFER_TRACE_PRINTK ? view->usable & dest : 0;
+	view->nameless = view->nbuffers && !(top & BUFFER_RECORD_CMD);
+}
+
 static void fill(struct view *view)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
@@ -198,12 +249,11 @@ static void fill(struct view *view)
 	view->timeless = LOAD(runtime.timeless);
 	view->usable = view->unreachable = 0;
 	view->nbuffers = state->nbuffers;
+	view->choosy = choosy(view);
 	for (uint32_t b = 0; b < view->nbuffers; b++)
 		if (fill_buffer(view, b, &state_buffers(state)[b]))
-			view->usable |= 1u << b;
-	/* Marks and printf go to the top buffer whenever it is there. */
-	for (uint32_t id = 0; id < EVENT_ID_BUILTIN_END; id++)
-		view->mask[id] = view->usable & 1;
+			view->usable |= 1ull << b;
+	fill_builtin(view);
 	view->published_at = &runtime.control->published;
 	view->ncpu = runtime.ncpu;
 	view->fast = view->usable & 1 && view->buffer[0].by_counter ? view->buffer[0].refs : NULL;
@@ -313,7 +363,7 @@ struct view *runtime_view_settle(void)
 	return view;
 }
 
-uint32_t runtime_view_know(uint32_t id)
+uint64_t runtime_view_know(uint32_t id)
 {
 	struct view *view;
 

@@ -26,26 +26,49 @@
 
 static_assert(RUNTIME_RECORD_MAX <= RING_PAYLOAD_MAX, "a record of any size fits into any page");
 
+/* One for all programs of the directory, as the kernel has one: where the words lie that no generation frees. */
+static uint64_t next_count(void)
+{
+	struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
+
+	return rings ? __atomic_add_fetch(&rings->counter, 1, __ATOMIC_RELAXED) : 0;
+}
+
+/* Ticks of the kernel, which tells how long one takes: the grain of its coarse clock. */
+static uint64_t ticks(const struct timespec *now)
+{
+	struct timespec grain;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &grain) || grain.tv_sec || grain.tv_nsec <= 0)
+		return 0;
+	return ((uint64_t)now->tv_sec * 1000000000u + (uint64_t)now->tv_nsec) / (uint64_t)grain.tv_nsec;
+}
+
 static uint64_t read_clock(uint32_t id)
 {
 	static const clockid_t clocks[] = {
 		[TRACE_CLOCK_LOCAL] = CLOCK_MONOTONIC,	 [TRACE_CLOCK_GLOBAL] = CLOCK_MONOTONIC,
-		[TRACE_CLOCK_COUNTER] = CLOCK_MONOTONIC, [TRACE_CLOCK_UPTIME] = CLOCK_MONOTONIC,
+		[TRACE_CLOCK_UPTIME] = CLOCK_MONOTONIC_COARSE,
 		[TRACE_CLOCK_MONO] = CLOCK_MONOTONIC,	 [TRACE_CLOCK_MONO_RAW] = CLOCK_MONOTONIC_RAW,
 		[TRACE_CLOCK_BOOT] = CLOCK_BOOTTIME,	 [TRACE_CLOCK_TAI] = CLOCK_TAI,
 		[TRACE_CLOCK_X86_TSC] = CLOCK_MONOTONIC,
 	};
 	struct timespec now;
 
+	if (id == TRACE_CLOCK_COUNTER)
+		return next_count();
 	if (LOAD(runtime.timeless)) {
 		/* Coarse, but readable. Where there is nothing of the kind, time stands still. */
 		if (id >= sizeof(clocks) / sizeof(clocks[0]) || clocks[id] != CLOCK_MONOTONIC ||
 		    id == TRACE_CLOCK_X86_TSC)
 			return 0;
 		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-		return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+		return id == TRACE_CLOCK_UPTIME ? ticks(&now)
+						: (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	}
 	clock_gettime(id < sizeof(clocks) / sizeof(clocks[0]) ? clocks[id] : CLOCK_MONOTONIC, &now);
+	if (id == TRACE_CLOCK_UPTIME)
+		return ticks(&now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -198,6 +221,12 @@ static uint32_t current_cpu(void)
 	return cpu;
 }
 
+/* Is nothing wanted from that CPU? Like what is dropped it needs no other way, but it is no loss. */
+static bool is_off(const struct view_buffer *buffer, uint32_t cpu)
+{
+	return cpu < runtime.ncpu && buffer->refs[cpu].flags & RING_REF_OFF;
+}
+
 static enum ring_result overflow_owned(const struct view *view, uint32_t b, struct ring_op *op, uint32_t cpu, int slot)
 {
 	const struct view_buffer *buffer = &view->buffer[b];
@@ -232,6 +261,8 @@ static enum ring_result overflow(struct thread *thread, struct view *view, uint3
 	op->cpu = cpu;
 	if (!rings)
 		return RING_NOWHERE;
+	if (is_off(&view->buffer[b], cpu))
+		return RING_DROPPED;
 	hold_view(thread, view, &before);
 	slot = ring_overflow_take(rings->slot, runtime.ncpu, cpu, runtime_thread_identity(thread), dead);
 	if (slot >= 0) {
@@ -294,6 +325,8 @@ static __attribute__((noinline)) enum ring_result other_way(struct thread *threa
 	int saved = errno;
 
 	for (int tries = 0;; tries++) {
+		if (result == RING_NOWHERE && !thread->guard && is_off(&view->buffer[b], LOAD(thread->rs->cpu_id)))
+			return gone(op->generation) ? RING_STALE : RING_DROPPED;
 		if (result == RING_NOWHERE && !thread->guard && find_ring(thread, view, b, op))
 			result = ring_write(thread->rs, op);
 		if (!settled(result))
@@ -340,31 +373,33 @@ static enum ring_result write_buffer(struct thread *thread, struct view *view, u
 }
 
 /* Counts an event as lost in the buffers that have not got it. */
-static void lose(const struct view *view, uint32_t id, uint32_t done)
+static void lose(const struct view *view, uint32_t id, uint64_t done)
 {
 	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0;
-	uint32_t mask = view ? LOAD(view->mask[id]) & ~done : 0;
+	uint64_t mask = view ? LOAD(view->mask[id]) & ~done : 0;
 
 	if (!view)
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
 	for (uint32_t b = 0; mask && b < STATE_BUFFERS_MAX; b++)
-		if (mask & 1u << b)
+		if (mask & 1ull << b)
 			refuse(&view->buffer[b], current_cpu(), generation);
 }
 
 /* Every buffer that has not got the event yet, under one view; false when that went stale on the way. */
 static bool write_all(struct thread *thread, struct view *view, uint32_t id, const void *record, size_t len,
-		      uint32_t *done)
+		      uint64_t *done)
 {
 	uint64_t generation = LOAD_ACQUIRE(view->published);
-	uint32_t mask = LOAD(view->mask[id]) & ~*done;
+	uint64_t mask = LOAD(view->mask[id]) & ~*done;
 
+	if (mask & VIEW_CHOOSY)
+		mask &= ~VIEW_CHOOSY & (~view->choosy | runtime_chosen(view, thread));
 	for (uint32_t b = 0; mask && b < STATE_BUFFERS_MAX; b++) {
-		if (!(mask & 1u << b))
+		if (!(mask & 1ull << b))
 			continue;
 		if (write_buffer(thread, view, generation, b, record, len) == RING_STALE)
 			return false;
-		*done |= 1u << b;
+		*done |= 1ull << b;
 	}
 	if (view->unreachable && runtime_view_unreachable(view, id))
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
@@ -377,7 +412,7 @@ static __attribute__((noinline)) void slow_write(uint32_t id, void *record, size
 	struct thread *thread = &runtime_self;
 	struct record_head *head = record;
 	int saved = errno;
-	uint32_t done = 0;
+	uint64_t done = 0;
 
 	if (!LOAD(runtime.attached))
 		return;
@@ -400,6 +435,29 @@ static __attribute__((noinline)) void slow_write(uint32_t id, void *record, size
 	lose(LOAD_ACQUIRE(wiped.view), id, done);
 out:
 	errno = saved;
+}
+
+int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_t len, int32_t tid)
+{
+	struct thread *thread = &runtime_self;
+	struct record_head *head = record;
+
+	if (!LOAD(runtime.attached))
+		return -ENOTCONN;
+	runtime_thread_ready(thread);
+	*head = (struct record_head){ .type = (uint16_t)id, .pid = tid ? tid : thread->tid };
+	for (int tries = 0; tries < VIEW_TRIES; tries++) {
+		struct view *view = runtime_view_refresh();
+
+		if (view && (b >= view->nbuffers || view->buffer[b].born != born))
+			return -ENODEV;
+		if (view && !(view->usable & 1ull << b))
+			return view->unreachable & 1ull << b ? -ENOMEM : -EBADF;
+		if (view && write_buffer(thread, view, LOAD_ACQUIRE(view->published), b, record, len) != RING_STALE)
+			return 0;
+		sched_yield();
+	}
+	return -EBUSY;
 }
 
 void runtime_write(uint32_t id, void *record, size_t len)

@@ -21,7 +21,7 @@ static void check_default(void)
 
 	CHECK(!control_refresh(control, &err), "%s", err.text);
 	CHECK(control->state.published == 0 && control->state.nbuffers == 1, "not fresh");
-	CHECK(top->flags == (BUFFER_ON | BUFFER_OVERWRITE) && top->page_size == 4096, "flags %x",
+	CHECK(top->flags == BUFFER_DEFAULT && top->page_size == 4096, "flags %x",
 	      top->flags);
 	CHECK(top->npages == (1408 * 1024 + 4079) / 4080, "%u pages", top->npages);
 	CHECK(!control->state.nrules && !top->live.offset, "something is on");

@@ -1,0 +1,344 @@
+/*
+ * control/open: files of the tree that are open, and reading and writing all of one at once.
+ *
+ *   text nodes   the whole text is made when it is first read, and again when it is read from 0 again
+ *   flows        text is made as it is asked for; `base` is the offset of its first byte that is still here
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/errors.h"
+#include "control/table.h"
+#include "control/tree.h"
+
+struct tree_file {
+	struct node_request request;
+	const struct node *node;
+	char *path;
+	void *flow;		/* NULL until it is first read, and when it ended */
+	bool flowing;
+	bool ended;
+	uint64_t base;		/* offset of out's first byte */
+	size_t given;		/* followed files: bytes of out that were read */
+	bool written;
+};
+
+static bool is_followed(const struct node *node)
+{
+	return node->flow && node->flow->wait;
+}
+
+bool tree_is_followed(const struct tree_file *file)
+{
+	return is_followed(file->node);
+}
+
+/* Tells people, and the error log, what was refused. */
+static int refuse(struct node_request *request, const struct node *node, const char *path, int r,
+		  struct err *err)
+{
+	struct err own = ERR_INIT;
+
+	err = err ? err : &own;
+	if (!(node->flags & NODE_QUIET))
+		control_errors_add(request, path, err);
+	err_prefix(err, "%.200s: ", path);
+	return r;
+}
+
+static int write_node(struct node_request *request, const struct node *node, const char *path,
+		      struct err *err)
+{
+	struct err own = ERR_INIT;
+	int r;
+
+	err = err ? err : &own;
+	request->taken = request->len;
+	r = node->write(request, err);
+	return r ? refuse(request, node, path, r, err) : 0;
+}
+
+static int may(const struct node *node, const char *path, unsigned int flags, struct err *err)
+{
+	if (flags & TREE_READ && !node_reads(node))
+		return err_set(err, -EACCES, "%.200s: can only be written", path);
+	if (flags & (TREE_WRITE | TREE_TRUNC) && !node_writes(node))
+		return err_set(err, -EACCES, "%.200s: can only be read", path);
+	return 0;
+}
+
+static int flow_start(struct tree_file *file, struct err *err)
+{
+	int r;
+
+	if (file->flowing)
+		return 0;
+	r = node_refresh(&file->request, err);
+	if (!r)
+		r = file->node->flow->open(&file->request, &file->flow, err);
+	file->flowing = !r;
+	file->ended = false;
+	return r;
+}
+
+static void flow_stop(struct tree_file *file)
+{
+	if (file->flowing)
+		file->node->flow->close(&file->request, file->flow);
+	file->flowing = false;
+	buf_reset(&file->request.out);
+	file->base = 0;
+	file->given = 0;
+}
+
+/* O_TRUNC as an action: the same as writing nothing. */
+static int truncate(struct tree_file *file, struct err *err)
+{
+	int r;
+
+	file->request.text = "";
+	file->request.len = 0;
+	file->request.trunc = true;
+	r = write_node(&file->request, file->node, file->path, err);
+	file->request.trunc = false;
+	return r;
+}
+
+int tree_open(struct tree_file **out, struct control *control, const char *path, unsigned int flags,
+	      struct err *err)
+{
+	struct tree_file *file = calloc(1, sizeof(*file));
+	int r;
+
+	if (!file)
+		return err_set(err, -ENOMEM, "out of memory");
+	file->request.control = control;
+	file->request.out = (struct buf)BUF_INIT;
+	file->path = strdup(path);
+	r = file->path ? node_find(&file->request, path, &file->node, err)
+		       : err_set(err, -ENOMEM, "out of memory");
+	if (!r)
+		r = may(file->node, path, flags, err);
+	if (!r && flags & TREE_TRUNC && file->node->flags & NODE_AT_OPEN)
+		r = truncate(file, err);
+	/* Who takes events out keeps others from it from the beginning. */
+	if (!r && flags & TREE_READ && is_followed(file->node)) {
+		r = flow_start(file, err);
+		if (r)
+			err_prefix(err, "%.200s: ", path);
+	}
+	if (r) {
+		free(file->path);
+		free(file);
+		return r;
+	}
+	*out = file;
+	return 0;
+}
+
+int tree_close(struct tree_file *file, struct err *err)
+{
+	int r = 0;
+
+	flow_stop(file);
+	if (file->written && file->node->flags & NODE_AT_CLOSE)
+		r = write_node(&file->request, file->node, file->path, err);
+	buf_fini(&file->request.out);
+	free(file->path);
+	free(file);
+	return r;
+}
+
+/* Makes text until there are bytes behind `offset`. 1, 0 at the end, -errno. */
+static int text_reach(struct tree_file *file, uint64_t offset, size_t len, struct err *err)
+{
+	struct buf *out = &file->request.out;
+	int r;
+
+	if (!file->node->flow) {
+		if (!offset || !file->flowing) {
+			buf_reset(out);
+			r = node_refresh(&file->request, err);
+			if (!r)
+				r = file->node->read(&file->request, err);
+			if (r)
+				return r;
+			file->flowing = true;
+		}
+		return offset < out->len;
+	}
+	if (offset < file->base || (!offset && file->flowing && out->len))
+		flow_stop(file);
+	r = flow_start(file, err);
+	while (!r && !file->ended && file->base + out->len <= offset) {
+		file->base += out->len;
+		buf_reset(out);
+		r = file->node->flow->more(&file->request, file->flow, len, err);
+		file->ended = !r;
+		r = r < 0 ? r : 0;
+	}
+	return r ? r : offset < file->base + out->len;
+}
+
+/* Followed files: what is left of what was made, else more. */
+static int follow_reach(struct tree_file *file, size_t len, struct err *err)
+{
+	struct buf *out = &file->request.out;
+	int r;
+
+	if (file->given < out->len)
+		return 1;
+	buf_reset(out);
+	file->given = 0;
+	r = node_refresh(&file->request, err);
+	return r ? r : file->node->flow->more(&file->request, file->flow, len, err);
+}
+
+ssize_t tree_file_read(struct tree_file *file, void *bytes, size_t len, uint64_t offset,
+		       struct err *err)
+{
+	struct buf *out = &file->request.out;
+	bool followed = is_followed(file->node);
+	size_t at, n;
+	int r;
+
+	if (!node_reads(file->node))
+		return err_set(err, -EBADF, "%.200s: can only be written", file->path);
+	if (!len)
+		return 0;
+	/* A text node's buffer is no flow: it has nothing to close. */
+	r = followed ? follow_reach(file, len, err) : text_reach(file, offset, len, err);
+	if (r >= 0 && buf_failed(out))
+		r = err_set(err, -ENOMEM, "out of memory");
+	if (r <= 0) {
+		if (r < 0 && r != -EAGAIN)
+			err_prefix(err, "%.200s: ", file->path);
+		return r;
+	}
+	at = followed ? file->given : (size_t)(offset - file->base);
+	n = out->len - at < len ? out->len - at : len;
+	memcpy(bytes, out->data + at, n);
+	if (followed)
+		file->given += n;
+	return (ssize_t)n;
+}
+
+int tree_wait(struct tree_file *file, int timeout_ms, struct err *err)
+{
+	int r;
+
+	if (!is_followed(file->node) || file->given < file->request.out.len)
+		return 1;
+	r = node_refresh(&file->request, err);
+	return r ? r : file->node->flow->wait(&file->request, file->flow, timeout_ms, err);
+}
+
+bool tree_ready(struct tree_file *file)
+{
+	if (!is_followed(file->node) || file->given < file->request.out.len)
+		return true;
+	return !node_refresh(&file->request, NULL) &&
+	       file->node->flow->ready(&file->request, file->flow);
+}
+
+ssize_t tree_file_write(struct tree_file *file, const char *text, size_t len,
+			const struct tree_caller *caller, struct err *err)
+{
+	int r;
+
+	if (!node_writes(file->node))
+		return err_set(err, -EBADF, "%.200s: can only be read", file->path);
+	file->written = true;
+	if (file->node->flags & NODE_AT_CLOSE)
+		return (ssize_t)len;
+	file->request.text = text;
+	file->request.len = len;
+	file->request.caller = caller;
+	r = write_node(&file->request, file->node, file->path, err);
+	file->request.caller = NULL;
+	return r ? r : (ssize_t)file->request.taken;
+}
+
+/* ---- all of a file at once ---- */
+
+static int pump_flow(struct node_request *request, const struct node_flow *flow, struct err *err)
+{
+	void *state;
+	int r;
+
+	request->once = true;
+	r = flow->open(request, &state, err);
+	if (r)
+		return r;
+	do {
+		r = flow->more(request, state, 65536, err);
+		if (r > 0) {
+			int flushed = node_flush(request);
+
+			r = flushed ? flushed : r;
+		}
+	} while (r > 0);
+	flow->close(request, state);
+	return r == -EAGAIN ? 0 : r;
+}
+
+static int read_request(struct node_request *request, const char *path, struct err *err)
+{
+	const struct node *node;
+	int r;
+
+	r = node_find(request, path, &node, err);
+	if (!r)
+		r = may(node, path, TREE_READ, err);
+	if (r)
+		return r;
+	r = node->flow ? pump_flow(request, node->flow, err) : node->read(request, err);
+	if (r)
+		err_prefix(err, "%.200s: ", path);
+	if (!r && buf_failed(&request->out))
+		r = err_set(err, -ENOMEM, "out of memory");
+	return r;
+}
+
+int tree_read(struct control *control, const char *path, struct buf *out, struct err *err)
+{
+	struct node_request request = { .control = control, .out = *out };
+	int r = read_request(&request, path, err);
+
+	*out = request.out;
+	return r;
+}
+
+int tree_pump(struct control *control, const char *path, tree_put *put, void *ctx, struct err *err)
+{
+	struct node_request request = { .control = control, .out = BUF_INIT, .put = put, .ctx = ctx };
+	int r = read_request(&request, path, err);
+
+	if (!r)
+		r = node_flush(&request);
+	buf_fini(&request.out);
+	return r;
+}
+
+int tree_write(struct control *control, const char *path, const char *text, size_t len,
+	       unsigned int flags, struct err *err)
+{
+	struct node_request request = { .control = control, .text = text, .len = len,
+					.trunc = flags & TREE_TRUNC };
+	const struct node *node;
+	int r;
+
+	r = node_find(&request, path, &node, err);
+	if (!r)
+		r = may(node, path, TREE_WRITE, err);
+	if (r)
+		return r;
+	/* Long markers are taken piece by piece. */
+	do {
+		r = write_node(&request, node, path, err);
+		request.text += request.taken;
+		request.len -= request.taken;
+	} while (!r && request.len && request.taken);
+	return r;
+}

@@ -1,0 +1,45 @@
+/*
+ * control/table: a line of the tree's table of files. Private to the room.
+ */
+#ifndef CONTROL_TABLE_H
+#define CONTROL_TABLE_H
+
+#include "control/node.h"
+
+enum {
+	NODE_TOP = 1,		/* not in instances */
+	NODE_AT_OPEN = 2,	/* O_TRUNC is an action of its own, done at once */
+	NODE_AT_CLOSE = 4,	/* what is written takes effect when the file is closed */
+	NODE_QUIET = 8,		/* what it refuses is not told in error_log */
+};
+
+typedef int node_function(struct node_request *request, struct err *err);
+
+/* A file is read by `read`, all of it at once, or by `flow`. */
+struct node {
+	const char *path;
+	node_function *read;
+	node_function *write;
+	const struct node_flow *flow;
+	unsigned int flags;
+	const char *what;	/* in README */
+};
+
+static inline bool node_reads(const struct node *node)
+{
+	return node->read || node->flow;
+}
+
+static inline bool node_writes(const struct node *node)
+{
+	return node->write;
+}
+
+/* Fills in what the path says. -EISDIR for a directory. */
+int node_find(struct node_request *request, const char *path, const struct node **found,
+	      struct err *err);
+
+/* The i-th line; NULL behind the last. */
+const struct node *node_at(uint32_t i);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * runtime/choose: whose events a buffer takes, when it does not take everybody's: set_event_pid, set_event_notrace_pid.
+ *
+ * Any thread, any signal handler. The lists are sorted tables in the state; what they say about a thread is found out once a
+ * state and kept by the thread. Under event-fork a thread also counts as named when its process is, or one that it descends
+ * from: the kernel follows forks as they happen, but here a parent may be no traced program at all.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/local.h"
+
+static bool named(const struct view *view, uint32_t b, uint32_t kind, int32_t tid)
+{
+	uint64_t want = (uint64_t)b << 48 | (uint64_t)kind << 32 | (uint32_t)tid;
+	uint32_t low = 0, high;
+	const struct state_pid *pid = runtime_view_pids(view, &high);
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint64_t key = (uint64_t)pid[middle].buffer << 48 | (uint64_t)pid[middle].kind << 32 |
+			       (uint32_t)pid[middle].tid;
+
+		if (key == want)
+			return true;
+		if (key < want)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+static bool has_any(const struct view *view, uint32_t b, uint32_t kind)
+{
+	uint32_t n;
+	const struct state_pid *pid = runtime_view_pids(view, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (pid[i].buffer == b && pid[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* Field 4 of /proc/PID/stat: its parent. 0 when that cannot be had. Past libc, as in thread.c. */
+static int32_t parent_of(int32_t pid)
+{
+	char path[32] = "/proc/", digits[12], text[512], *at = path + 6;
+	long fd, n;
+	int len = 0;
+
+	for (int32_t rest = pid; rest > 0; rest /= 10)
+		digits[len++] = (char)('0' + rest % 10);
+	while (len)
+		*at++ = digits[--len];
+	memcpy(at, "/stat", 6);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : syscall(SYS_read, fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	/* ") S 123" */
+	return at && n - (at - text) > 4 ? (int32_t)strtol(at + 4, NULL, 10) : 0;
+}
+
+static void find_family(void)
+{
+	int32_t pid = LOAD(runtime.pid);
+	uint32_t n = 0;
+
+	while (n < RUNTIME_FAMILY && (pid = parent_of(pid)) > 1)
+		runtime.family[n++] = pid;
+	STORE_RELEASE(runtime.nfamily, n + 1);
+}
+
+void runtime_family_grow(int32_t parent)
+{
+	uint32_t n = runtime.nfamily;
+
+	if (!n)
+		return;
+	memmove(&runtime.family[1], &runtime.family[0], (RUNTIME_FAMILY - 1) * sizeof(runtime.family[0]));
+	runtime.family[0] = parent;
+	runtime.nfamily = n <= RUNTIME_FAMILY ? n + 1 : n;
+}
+
+static bool follows(const struct view *view, uint32_t b, uint32_t kind)
+{
+	uint32_t n;
+
+	if (!LOAD_ACQUIRE(runtime.nfamily) && !LOAD(runtime.locked))
+		find_family();
+	if (named(view, b, kind, LOAD(runtime.pid)))
+		return true;
+	n = LOAD_ACQUIRE(runtime.nfamily);
+	for (uint32_t i = 0; i + 1 < n; i++)
+		if (named(view, b, kind, runtime.family[i]))
+			return true;
+	return false;
+}
+
+static bool is_meant(const struct view *view, uint32_t b, uint32_t kind, int32_t tid)
+{
+	if (named(view, b, kind, tid))
+		return true;
+	return view->buffer[b].flags & BUFFER_EVENT_FORK && follows(view, b, kind);
+}
+
+static uint64_t choose(const struct view *view, int32_t tid)
+{
+	uint64_t chosen = 0;
+
+	for (uint32_t b = 0; b < view->nbuffers; b++) {
+		if (!(view->choosy & 1ull << b))
+			continue;
+		if ((!has_any(view, b, STATE_PID_ONLY) || is_meant(view, b, STATE_PID_ONLY, tid)) &&
+		    !is_meant(view, b, STATE_PID_NOT, tid))
+			chosen |= 1ull << b;
+	}
+	return chosen;
+}
+
+uint64_t runtime_chosen(const struct view *view, struct thread *thread)
+{
+	uint64_t generation = LOAD_ACQUIRE(view->published), chosen;
+
+	/* Somebody else may be in this thread's place: a vfork child. */
+	if (thread->guard)
+		return choose(view, runtime_thread_tid());
+	if (thread->chosen_in == generation)
+		return thread->chosen;
+	chosen = choose(view, thread->tid);
+	/* A handler that comes in between finds out for itself. */
+	thread->chosen_in = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->chosen = chosen;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->chosen_in = generation;
+	return chosen;
+}
