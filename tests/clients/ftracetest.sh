@@ -107,7 +107,7 @@ while read -r number result; do
 	PASS|UNSUPPORTED) [ -n "${FTRACETEST-}" ] || continue ;;
 	esac
 	echo "--- $result $file$where"
-	tail -n 40 "$log"
+	tail -n 40 "$log" | cut -c 1-200
 done
 
 # How it compares: for each line of the list that was run, and for each result that is not in the list.

@@ -74,7 +74,7 @@ fail() {
 
 # Runs trace-cmd, which has to be content; what it says is in $out and $err.
 tc() {
-	trace-cmd "$@" >"$out" 2>"$err" </dev/null || fail "trace-cmd $*: exit $?"
+	timeout 30 trace-cmd "$@" >"$out" 2>"$err" </dev/null || fail "trace-cmd $*: exit $?"
 }
 
 # Lets the program sell. It has to say what this script thinks it does.
@@ -176,17 +176,21 @@ tc clear
 sell
 shows $orders $pays show
 
-# show -p takes out what it shows, waits for more, and is ended from outside
-last='show -p'
-timeout -s INT 3 trace-cmd show -p >"$out" 2>"$err" </dev/null
-[ $? -eq 124 ] || fail "show -p ended by itself"
-holds $orders $pays
+# show -p takes out what it shows. With tracing off it ends when it has everything; with tracing on it
+# waits for more, until tracing goes off or somebody ends it.
+tc stop
+shows $orders $pays show -p
 shows 0 0 show
-(sleep 1; ./seller $orders >/dev/null) &
-timeout -s INT 4 trace-cmd show -p >"$out" 2>"$err" </dev/null
-[ $? -eq 124 ] || fail "show -p ended by itself, waiting"
+tc restart
+timeout -s INT 2 trace-cmd show -p >"$out" 2>"$err" </dev/null
+[ $? -eq 124 ] || fail "show -p does not wait"
+[ ! -s "$out" ] || fail "show -p shows something"
+(sleep 1; ./seller $orders >sold; sleep 1; trace-cmd stop) &
+shows $orders $pays show -p
 wait
-holds $orders $pays
+[ "$(cat sold)" = "$orders $pays" ] || fail "the program did something else"
+shows 0 0 show
+tc restart
 
 # snapshot
 sell
