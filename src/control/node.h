@@ -46,6 +46,9 @@ struct node_flow {
 	/* Of those that block; see tree_wait() and tree_ready(). NULL of others. */
 	int (*wait)(struct node_request *request, void *flow, int timeout_ms, struct err *err);
 	bool (*ready)(struct node_request *request, void *flow);
+	/* Of files of pages; see tree_map(). */
+	int (*map)(struct node_request *request, void *flow, int fd, struct err *err);
+	int (*turn)(struct node_request *request, void *flow, struct err *err);
 };
 
 /* Hands on what was collected, if somebody takes it piece by piece. */

@@ -234,6 +234,26 @@ int tree_wait(struct tree_file *file, int timeout_ms, struct err *err)
 	return r ? r : file->node->flow->wait(&file->request, file->flow, timeout_ms, err);
 }
 
+int tree_map(struct tree_file *file, int fd, struct err *err)
+{
+	int r;
+
+	if (!file->node->flow || !file->node->flow->map || !file->flowing)
+		return err_set(err, -ENODEV, "%.200s: cannot be mapped", file->path);
+	r = node_refresh(&file->request, err);
+	return r ? r : file->node->flow->map(&file->request, file->flow, fd, err);
+}
+
+int tree_map_turn(struct tree_file *file, struct err *err)
+{
+	int r;
+
+	if (!file->node->flow || !file->node->flow->turn || !file->flowing)
+		return err_set(err, -ENODEV, "%.200s: cannot be mapped", file->path);
+	r = node_refresh(&file->request, err);
+	return r ? r : file->node->flow->turn(&file->request, file->flow, err);
+}
+
 bool tree_ready(struct tree_file *file)
 {
 	if (!is_followed(file->node) || file->given < file->request.out.len)

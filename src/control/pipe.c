@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "capture/stream.h"
+#include "control/buffer.h"
+#include "control/map.h"
 #include "control/rows.h"
 #include "control/text.h"
 
@@ -101,7 +103,9 @@ static bool pipe_ready(struct node_request *request, void *flow)
 	       control_rows_filled(pipe->rows, request->one_cpu ? buffer->percent : 0);
 }
 
-const struct node_flow node_pipe_flow = { pipe_open, pipe_more, pipe_close, pipe_wait, pipe_ready };
+const struct node_flow node_pipe_flow = {
+	pipe_open, pipe_more, pipe_close, pipe_wait, pipe_ready, NULL, NULL,
+};
 
 /* ---- pages ---- */
 
@@ -112,6 +116,9 @@ struct raw {
 	uint64_t left;		/* as above */
 	void *page;
 	uint32_t page_size;
+	struct control_map map;
+	bool mapped;
+	uint64_t unread;	/* mapped: events that were there when they were last counted, less those since */
 };
 
 /* The buffer as the stream is to see it. */
@@ -245,9 +252,47 @@ static bool raw_ready(struct node_request *request, void *flow)
 		stream_is_filled(raw->stream, node_buffer(request)->percent));
 }
 
-const struct node_flow node_raw_flow = { raw_open, raw_more, raw_close, raw_wait, raw_ready };
-const struct node_flow node_snapshot_raw_flow = { snapshot_raw_open, raw_more, raw_close, raw_wait,
-						  raw_ready };
+static int raw_map(struct node_request *request, void *flow, int fd, struct err *err)
+{
+	const struct state_buffer *buffer = node_buffer(request);
+	struct raw *raw = flow;
+	uint32_t npages = (uint32_t)control_buffer_cpu_npages(request->control, buffer, request->cpu);
+	int r = control_map_init(&raw->map, fd, buffer->page_size, npages, err);
+
+	raw->mapped = !r;
+	return r;
+}
+
+static int raw_turn(struct node_request *request, void *flow, struct err *err)
+{
+	struct raw *raw = flow;
+	struct stream_page info = { 0 };
+	int r = raw->mapped ? raw_follow(request, raw, err) : err_set(err, -ENODEV, "is not mapped");
+
+	if (!r)
+		r = raw_room(raw);
+	/* Pages of another size do not fit into what is mapped: it is opened anew for those. */
+	if (!r && stream_page_size(raw->stream) != raw->map.page_size)
+		r = err_set(err, -ENODEV, "the buffer's pages have another size by now");
+	if (!r)
+		r = stream_next(raw->stream, raw->page, &info);
+	if (r < 0)
+		return r;
+	stream_accept(raw->stream);
+	/* Counting looks at all of them: only when those that are known of are through. */
+	raw->unread -= raw->unread < info.events ? raw->unread : info.events;
+	if (!raw->unread)
+		raw->unread = count(raw->stream);
+	return control_map_put(&raw->map, r ? raw->page : NULL, info.events, info.lost, raw->unread,
+			       err);
+}
+
+const struct node_flow node_raw_flow = {
+	raw_open, raw_more, raw_close, raw_wait, raw_ready, raw_map, raw_turn,
+};
+const struct node_flow node_snapshot_raw_flow = {
+	snapshot_raw_open, raw_more, raw_close, raw_wait, raw_ready, NULL, NULL,
+};
 
 int control_pipe_drain(struct node_request *request, struct err *err)
 {

@@ -110,8 +110,12 @@ static void show_close(struct node_request *request, void *flow)
 	free(show);
 }
 
-const struct node_flow node_trace_flow = { trace_open, show_more, show_close, NULL, NULL };
-const struct node_flow node_snapshot_flow = { snapshot_open, show_more, show_close, NULL, NULL };
+const struct node_flow node_trace_flow = {
+	trace_open, show_more, show_close, NULL, NULL, NULL, NULL,
+};
+const struct node_flow node_snapshot_flow = {
+	snapshot_open, show_more, show_close, NULL, NULL, NULL, NULL,
+};
 
 /* What is written does not matter, and without `>` it does nothing at all. */
 int node_trace_write(struct node_request *request, struct err *err)

@@ -78,6 +78,13 @@ bool tree_ready(struct tree_file *file);
 /* Is it one of those that are followed, and block when there is nothing? */
 bool tree_is_followed(const struct tree_file *file);
 
+/*
+ * For files of pages: puts into `fd`, a file in memory of the caller's, what the kernel shows to those who map such
+ * a file. tree_map_turn() turns to the reader's next page there, if there is one. -ENODEV: no such file.
+ */
+int tree_map(struct tree_file *file, int fd, struct err *err);
+int tree_map_turn(struct tree_file *file, struct err *err);
+
 /* Who writes, when that is not this process: markers carry it. */
 struct tree_caller {
 	int32_t tid;

@@ -13,6 +13,12 @@
 	"\tfield:int n;\toffset:8;\tsize:4;\tsigned:1;\n\n"                                        \
 	"print fmt: \"n=%d\", REC->n\n"
 
+#if defined(__x86_64__) || defined(__i386__)
+#define CLOCKS "[local] global counter uptime mono mono_raw boot tai x86-tsc\n"
+#else
+#define CLOCKS "[local] global counter uptime mono mono_raw boot tai\n"
+#endif
+
 static const uint32_t *hint_order, *hint_pay, *hint_hit, *hint_small;
 static uint32_t id_order, id_pay, id_hit, id_small;
 
@@ -228,7 +234,7 @@ static void check_paths(struct control *control)
 	room_write(control, "trace_clock", "nosuch", -EINVAL);
 	room_expect(control, "current_tracer", "nop\n");
 	room_expect(control, "available_tracers", "nop\n");
-	room_expect(control, "trace_clock", "[local]\n");
+	room_expect(control, "trace_clock", CLOCKS);
 }
 
 static void check_list(struct control *control)
@@ -236,9 +242,10 @@ static void check_list(struct control *control)
 	static const struct { const char *path, *want; } cases[] = {
 		{ "events", "enable\nftrace/\nheader_event\nheader_page\nlater/\nshop/\nweb/\n" },
 		{ "events/shop/", "enable\norder/\npay/\nsmall/\n" },
-		{ "events/web/hit", "enable\nformat\nid\n" },
-		{ "events/ftrace", "bprint/\nprint/\n" },
-		{ "per_cpu/cpu0", "stats\ntrace\ntrace_pipe_raw\n" },
+		{ "events/web/hit", "enable\nformat\nid\ninject\n" },
+		{ "events/ftrace", "bprint/\nprint/\nraw_data/\n" },
+		{ "per_cpu/cpu0", 
+		  "buffer_size_kb\nsnapshot\nsnapshot_raw\nstats\ntrace\ntrace_pipe\ntrace_pipe_raw\n" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
