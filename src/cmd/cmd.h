@@ -28,8 +28,8 @@ struct cmd {
 	int (*run)(const struct opts *opts);
 };
 
-extern const struct cmd cmd_cat, cmd_clear, cmd_help, cmd_list, cmd_reset, cmd_show, cmd_start,
-	cmd_stop, cmd_write;
+extern const struct cmd cmd_cat, cmd_clear, cmd_help, cmd_list, cmd_mount, cmd_reset, cmd_show,
+	cmd_start, cmd_stop, cmd_umount, cmd_write;
 
 /* NULL when there is none of that name. */
 const struct cmd *cmd_find(const char *name);

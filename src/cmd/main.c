@@ -21,7 +21,7 @@ const int ringside_no_attach = 1;
 
 static const struct cmd *const commands[] = {
 	&cmd_list, &cmd_start, &cmd_stop, &cmd_show, &cmd_clear, &cmd_reset, &cmd_cat, &cmd_write,
-	&cmd_help,
+	&cmd_mount, &cmd_umount, &cmd_help,
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))

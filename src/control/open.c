@@ -84,7 +84,7 @@ static int flow_start(struct tree_file *file, struct err *err)
 
 static void flow_stop(struct tree_file *file)
 {
-	if (file->flowing)
+	if (file->flowing && file->node->flow)
 		file->node->flow->close(&file->request, file->flow);
 	file->flowing = false;
 	buf_reset(&file->request.out);

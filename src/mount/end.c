@@ -1,0 +1,91 @@
+/*
+ * mount/end: mounts taken away, by whoever made them. The server notices and ends by itself; whoever
+ * asked is told when it has.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "mount/mount.h"
+#include "mount/place.h"
+
+#define SERVER_END_MS 5000
+
+/* A descriptor that tells when the server has ended; -1: it cannot be known. */
+static int watch(const struct place_identity *identity)
+{
+	return (int)syscall(SYS_pidfd_open, (pid_t)identity->pid, 0u);
+}
+
+static void wait_for_end(int server)
+{
+	struct pollfd fd = { .fd = server, .events = POLLIN };
+
+	if (server < 0)
+		return;
+	while (poll(&fd, 1, SERVER_END_MS) < 0 && errno == EINTR)
+		;
+	close(server);
+}
+
+/* One of ours is there; `r` is what asking it gave. */
+static int end(const char *path, const struct place_identity *identity, int r, struct err *err)
+{
+	int server = r ? -1 : watch(identity);
+
+	/* Nobody can use a mount without a server any more, so that none need be waited for. */
+	r = place_unmount(path, r == -ENOTCONN, err);
+	if (!r)
+		wait_for_end(server);
+	else if (server >= 0)
+		close(server);
+	return r;
+}
+
+int mount_end(const char *place, struct err *err)
+{
+	struct place_identity identity;
+	char path[PATH_MAX];
+	int r;
+
+	r = place_resolve(path, sizeof(path), place, err);
+	if (r)
+		return r;
+	if (!place_is_ours(path))
+		return err_set(err, -EINVAL, "%s: no tree of Ringside is mounted there", place);
+	r = place_ask(path, &identity);
+	return end(path, &identity, r, err);
+}
+
+int mount_end_all(const struct control *control, struct err *err)
+{
+	struct place_identity identity;
+	struct buf paths = BUF_INIT;
+	struct stat dir;
+	int n = 0, r;
+
+	if (fstat(control->dir.dir, &dir))
+		return err_set(err, -errno, "%s: %s", control->dir.path, strerror(errno));
+	r = place_list(&paths, err);
+	for (size_t at = paths.len; !r && at;) {
+		const char *path;
+		int asked;
+
+		/* From the last to the first: they may lie on each other. */
+		for (at--; at && paths.data[at - 1]; at--)
+			;
+		path = paths.data + at;
+		asked = place_ask(path, &identity);
+		if (asked != -ENOTCONN &&
+		    (asked || identity.dev != dir.st_dev || identity.ino != dir.st_ino))
+			continue;
+		r = end(path, &identity, asked, err);
+		n += !r;
+	}
+	buf_fini(&paths);
+	return r ? r : n;
+}

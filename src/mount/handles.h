@@ -1,0 +1,94 @@
+/*
+ * mount/handles: files that are open, and the turns that threads take in using one.
+ *
+ * close(2) returns to its caller before the kernel tells the server that a file was released: what
+ * comes first, and before close returns, is a flush, one for each descriptor. Two consequences:
+ *
+ * - What acts when it is closed has to act by then. A file is closed in the tree at a flush by the
+ *   process that used it last, and opened anew should somebody still use it ("settled" in between).
+ * - A file that is followed keeps text that was taken out of the buffer, so that it is not settled;
+ *   after a flush it is taken for leaving. Whoever is refused with -EBUSY waits for those that
+ *   leave, for a moment, and tries again.
+ */
+#ifndef MOUNT_HANDLES_H
+#define MOUNT_HANDLES_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control/tree.h"
+
+/* Ends a tree_wait() early. It is caught and does nothing. */
+#define HANDLE_KICK SIGUSR1
+
+struct parked;
+struct fuse_pollhandle;
+
+struct handle {
+	struct handles *all;
+	struct handle *next, **link;
+	char *path;
+	unsigned int flags;		/* TREE_* of the open */
+	bool followed;
+	struct control *control;
+	struct tree_file *file;		/* NULL: settled */
+
+	/* Under the lock of all. */
+	bool holds;			/* the tree knows it as open */
+	bool leaving;
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Under the lock. Who is busy has the file, the rest wait for their turn. */
+	bool busy;
+	unsigned int wanting;
+	bool asleep;			/* in tree_wait(), where the kick finds it */
+	pthread_t sleeper;
+	bool used;
+	uint64_t owner;			/* who used it last */
+
+	/* park.c: requests that wait for something to read. */
+	struct parked *parked;
+	struct fuse_pollhandle *poll;
+	pthread_t waiter;
+	bool waiting;			/* there is such a thread */
+	bool closing;
+};
+
+struct handles {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct handle *first;
+};
+
+void handles_init(struct handles *all);
+/* All must be closed. */
+void handles_fini(struct handles *all);
+
+/* Takes `control`, also when it fails. */
+int handle_open(struct handle **out, struct handles *all, struct control *control, const char *path,
+		unsigned int flags, struct err *err);
+/* Nobody may use it any more. */
+void handle_close(struct handle *handle);
+
+/* Between the two the caller alone uses handle->file, which is there. -errno: it is not, and no end. */
+int handle_begin(struct handle *handle, struct err *err);
+void handle_end(struct handle *handle);
+
+/* `owner` reads or writes. */
+void handle_touch(struct handle *handle, uint64_t owner);
+/* `owner` closed a descriptor. What closing the file said. */
+int handle_flush(struct handle *handle, uint64_t owner, struct err *err);
+
+/* Is one open at or below that path? */
+bool handles_below(struct handles *all, const char *path);
+/* Waits until none is leaving, for a moment; true when some have left. */
+bool handles_wait_leaving(struct handles *all);
+
+/* For conditions that are waited for with handle_wait(): a clock that nobody sets. */
+void handle_cond_init(pthread_cond_t *cond);
+void handle_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int ms);
+
+#endif

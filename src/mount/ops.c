@@ -1,0 +1,674 @@
+/*
+ * mount/ops: what the kernel asks, in terms of the tree.
+ *
+ * A request comes in on any of the loop's threads and is answered there, but for reads that wait
+ * (park.c) and for records, which are written on the CPU of their writer (cpus.c). The answer is the
+ * last thing that happens to a request: behind it, what it was about may be gone.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "control/tree.h"
+#include "mount/caller.h"
+#include "mount/park.h"
+#include "mount/server.h"
+
+/* Files and events never go away, so the kernel may keep what it knows of them; instances do. */
+#define KEEP_S 60.0
+
+/* A directory that is being listed. */
+struct listing {
+	struct buf names;	/* as tree_list() gives them, since the last look from the start */
+};
+
+/* Positions in a listing: the two that every directory has, then the byte at which a name starts. */
+enum { AT_SELF, AT_PARENT, AT_NAMES };
+
+static struct server *server_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+
+static struct inode *inode_of(struct server *server, fuse_ino_t ino)
+{
+	return ino == FUSE_ROOT_ID ? server->inodes.root : (struct inode *)(uintptr_t)ino;
+}
+
+static struct handle *handle_of(const struct fuse_file_info *fi)
+{
+	return (struct handle *)(uintptr_t)fi->fh;
+}
+
+static struct listing *listing_of(const struct fuse_file_info *fi)
+{
+	return (struct listing *)(uintptr_t)fi->fh;
+}
+
+/* The tree's own word for a path: its root is ".". */
+static const char *in_tree(const char *path)
+{
+	return *path ? path : ".";
+}
+
+static int join(char *path, size_t size, const char *dir, const char *name)
+{
+	int n = snprintf(path, size, "%s%s%s", dir, *dir ? "/" : "", name);
+
+	return n < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+static double keep_of(const char *path)
+{
+	return strncmp(path, "instances/", 10) ? KEEP_S : 0;
+}
+
+static int look(struct server *server, const char *path, struct tree_stat *stat)
+{
+	int r;
+
+	pthread_mutex_lock(&server->look_lock);
+	r = tree_stat(server->look, in_tree(path), stat, NULL);
+	pthread_mutex_unlock(&server->look_lock);
+	return r;
+}
+
+/* An entry that the kernel is told of, and so has to forget. */
+static int fill_entry(struct server *server, const char *path, struct fuse_entry_param *entry)
+{
+	struct tree_stat stat;
+	struct inode *inode;
+	int r;
+
+	r = look(server, path, &stat);
+	if (r)
+		return r;
+	inode = inode_get(&server->inodes, path);
+	if (!inode)
+		return -ENOMEM;
+	memset(entry, 0, sizeof(*entry));
+	entry->ino = (uintptr_t)inode;
+	entry->attr_timeout = entry->entry_timeout = keep_of(path);
+	inode_fill(&server->inodes, inode, &stat, &entry->attr);
+	return 0;
+}
+
+static void reply_entry(fuse_req_t req, const char *path)
+{
+	struct server *server = server_of(req);
+	struct fuse_entry_param entry;
+	int r;
+
+	r = fill_entry(server, path, &entry);
+	if (r)
+		fuse_reply_err(req, -r);
+	else if (fuse_reply_entry(req, &entry))
+		inode_put(&server->inodes, inode_of(server, entry.ino), 1);
+}
+
+static void op_init(void *userdata, struct fuse_conn_info *conn)
+{
+	conn->max_write = PARK_PIECE_MAX;
+	conn->want |= conn->capable & FUSE_CAP_ATOMIC_O_TRUNC;
+	/* Pages of trace_pipe_raw are copied out of the ring anyway: a pipe in between gains nothing. */
+	conn->want &= ~(unsigned int)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE);
+	server_is_ready(userdata);
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	char path[PATH_MAX];
+	int r = join(path, sizeof(path), inode_of(server_of(req), parent)->path, name);
+
+	if (r)
+		fuse_reply_err(req, -r);
+	else
+		reply_entry(req, path);
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
+{
+	struct server *server = server_of(req);
+
+	inode_put(&server->inodes, inode_of(server, ino), n);
+	fuse_reply_none(req);
+}
+
+static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	struct server *server = server_of(req);
+
+	for (size_t i = 0; i < count; i++)
+		inode_put(&server->inodes, inode_of(server, forgets[i].ino), forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct server *server = server_of(req);
+	struct inode *inode = inode_of(server, ino);
+	struct tree_stat stat;
+	struct stat attr;
+	int r;
+
+	(void)fi;
+	r = look(server, inode->path, &stat);
+	if (r) {
+		/* It was there when it was looked up. */
+		fuse_reply_err(req, r == -ENOENT ? ENODEV : -r);
+		return;
+	}
+	inode_fill(&server->inodes, inode, &stat, &attr);
+	fuse_reply_attr(req, &attr, keep_of(inode->path));
+}
+
+/* Sizes and times are accepted and mean nothing here, as in the kernel. */
+static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
+		       struct fuse_file_info *fi)
+{
+	struct server *server = server_of(req);
+	unsigned int set = 0;
+
+	set |= to_set & FUSE_SET_ATTR_MODE ? INODE_MODE : 0;
+	set |= to_set & FUSE_SET_ATTR_UID ? INODE_UID : 0;
+	set |= to_set & FUSE_SET_ATTR_GID ? INODE_GID : 0;
+	inode_set(&server->inodes, inode_of(server, ino), set, attr);
+	op_getattr(req, ino, fi);
+}
+
+static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	struct server *server = server_of(req);
+	char path[PATH_MAX];
+	int r;
+
+	(void)mode;
+	r = join(path, sizeof(path), inode_of(server, parent)->path, name);
+	if (!r) {
+		pthread_mutex_lock(&server->change_lock);
+		r = tree_mkdir(server->change, path, NULL);
+		pthread_mutex_unlock(&server->change_lock);
+	}
+	if (r)
+		fuse_reply_err(req, -r);
+	else
+		reply_entry(req, path);
+}
+
+static int remove_dir(struct server *server, const char *path)
+{
+	int r;
+
+	if (handles_below(&server->handles, path))
+		return -EBUSY;
+	pthread_mutex_lock(&server->change_lock);
+	r = tree_rmdir(server->change, path, NULL);
+	pthread_mutex_unlock(&server->change_lock);
+	return r;
+}
+
+static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct server *server = server_of(req);
+	char path[PATH_MAX];
+	int r;
+
+	r = join(path, sizeof(path), inode_of(server, parent)->path, name);
+	if (!r)
+		r = remove_dir(server, path);
+	if (r == -EBUSY && handles_wait_leaving(&server->handles))
+		r = remove_dir(server, path);
+	if (!r)
+		inodes_unset_below(&server->inodes, path);
+	fuse_reply_err(req, -r);
+}
+
+static int open_handle(struct server *server, const char *path, unsigned int flags,
+		       struct handle **handle)
+{
+	struct control *control;
+	int r;
+
+	pthread_mutex_lock(&server->look_lock);
+	r = control_again(&control, server->look, NULL);
+	pthread_mutex_unlock(&server->look_lock);
+	return r ? r : handle_open(handle, &server->handles, control, path, flags, NULL);
+}
+
+static unsigned int open_flags(int flags)
+{
+	unsigned int tree = 0;
+
+	if ((flags & O_ACCMODE) != O_WRONLY)
+		tree |= TREE_READ;
+	if ((flags & O_ACCMODE) != O_RDONLY)
+		tree |= TREE_WRITE | (flags & O_TRUNC ? TREE_TRUNC : 0);
+	return tree;
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct server *server = server_of(req);
+	const char *path = inode_of(server, ino)->path;
+	unsigned int flags = open_flags(fi->flags);
+	struct handle *handle;
+	int r;
+
+	r = open_handle(server, path, flags, &handle);
+	if (r == -EBUSY && handles_wait_leaving(&server->handles))
+		r = open_handle(server, path, flags, &handle);
+	if (r) {
+		fuse_reply_err(req, r == -ENOENT ? ENODEV : -r);
+		return;
+	}
+	fi->fh = (uintptr_t)handle;
+	fi->direct_io = 1;
+	fi->nonseekable = handle->followed;
+	if (fuse_reply_open(req, fi))
+		handle_close(handle);
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct handle *handle = handle_of(fi);
+	ssize_t n = -ENOMEM;
+	char *bytes;
+
+	(void)ino;
+	if (handle->followed) {
+		park_read(handle, req, size, fi->lock_owner, fi->flags & O_NONBLOCK);
+		return;
+	}
+	bytes = malloc(size ? size : 1);
+	handle_touch(handle, fi->lock_owner);
+	if (bytes)
+		n = handle_begin(handle, NULL);
+	if (!n) {
+		n = tree_file_read(handle->file, bytes, size, (uint64_t)off, NULL);
+		handle_end(handle);
+	}
+	if (n < 0)
+		fuse_reply_err(req, (int)-n);
+	else
+		fuse_reply_buf(req, bytes, (size_t)n);
+	free(bytes);
+}
+
+static ssize_t write_now(struct handle *handle, const char *text, size_t len,
+			 const struct tree_caller *caller)
+{
+	ssize_t n = handle_begin(handle, NULL);
+
+	if (n)
+		return n;
+	n = tree_file_write(handle->file, text, len, caller, NULL);
+	handle_end(handle);
+	return n;
+}
+
+static void reply_written(fuse_req_t req, ssize_t n)
+{
+	if (n < 0)
+		fuse_reply_err(req, (int)-n);
+	else
+		fuse_reply_write(req, (size_t)n);
+}
+
+/* A record on its way to the CPU of its writer, who waits. */
+struct record {
+	struct cpus_job job;
+	fuse_req_t req;
+	struct handle *handle;
+	struct tree_caller caller;
+	size_t len;
+	char text[];
+};
+
+static void write_record(struct cpus_job *job)
+{
+	struct record *record = (struct record *)job;
+
+	reply_written(record->req,
+		      write_now(record->handle, record->text, record->len, &record->caller));
+	free(record);
+}
+
+static int send_record(fuse_req_t req, struct handle *handle, const char *text, size_t len)
+{
+	struct record *record = malloc(sizeof(*record) + len);
+	int cpu, r;
+
+	if (!record)
+		return -ENOMEM;
+	record->job.run = write_record;
+	record->req = req;
+	record->handle = handle;
+	record->len = len;
+	memcpy(record->text, text, len);
+	cpu = caller_read(&record->caller, fuse_req_ctx(req)->pid);
+	r = cpus_do(&server_of(req)->cpus, cpu, &record->job);
+	if (r)
+		free(record);
+	return r;
+}
+
+/* Does what is written there become a record? */
+static bool takes_records(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	return !strcmp(name, "trace_marker") || !strcmp(name, "trace_marker_raw") ||
+	       !strcmp(name, "inject");
+}
+
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t len, off_t off,
+		     struct fuse_file_info *fi)
+{
+	struct server *server = server_of(req);
+	struct handle *handle = handle_of(fi);
+	ssize_t n;
+
+	(void)ino;
+	(void)off;
+	handle_touch(handle, fi->lock_owner);
+	if (takes_records(handle->path)) {
+		n = send_record(req, handle, text, len);
+		if (n)
+			fuse_reply_err(req, (int)-n);
+		return;
+	}
+	n = write_now(handle, text, len, NULL);
+	if (n == -EBUSY && handles_wait_leaving(&server->handles))
+		n = write_now(handle, text, len, NULL);
+	reply_written(req, n);
+}
+
+static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct handle *handle = handle_of(fi);
+
+	(void)ino;
+	park_wake(handle, &fi->lock_owner);
+	fuse_reply_err(req, -handle_flush(handle, fi->lock_owner, NULL));
+}
+
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct handle *handle = handle_of(fi);
+
+	(void)ino;
+	park_stop(handle);
+	handle_close(handle);
+	fuse_reply_err(req, 0);
+}
+
+static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
+		    struct fuse_pollhandle *poll)
+{
+	struct handle *handle = handle_of(fi);
+
+	(void)ino;
+	if (handle->followed) {
+		park_poll(handle, req, poll);
+		return;
+	}
+	if (poll)
+		fuse_pollhandle_destroy(poll);
+	fuse_reply_poll(req, POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM);
+}
+
+static bool is_raw(const char *path)
+{
+	static const char name[] = "trace_pipe_raw";
+	size_t len = strlen(path);
+
+	return len >= sizeof(name) && !strcmp(path + len - (sizeof(name) - 1), name);
+}
+
+static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
+		     struct fuse_file_info *fi, unsigned int flags, const void *in, size_t in_size,
+		     size_t out_size)
+{
+	struct server *server = server_of(req);
+
+	(void)arg;
+	(void)in;
+	(void)in_size;
+	if (flags & FUSE_IOCTL_DIR) {
+		if (ino == FUSE_ROOT_ID && cmd == PLACE_IDENTITY &&
+		    out_size >= sizeof(server->identity))
+			fuse_reply_ioctl(req, 0, &server->identity, sizeof(server->identity));
+		else
+			fuse_reply_err(req, ENOTTY);
+		return;
+	}
+	if (cmd || !is_raw(handle_of(fi)->path)) {
+		fuse_reply_err(req, ENOTTY);
+		return;
+	}
+	park_wake(handle_of(fi), NULL);
+	fuse_reply_ioctl(req, 0, NULL, 0);
+}
+
+static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct listing *listing = calloc(1, sizeof(*listing));
+
+	(void)ino;
+	if (!listing) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	fi->fh = (uintptr_t)listing;
+	if (fuse_reply_open(req, fi))
+		free(listing);
+}
+
+static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct listing *listing = listing_of(fi);
+
+	(void)ino;
+	buf_fini(&listing->names);
+	free(listing);
+	fuse_reply_err(req, 0);
+}
+
+/* The names as they are now, for whoever reads from the start. */
+static int list(struct server *server, struct listing *listing, const char *path)
+{
+	int r;
+
+	buf_reset(&listing->names);
+	pthread_mutex_lock(&server->look_lock);
+	r = tree_list(server->look, in_tree(path), &listing->names, NULL);
+	pthread_mutex_unlock(&server->look_lock);
+	return r;
+}
+
+/* The name at that position, and the position of the next. False behind the last. */
+static bool name_at(const struct listing *listing, off_t at, char *name, size_t size, bool *is_dir,
+		    off_t *next)
+{
+	size_t from = (size_t)(at - AT_NAMES), len;
+
+	if (at < AT_NAMES) {
+		snprintf(name, size, "%s", at == AT_SELF ? "." : "..");
+		*is_dir = true;
+		*next = at + 1;
+		return true;
+	}
+	if (from >= listing->names.len)
+		return false;
+	len = strcspn(listing->names.data + from, "\n");
+	*next = at + (off_t)len + 1;
+	*is_dir = len && listing->names.data[from + len - 1] == '/';
+	len -= *is_dir;
+	snprintf(name, size, "%.*s", (int)len, listing->names.data + from);
+	return true;
+}
+
+/* What the kernel is told of a name beside the name; it is to remember what it may keep. */
+static void fill_direntry(struct server *server, const char *dir, const char *name, bool is_dir,
+			  bool plus, struct fuse_entry_param *entry)
+{
+	char path[PATH_MAX];
+
+	memset(entry, 0, sizeof(*entry));
+	entry->attr.st_mode = is_dir ? S_IFDIR : S_IFREG;
+	entry->attr.st_ino = FUSE_ROOT_ID;
+	if (!strcmp(name, ".") || !strcmp(name, "..") || join(path, sizeof(path), dir, name))
+		return;
+	if (plus && keep_of(path) > 0 && !fill_entry(server, path, entry))
+		return;
+	entry->attr.st_ino = inode_number(path);
+}
+
+static size_t add_direntry(fuse_req_t req, char *bytes, size_t size, const char *name, bool plus,
+			   const struct fuse_entry_param *entry, off_t next)
+{
+	if (plus)
+		return fuse_add_direntry_plus(req, bytes, size, name, entry, next);
+	return fuse_add_direntry(req, bytes, size, name, entry ? &entry->attr : NULL, next);
+}
+
+static void read_dir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
+		     struct fuse_file_info *fi, bool plus)
+{
+	struct server *server = server_of(req);
+	const char *dir = inode_of(server, ino)->path;
+	struct listing *listing = listing_of(fi);
+	struct fuse_entry_param entry;
+	size_t used = 0, need;
+	char *bytes, name[512];
+	off_t next;
+	bool is_dir;
+	int r = 0;
+
+	if (at == AT_SELF)
+		r = list(server, listing, dir);
+	bytes = malloc(size ? size : 1);
+	if (!r && !bytes)
+		r = -ENOMEM;
+	while (!r && name_at(listing, at, name, sizeof(name), &is_dir, &next)) {
+		/* What does not fit may not be counted as told. */
+		need = add_direntry(req, NULL, 0, name, plus, NULL, 0);
+		if (need > size - used)
+			break;
+		fill_direntry(server, dir, name, is_dir, plus, &entry);
+		used += add_direntry(req, bytes + used, size - used, name, plus, &entry, next);
+		at = next;
+	}
+	if (r)
+		fuse_reply_err(req, -r);
+	else
+		fuse_reply_buf(req, bytes, used);
+	free(bytes);
+}
+
+static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
+		       struct fuse_file_info *fi)
+{
+	read_dir(req, ino, size, at, fi, false);
+}
+
+static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
+			   struct fuse_file_info *fi)
+{
+	read_dir(req, ino, size, at, fi, true);
+}
+
+/* Nobody makes, removes or renames files: as the kernel says it. */
+static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+		      struct fuse_file_info *fi)
+{
+	(void)parent;
+	(void)name;
+	(void)mode;
+	(void)fi;
+	fuse_reply_err(req, EACCES);
+}
+
+static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
+{
+	(void)parent;
+	(void)name;
+	(void)mode;
+	(void)dev;
+	fuse_reply_err(req, EPERM);
+}
+
+static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	(void)parent;
+	(void)name;
+	fuse_reply_err(req, EPERM);
+}
+
+static void op_symlink(fuse_req_t req, const char *link, fuse_ino_t parent, const char *name)
+{
+	(void)link;
+	(void)parent;
+	(void)name;
+	fuse_reply_err(req, EPERM);
+}
+
+static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent,
+		      const char *newname, unsigned int flags)
+{
+	(void)parent;
+	(void)name;
+	(void)newparent;
+	(void)newname;
+	(void)flags;
+	fuse_reply_err(req, EPERM);
+}
+
+static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *newname)
+{
+	(void)ino;
+	(void)newparent;
+	(void)newname;
+	fuse_reply_err(req, EPERM);
+}
+
+void server_close_all(struct server *server)
+{
+	while (server->handles.first) {
+		struct handle *handle = server->handles.first;
+
+		park_stop(handle);
+		handle_close(handle);
+	}
+}
+
+const struct fuse_lowlevel_ops server_ops = {
+	.init = op_init,
+	.lookup = op_lookup,
+	.forget = op_forget,
+	.forget_multi = op_forget_multi,
+	.getattr = op_getattr,
+	.setattr = op_setattr,
+	.mkdir = op_mkdir,
+	.rmdir = op_rmdir,
+	.open = op_open,
+	.read = op_read,
+	.write = op_write,
+	.flush = op_flush,
+	.release = op_release,
+	.poll = op_poll,
+	.ioctl = op_ioctl,
+	.opendir = op_opendir,
+	.readdir = op_readdir,
+	.readdirplus = op_readdirplus,
+	.releasedir = op_releasedir,
+	.create = op_create,
+	.mknod = op_mknod,
+	.unlink = op_unlink,
+	.symlink = op_symlink,
+	.rename = op_rename,
+	.link = op_link,
+};
