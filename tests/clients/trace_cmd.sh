@@ -16,17 +16,21 @@ orders=900 pays=300
 if [ "${1-}" != --on-stage ]; then
 	command -v trace-cmd >/dev/null || { echo "trace-cmd is not there"; exit 77; }
 	cat >"$RINGSIDE_SCRATCH/seller.c" <<'END'
-/* seller ORDERS: two threads trace that many orders, every third one paid, and say how many of each. */
+/*
+ * seller ORDERS [EASE]: two threads trace that many orders, every third one paid, and say how many of
+ * each; with a pause after each EASE of them.
+ */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <ringside/ringside.h>
 
 RINGSIDE_EVENT(shop, order, field(int, id), string(who), print("id=%d who=%s", id, who))
 RINGSIDE_EVENT(shop, pay, field(int, id), field(unsigned, cents))
 
-static int orders, pays[2];
+static int orders, ease, pays[2];
 
 static void *sell(void *arg)
 {
@@ -38,6 +42,8 @@ static void *sell(void *arg)
 			trace_shop_pay(id, (unsigned)id * 7);
 			pays[lane]++;
 		}
+		if (ease && id / 2 % ease == 0)
+			usleep(1000);
 	}
 	return NULL;
 }
@@ -47,6 +53,7 @@ int main(int argc, char **argv)
 	pthread_t thread[2];
 
 	orders = argc > 1 ? atoi(argv[1]) : 0;
+	ease = argc > 2 ? atoi(argv[2]) : 0;
 	for (intptr_t i = 0; i < 2; i++)
 		if (pthread_create(&thread[i], NULL, sell, (void *)i))
 			return 1;
@@ -284,15 +291,16 @@ recorded 0 $pays -B kitchen -e shop:pay
 recorded $orders $pays -e shop:order -B kitchen -e shop:pay
 recorded $orders $pays --compression none -e shop
 
-# More than fits the ring at any one time: a recorder that keeps up loses nothing, and where it does
-# not, what is missing is told.
+# Several times what the rings hold: it is taken out while it comes, and what is lost is told.
 rm -f "$dat"
-trace-cmd record -q -o "$dat" -b 4096 -e shop ./seller 60000 >"$out" 2>"$err" </dev/null || fail "record 60000"
-trace-cmd report -i "$dat" >"$out" 2>"$err" </dev/null || fail "report 60000"
+trace-cmd record -q -o "$dat" -b 512 -e shop ./seller 120000 100 >"$out" 2>"$err" </dev/null || fail "record 120000"
+grep -qx '120000 40000' "$out" || fail "the program did something else"
+trace-cmd report -i "$dat" >"$out" 2>"$err" </dev/null || fail "report 120000"
 o=$(grep -c ': order: ' "$out")
-lost=$(sed -n 's/.*\[\([0-9]*\) EVENTS DROPPED\].*/\1/p' "$out" | awk '{ n += $1 } END { print n + 0 }')
 p=$(grep -c ': pay: ' "$out")
-[ $((o + p + lost)) -eq 80000 ] || fail "$o orders, $p pays and $lost lost are not 80000"
+lost=$(sed -n 's/.*\[\([0-9]*\) EVENTS DROPPED\].*/\1/p' "$out" | awk '{ n += $1 } END { print n + 0 }')
+[ $((o + p + lost)) -eq 160000 ] || fail "$o orders, $p pays and $lost lost are not 160000"
+[ $((o + p)) -gt 80000 ] || fail "$o orders and $p pays are about what the rings hold at the end"
 
 tc reset
 [ "$(cat $tracing/events/enable)" = 0 ] || fail "something is still on"
