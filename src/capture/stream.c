@@ -25,6 +25,7 @@
 
 #define SETS_MAX (STATE_RETIRED_MAX + 1)
 #define SLEEP_MS 100
+#define LOCK_TRIES 2000
 
 struct lane {
 	struct cursor cursor;
@@ -133,6 +134,13 @@ static void reader_close(const struct stream *stream, struct reader *reader)
 	memset(reader, 0, sizeof(*reader));
 }
 
+/* Does another consumer have what we want to lock? A transaction that is about to give up the set locks all its bytes at
+ * once, and that passes. */
+static bool is_consumed(const struct stream *stream, struct flock lock)
+{
+	return fcntl(stream->rings, F_OFD_GETLK, &lock) || (lock.l_type != F_UNLCK && lock.l_len == 1);
+}
+
 /* The right to consume this CPU of this buffer: a lock on a byte of the set's head, which dies with its holder. */
 static int lock_set(const struct stream *stream, const struct state_set *set, short type)
 {
@@ -143,7 +151,14 @@ static int lock_set(const struct stream *stream, const struct state_set *set, sh
 		.l_len = 1,
 	};
 
-	return fcntl(stream->rings, F_OFD_SETLK, &lock) ? -errno : 0;
+	for (int i = 0; fcntl(stream->rings, F_OFD_SETLK, &lock); i++) {
+		int error = errno;
+
+		if ((error != EAGAIN && error != EACCES) || i == LOCK_TRIES || is_consumed(stream, lock))
+			return -error;
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+	}
+	return 0;
 }
 
 static struct reader *reader_of(struct stream *stream, const struct state_set *set)

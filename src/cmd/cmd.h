@@ -28,8 +28,8 @@ struct cmd {
 	int (*run)(const struct opts *opts);
 };
 
-extern const struct cmd cmd_cat, cmd_clear, cmd_help, cmd_list, cmd_mount, cmd_reset, cmd_show,
-	cmd_start, cmd_stop, cmd_umount, cmd_write;
+extern const struct cmd cmd_cat, cmd_clear, cmd_doctor, cmd_help, cmd_list, cmd_mount, cmd_reset,
+	cmd_show, cmd_start, cmd_stop, cmd_umount, cmd_write;
 
 /* NULL when there is none of that name. */
 const struct cmd *cmd_find(const char *name);
@@ -37,6 +37,9 @@ const struct cmd *cmd_find(const char *name);
 const struct cmd *cmd_at(size_t i);
 /* Options that every command has. */
 extern const struct opt cmd_common[];
+
+/* Colour is for people: on a terminal, unless they said no. */
+bool cmd_colour(int fd);
 
 /* A line on stderr, "ringside: ...". */
 void cmd_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -21,7 +21,7 @@ const int ringside_no_attach = 1;
 
 static const struct cmd *const commands[] = {
 	&cmd_list, &cmd_start, &cmd_stop, &cmd_show, &cmd_clear, &cmd_reset, &cmd_cat, &cmd_write,
-	&cmd_mount, &cmd_umount, &cmd_help,
+	&cmd_mount, &cmd_umount, &cmd_doctor, &cmd_help,
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -50,18 +50,17 @@ const struct cmd *cmd_find(const char *name)
 	return NULL;
 }
 
-/* Colour is for people: on a terminal, unless they said no. */
-static bool colour(void)
+bool cmd_colour(int fd)
 {
 	const char *no = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
 
-	return !(no && *no) && term && strcmp(term, "dumb") && isatty(STDERR_FILENO);
+	return !(no && *no) && term && strcmp(term, "dumb") && isatty(fd);
 }
 
 static void say(const char *fmt, va_list ap)
 {
-	const char *before = colour() ? "\033[1;31m" : "", *after = *before ? "\033[0m" : "";
+	const char *before = cmd_colour(STDERR_FILENO) ? "\033[1;31m" : "", *after = *before ? "\033[0m" : "";
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), fmt, ap);

@@ -460,18 +460,36 @@ int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_
 	return -EBUSY;
 }
 
+/* Wanted by one buffer, of everybody, and by none that cannot have it. */
+static bool is_single(const struct view *view, uint64_t mask)
+{
+	return mask && !(mask & (mask - 1)) && mask != VIEW_CHOOSY && !view->unreachable;
+}
+
+/* An event of a ready thread in one instance. False: the view went stale. */
+static __attribute__((noinline)) bool write_single(struct thread *thread, struct view *view, uint64_t generation,
+						   uint64_t mask, uint32_t id, void *record, size_t len)
+{
+	*(struct record_head *)record = (struct record_head){ .type = (uint16_t)id, .pid = thread->tid };
+	return write_buffer(thread, view, generation, (uint32_t)__builtin_ctzll(mask), record, len) != RING_STALE;
+}
+
 void runtime_write(uint32_t id, void *record, size_t len)
 {
 	struct thread *thread = &runtime_self;
 	struct view *view = LOAD_ACQUIRE(wiped.view);
-	uint64_t generation, common;
+	uint64_t generation, common, mask;
 
 	if (__builtin_expect(!view || !thread->tid, 0))
 		goto slow;
 	/* The generation first: if the view's place was used again since, no section will find this one in force. */
 	generation = LOAD_ACQUIRE(view->published);
-	if (__builtin_expect(LOAD(view->mask[id]) != 1, 0))
+	mask = LOAD(view->mask[id]);
+	if (__builtin_expect(mask != 1, 0)) {
+		if (is_single(view, mask) && write_single(thread, view, generation, mask, id, record, len))
+			return;
 		goto slow;
+	}
 	common = (uint64_t)(uint32_t)thread->tid << 32 | id;
 	__builtin_memcpy(record, &common, sizeof(common));
 #ifdef SECTION_FAST

@@ -34,6 +34,8 @@ refuse 2 show --json=yes -- --json
 refuse 2 list -e -s -- -s
 refuse 2 list -e '(' -- '('
 refuse 2 help nosuch -- nosuch
+refuse 2 doctor a b -- b
+refuse 2 doctor --json=yes -- --json
 [ ! -e "$RINGSIDE_DIR" ] || fail "something was done"
 
 # Help goes to stdout and knows every command and option.

@@ -1,0 +1,48 @@
+/*
+ * cmd/process: what /proc tells about a process. It may be gone at any moment, and another user's tells little.
+ */
+#ifndef CMD_PROCESS_H
+#define CMD_PROCESS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* Numbers that the kernel does not tell are -1. */
+struct cmd_process {
+	pid_t pid;
+	char name[64];
+	char state;		/* as in ps: R, S, D, T, Z, ... */
+	uid_t uid;		/* effective */
+	long threads;
+	long tracer;		/* who debugs it, 0: nobody */
+	long seccomp;		/* 0 none, 1 strict, 2 filter */
+	long no_new_privs;
+	int same_pids;		/* its pid namespace is ours: 1, 0, -1 unknown */
+};
+
+/* -ESRCH: there is none. -EACCES: it must not be looked at. */
+int cmd_process_read(struct cmd_process *process, pid_t pid);
+
+/* What it has mapped that has to do with tracing. */
+struct cmd_attachment {
+	bool attached;		/* the three files of a tracing directory */
+	bool removed;		/* which was removed since */
+	char dir[PATH_MAX];
+	uint64_t inode;		/* of the control file */
+	dev_t device;
+	char library[PATH_MAX];	/* libringside.so, "" when it has none */
+};
+
+/* 0, or -errno when its mappings cannot be read. */
+int cmd_process_attachment(struct cmd_attachment *attachment, pid_t pid);
+
+/* The value of a variable in the environment that it was started with: 1, 0 when unset, -errno. */
+int cmd_process_environment(pid_t pid, const char *variable, char *value, size_t size);
+
+/* Calls `each` for every process; false from it ends the walk. -errno when there is no /proc. */
+int cmd_process_walk(bool (*each)(void *ctx, pid_t pid), void *ctx);
+
+#endif
