@@ -69,6 +69,8 @@ static void print(const struct decode_format *format, const uint8_t *rec, size_t
 	ctx.flags = DECODE_ESCAPE;
 	decode_print_fields(format, rec, len, &ctx, &out);
 	report_trace_line(&out, &row, &ctx, 0);
+	for (unsigned int flag = REPORT_TICKS; flag <= REPORT_NO_PARENT; flag <<= 1)
+		report_trace_line(&out, &row, &ctx, flag);
 	report_json_line(&out, &row, NULL);
 	report_json_line(&out, &row, &ctx);
 	buf_fini(&out);

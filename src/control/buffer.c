@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "control/clock.h"
 #include "control/file.h"
 #include "control/reclaim.h"
 #include "control/rules.h"
@@ -217,8 +218,10 @@ static int renew(struct control *control, struct state_buffer *buffer, struct er
 		r = give_up_retired(control, buffer, err);
 	if (!r)
 		r = control_limbo_add(control, &buffer->live, err);
-	if (!r)
+	if (!r) {
 		buffer->live = set;
+		buffer->cleared = control_clock_now(&set.clock, &control->dir);
+	}
 	free(cpus);
 	return r;
 }

@@ -87,6 +87,13 @@ static const char *comm(void *arg, int pid)
 	return name || pid <= 0 ? name : comm_now(names, pid);
 }
 
+static int tgid(void *arg, int pid)
+{
+	const struct control_names *names = arg;
+
+	return control_registry_tgid(&names->registry, pid);
+}
+
 static const struct control_format *find_printk(const struct control_names *names, uint64_t addr)
 {
 	uint32_t low = 0, high = names->registry.nformats;
@@ -131,6 +138,7 @@ int control_names_open(struct control_names **out, struct control *control, stru
 		.flags = control->escape ? DECODE_ESCAPE : 0,
 		.printk = printk,
 		.comm = comm,
+		.tgid = tgid,
 	};
 	names->read_at = mono_ns();
 	names->number = number_now(names);

@@ -44,7 +44,8 @@ static int pipe_open(struct node_request *request, void **flow, struct err *err)
 		free(pipe);
 		return r;
 	}
-	control_text_init(&pipe->text, node_buffer(request), pipe->rows, false);
+	control_text_init(&pipe->text, node_buffer(request), &request->control->state.buffers[0],
+			  pipe->rows, false);
 	pipe->left = request->once ? control_rows_count(pipe->rows) : UINT64_MAX;
 	*flow = pipe;
 	return 0;
@@ -57,8 +58,6 @@ static int pipe_more(struct node_request *request, void *flow, size_t want, stru
 	struct control_row row;
 	int r = 1;
 
-	pipe->text.flags = buffer->flags;
-	pipe->text.clock = buffer->clock;
 	while (request->out.len < want && pipe->left &&
 	       (r = control_rows_next(pipe->rows, &row, err)) == 1) {
 		control_text_row(&pipe->text, &request->out, &row);
@@ -81,6 +80,7 @@ static void pipe_close(struct node_request *request, void *flow)
 	struct pipe *pipe = flow;
 
 	(void)request;
+	control_text_fini(&pipe->text);
 	control_rows_close(pipe->rows);
 	free(pipe);
 }

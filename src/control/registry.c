@@ -427,12 +427,24 @@ const struct control_event *control_registry_event(const struct control_registry
 	return NULL;
 }
 
-const char *control_registry_comm(const struct control_registry *registry, int32_t tid)
+static const struct control_task *find_task(const struct control_registry *registry, int32_t tid)
 {
 	struct control_task key = { .tid = tid };
-	const struct control_task *task;
 
-	task = registry->ntasks ? bsearch(&key, registry->tasks, registry->ntasks,
+	return registry->ntasks ? bsearch(&key, registry->tasks, registry->ntasks,
 					  sizeof(*registry->tasks), task_compare) : NULL;
+}
+
+const char *control_registry_comm(const struct control_registry *registry, int32_t tid)
+{
+	const struct control_task *task = find_task(registry, tid);
+
 	return task ? task->comm : NULL;
+}
+
+int32_t control_registry_tgid(const struct control_registry *registry, int32_t tid)
+{
+	const struct control_task *task = find_task(registry, tid);
+
+	return task ? task->tgid : 0;
 }

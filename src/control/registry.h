@@ -91,5 +91,7 @@ const struct control_event *control_registry_event(const struct control_registry
 
 /* A thread's name: of a thread that still runs the present one, else what it told; NULL if never. */
 const char *control_registry_comm(const struct control_registry *registry, int32_t tid);
+/* The process of a thread that told its name; 0 if it never did. */
+int32_t control_registry_tgid(const struct control_registry *registry, int32_t tid);
 
 #endif

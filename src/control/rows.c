@@ -144,6 +144,28 @@ static void stats_add(struct stream_stats *sum, const struct stream_stats *one)
 		sum->oldest_ts = one->oldest_ts;
 }
 
+/* As the kernel's, the header of one CPU's file tells about all of them. */
+static int count_others(struct control_rows *rows, struct err *err)
+{
+	struct control *control = rows->control;
+	struct stream_stats one = { 0 };
+	struct stream *stream;
+	int r = 0;
+
+	for (uint32_t cpu = 0; !r && rows->how.cpu >= 0 && cpu < control->dir.ncpu; cpu++) {
+		if (cpu == (uint32_t)rows->how.cpu)
+			continue;
+		r = stream_open(&stream, control->dir.fd[SEGMENT_RINGS], &rows->shown,
+				control->dir.ncpu, cpu, false, err);
+		if (r)
+			return r;
+		r = stream_stats(stream, &one);
+		stream_close(stream);
+		stats_add(&rows->sum, &one);
+	}
+	return r ? err_set(err, r, "the rings cannot be read: %s", strerror(-r)) : 0;
+}
+
 /* Counts what is there now: who peeks sees no more than that, however fast more is written. */
 static int count(struct control_rows *rows, struct err *err)
 {
@@ -158,7 +180,7 @@ static int count(struct control_rows *rows, struct err *err)
 		lane->left = one.entries;
 		stats_add(&rows->sum, &one);
 	}
-	return 0;
+	return count_others(rows, err);
 }
 
 int control_rows_open(struct control_rows **out, struct control *control,

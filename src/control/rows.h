@@ -59,7 +59,7 @@ bool control_rows_filled(struct control_rows *rows, uint32_t percent);
 /* Events that there are now. */
 uint64_t control_rows_count(struct control_rows *rows);
 
-/* For those who peek: sums over the CPUs that are read, as of opening. */
+/* For those who peek: sums over all CPUs, also if one alone is read, as of opening. */
 const struct stream_stats *control_rows_stats(const struct control_rows *rows);
 
 /* Names for printing the rows. */

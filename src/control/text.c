@@ -3,45 +3,130 @@
  */
 #include "control/text.h"
 
+#include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "control/clock.h"
 #include "report/trace.h"
 
-void control_text_init(struct control_text *text, const struct state_buffer *buffer,
-		       struct control_rows *rows, bool peeks)
+/* Options and the bits that stand for them in report/. Those of the second table are for what is off. */
+static const struct {
+	uint32_t option;
+	unsigned int flag;
+} if_on[] = {
+	{ BUFFER_BIN, REPORT_BIN },
+	{ BUFFER_HEX, REPORT_HEX },
+	{ BUFFER_RAW, REPORT_RAW },
+	{ BUFFER_FIELDS, REPORT_FIELDS },
+	{ BUFFER_LATENCY_FORMAT, REPORT_LATENCY },
+	{ BUFFER_VERBOSE, REPORT_VERBOSE },
+	{ BUFFER_RECORD_TGID, REPORT_TGID },
+}, if_off[] = {
+	{ BUFFER_CONTEXT_INFO, REPORT_NO_CONTEXT },
+	{ BUFFER_IRQ_INFO, REPORT_NO_IRQ },
+	{ BUFFER_ANNOTATE, REPORT_NO_ANNOTATE },
+};
+
+static unsigned int report_flags(const struct control_text *text)
 {
-	*text = (struct control_text){
-		.rows = rows,
-		.flags = buffer->flags,
-		.clock = buffer->clock,
-		.peeks = peeks,
-	};
+	const uint32_t words_only = BUFFER_PRINTK_MSG_ONLY | BUFFER_TRACE_PRINTK;
+	unsigned int flags = control_clock_is_ns(text->buffer->clock) ? 0 : REPORT_TICKS;
+
+	for (size_t i = 0; i < sizeof(if_on) / sizeof(if_on[0]); i++)
+		if (text->buffer->flags & if_on[i].option)
+			flags |= if_on[i].flag;
+	for (size_t i = 0; i < sizeof(if_off) / sizeof(if_off[0]); i++)
+		if (!(text->buffer->flags & if_off[i].option))
+			flags |= if_off[i].flag;
+	/* As in the kernel, only while there may be words at all. */
+	if ((text->top->flags & words_only) == words_only)
+		flags |= REPORT_MSG_ONLY;
+	return flags;
 }
 
-void control_text_head(const struct control_text *text, struct buf *out)
+void control_text_init(struct control_text *text, const struct state_buffer *buffer,
+		       const struct state_buffer *top, struct control_rows *rows, bool peeks)
+{
+	*text = (struct control_text){ .rows = rows, .buffer = buffer, .top = top, .peeks = peeks };
+}
+
+void control_text_fini(struct control_text *text)
+{
+	buf_fini(&text->held_data);
+}
+
+/* How the kernel preempts: the version tells, where it was built with other than the usual way. */
+static const char *preemption(const struct utsname *name)
+{
+	if (strstr(name->version, "PREEMPT_RT"))
+		return "preempt_rt";
+	return strstr(name->version, "PREEMPT") ? "preempt" : "server";
+}
+
+void control_text_head(const struct control_text *text, struct buf *out, bool empty)
 {
 	const struct stream_stats *stats = control_rows_stats(text->rows);
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	struct utsname name = { .release = "" };
 	struct report_trace_head head = {
 		.tracer = "nop",
 		.entries = stats->entries,
 		.written = stats->entries + stats->overrun,
 		.cpus = online > 0 ? (unsigned int)online : 1,
+		.empty = empty,
+		.release = name.release,
 	};
 
-	report_trace_header(out, &head);
+	uname(&name);
+	head.model = preemption(&name);
+	report_trace_header(out, &head, report_flags(text));
+}
+
+static void put(struct control_text *text, struct buf *out, struct control_row *row, uint64_t next_ts)
+{
+	bool overrun = text->peeks && control_rows_stats(text->rows)->overrun;
+	unsigned int flags = report_flags(text);
+
+	if (row->lost && !(text->peeks && row->first))
+		report_trace_lost(out, row->row.cpu, row->lost);
+	if (row->first && overrun && text->n > 1)
+		report_trace_started(out, row->row.cpu, flags);
+	row->row.start = text->buffer->cleared;
+	row->row.next_ts = next_ts;
+	row->row.index = text->peeks ? text->n : text->n + 1;
+	text->n++;
+	report_trace_line(out, &row->row, control_rows_ctx(text->rows), flags);
+}
+
+/* A copy: the row's bytes go when the next one is asked for. */
+static void hold(struct control_text *text, const struct control_row *row)
+{
+	buf_reset(&text->held_data);
+	buf_add(&text->held_data, row->row.data, row->row.len);
+	text->held = *row;
+	text->held.row.data = text->held_data.data;
+	if (buf_failed(&text->held_data))
+		text->held.row.len = 0;
+	text->holding = true;
 }
 
 void control_text_row(struct control_text *text, struct buf *out, const struct control_row *row)
 {
-	bool overrun = text->peeks && control_rows_stats(text->rows)->overrun;
-	unsigned int flags = control_clock_is_ns(text->clock) ? 0 : REPORT_TICKS;
+	struct control_row copy = *row;
 
-	if (row->lost && !(text->peeks && row->first))
-		report_trace_lost(out, row->row.cpu, row->lost);
-	if (row->first && overrun && text->n > 1 && text->flags & BUFFER_ANNOTATE)
-		report_trace_started(out, row->row.cpu);
-	text->n++;
-	report_trace_line(out, &row->row, control_rows_ctx(text->rows), flags);
+	if (text->holding)
+		put(text, out, &text->held, row->row.ts);
+	text->holding = false;
+	if (text->peeks && text->buffer->flags & BUFFER_LATENCY_FORMAT)
+		hold(text, row);
+	else
+		put(text, out, &copy, 0);
+}
+
+void control_text_end(struct control_text *text, struct buf *out)
+{
+	if (text->holding)
+		put(text, out, &text->held, 0);
+	text->holding = false;
 }

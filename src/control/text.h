@@ -9,17 +9,26 @@
 
 struct control_text {
 	struct control_rows *rows;
-	uint32_t flags;		/* BUFFER_* */
-	uint32_t clock;
+	const struct state_buffer *buffer;	/* its options and clock, as they are by now */
+	const struct state_buffer *top;
 	bool peeks;		/* `trace`: says where a CPU's older events were overwritten, and not what was lost then */
 	uint64_t n;		/* rows so far */
+	/* latency-format tells how long it was until the next: a row waits for that. */
+	struct control_row held;
+	struct buf held_data;
+	bool holding;
 };
 
+/* `top` is the buffer that has the options which instances do not have. */
 void control_text_init(struct control_text *text, const struct state_buffer *buffer,
-		       struct control_rows *rows, bool peeks);
-/* What stands at the top of `trace`. */
-void control_text_head(const struct control_text *text, struct buf *out);
+		       const struct state_buffer *top, struct control_rows *rows, bool peeks);
+void control_text_fini(struct control_text *text);
+
+/* What stands at the top of `trace`; `empty`: nothing of it is to be shown here. */
+void control_text_head(const struct control_text *text, struct buf *out, bool empty);
 /* A row, and before it what is to be said about those that are missing. */
 void control_text_row(struct control_text *text, struct buf *out, const struct control_row *row);
+/* There are no more. */
+void control_text_end(struct control_text *text, struct buf *out);
 
 #endif

@@ -62,7 +62,8 @@ static int show_open(struct node_request *request, void **flow, bool snapshot, s
 		free(show);
 		return r;
 	}
-	control_text_init(&show->text, node_buffer(request), show->rows, !snapshot);
+	control_text_init(&show->text, node_buffer(request), &request->control->state.buffers[0],
+			  show->rows, !snapshot);
 	show->help = snapshot && !control_rows_stats(show->rows)->entries;
 	*flow = show;
 	return 0;
@@ -90,13 +91,16 @@ static int show_more(struct node_request *request, void *flow, size_t want, stru
 		if (show->help)
 			put_help(request);
 		else
-			control_text_head(&show->text, &request->out);
+			control_text_head(&show->text, &request->out,
+					  request->one_cpu && !control_rows_count(show->rows));
 	}
 	while (!show->help && request->out.len - start < want &&
 	       (r = control_rows_next(show->rows, &row, err)) == 1)
 		control_text_row(&show->text, &request->out, &row);
 	if (r < 0)
 		return r;
+	if (!r)
+		control_text_end(&show->text, &request->out);
 	return request->out.len > start;
 }
 
@@ -104,6 +108,7 @@ static void show_close(struct node_request *request, void *flow)
 {
 	struct show *show = flow;
 
+	control_text_fini(&show->text);
 	control_rows_close(show->rows);
 	if (show->paused)
 		control_resume(request->control, request->buffer);

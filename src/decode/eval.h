@@ -52,8 +52,9 @@ void decode_hex_bytes(struct sink *s, struct decode_bytes bytes, char separator)
 /* pointer.c: %p and what may follow it. */
 void decode_pointer(const struct frame *f, const struct conv *conv, const struct value *v,
 		    struct sink *s);
-/* "name", or "name+0x1/0x20", with the module; the address if it has no name. */
-void decode_symbol_name(const struct frame *f, uint64_t addr, bool offset, struct sink *s);
+/* "name", "name+0x1/0x20", either with its " [module]"; the address if it has no name. */
+enum { SYMBOL_OFFSET = 1, SYMBOL_MODULE = 2 };
+void decode_symbol_name(const struct frame *f, uint64_t addr, unsigned int with, struct sink *s);
 
 /* print.c: one conversion of one value. */
 void decode_conv(const struct frame *f, const struct conv *conv, const struct value *v,

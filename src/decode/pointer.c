@@ -32,7 +32,7 @@ static void plain(const struct frame *f, const struct conv *conv, uint64_t addr,
 	conv_int(s, &c, addr, false);
 }
 
-void decode_symbol_name(const struct frame *f, uint64_t addr, bool offset, struct sink *s)
+void decode_symbol_name(const struct frame *f, uint64_t addr, unsigned int with, struct sink *s)
 {
 	struct decode_symbol sym = { 0 };
 
@@ -42,13 +42,13 @@ void decode_symbol_name(const struct frame *f, uint64_t addr, bool offset, struc
 		return;
 	}
 	sink_text(s, sym.name, strlen(sym.name), f->escape);
-	if (offset) {
+	if (with & SYMBOL_OFFSET) {
 		sink_puts(s, "+0x");
 		sink_hex(s, sym.offset, 0);
 		sink_puts(s, "/0x");
 		sink_hex(s, sym.size, 0);
 	}
-	if (sym.module) {
+	if (sym.module && (with & SYMBOL_MODULE)) {
 		sink_puts(s, " [");
 		sink_text(s, sym.module, strlen(sym.module), f->escape);
 		sink_putc(s, ']');
@@ -300,14 +300,15 @@ void decode_pointer(const struct frame *f, const struct conv *conv, const struct
 		    struct sink *s)
 {
 	size_t mark = sink_used(s);
+	unsigned int offset;
 
 	if (v->what == VALUE_BYTES || v->what == VALUE_STRING) {
 		by_bytes(f, conv, (struct decode_bytes){ v->p, v->len }, s);
 	} else if (v->what == VALUE_MADE) {
 		decode_made(f, v->len, s);
 	} else if (is_symbol(conv)) {
-		decode_symbol_name(f, decode_value_int(v),
-				   conv->ext[0] != 's' && conv->ext[0] != 'f', s);
+		offset = conv->ext[0] != 's' && conv->ext[0] != 'f' ? SYMBOL_OFFSET : 0;
+		decode_symbol_name(f, decode_value_int(v), offset | SYMBOL_MODULE, s);
 		sink_adjust(s, mark, conv->width, -1, conv->flags & CONV_LEFT);
 	} else {
 		plain(f, conv, decode_value_int(v), s);

@@ -167,8 +167,15 @@ static void raw_fields(const struct frame *f, struct sink *s)
 	}
 }
 
+static void program(const struct frame *f, struct sink *s)
+{
+	for (uint32_t i = 0; i < f->prog->nr_pieces && !s->full; i++)
+		run_piece(f, &f->prog->pieces[i], s);
+}
+
 static void print(const struct decode_format *format, const void *rec, size_t len,
-		  const struct decode_ctx *ctx, struct buf *out, bool raw)
+		  const struct decode_ctx *ctx, struct buf *out,
+		  void (*how)(const struct frame *f, struct sink *s))
 {
 	static const struct decode_ctx nobody;
 	struct frame f = { .format = format, .prog = format->prog, .ctx = ctx ? ctx : &nobody,
@@ -180,13 +187,7 @@ static void print(const struct decode_format *format, const void *rec, size_t le
 	if (decode_record_head(&format->abi, rec, len, &head))
 		f.pid = head.pid;
 	sink_open(&s, out, DECODE_TEXT_MAX);
-	if (raw || (!format->special && !format->prog))
-		raw_fields(&f, &s);
-	else if (format->special)
-		format->special->print(&f, &s);
-	else
-		for (uint32_t i = 0; i < format->prog->nr_pieces && !s.full; i++)
-			run_piece(&f, &format->prog->pieces[i], &s);
+	how(&f, &s);
 	sink_close(&s);
 	if (s.full)
 		buf_puts(out, "[LINE TOO BIG]");
@@ -195,13 +196,25 @@ static void print(const struct decode_format *format, const void *rec, size_t le
 void decode_print(const struct decode_format *format, const void *rec, size_t len,
 		  const struct decode_ctx *ctx, struct buf *out)
 {
-	print(format, rec, len, ctx, out, false);
+	print(format, rec, len, ctx, out,
+	      format->special ? format->special->print : format->prog ? program : raw_fields);
+}
+
+bool decode_is_message(const struct decode_format *format)
+{
+	return format->special && format->special->message;
+}
+
+void decode_print_message(const struct decode_format *format, const void *rec, size_t len,
+			  const struct decode_ctx *ctx, struct buf *out)
+{
+	print(format, rec, len, ctx, out, format->special->message);
 }
 
 void decode_print_fields(const struct decode_format *format, const void *rec, size_t len,
 			 const struct decode_ctx *ctx, struct buf *out)
 {
-	print(format, rec, len, ctx, out, true);
+	print(format, rec, len, ctx, out, raw_fields);
 }
 
 bool decode_is_whole(const struct decode_format *format)

@@ -38,6 +38,10 @@ struct decode_printk {
 
 enum {
 	DECODE_ESCAPE = 1,	/* control characters in records' strings come as \n, \t, \xNN */
+	/* In ftrace's own records, of the places where they were written: */
+	DECODE_SYM_OFFSET = 2,	/* "name+0x1/0x20 [module]" instead of "name" */
+	DECODE_SYM_ADDR = 4,	/* the address behind it, " <ffffffff81000000>" */
+	DECODE_NO_PARENT = 8,	/* functions without " <-caller" */
 };
 
 /*
@@ -53,6 +57,8 @@ struct decode_ctx {
 	bool (*printk)(void *arg, uint64_t addr, struct decode_printk *out);
 	/* The name of a task; NULL: not known. */
 	const char *(*comm)(void *arg, int pid);
+	/* The process that a task belongs to; 0: not known. */
+	int (*tgid)(void *arg, int pid);
 };
 
 /*
@@ -63,6 +69,14 @@ struct decode_ctx {
 void decode_print(const struct decode_format *format, const void *rec, size_t len,
 		  const struct decode_ctx *ctx, struct buf *out);
 bool decode_is_whole(const struct decode_format *format);
+
+/*
+ * Records that are somebody's words: print, bprint, bputs. The words alone, without the place that
+ * they come from; only for these.
+ */
+bool decode_is_message(const struct decode_format *format);
+void decode_print_message(const struct decode_format *format, const void *rec, size_t len,
+			  const struct decode_ctx *ctx, struct buf *out);
 
 /* " name=value name=value ...": what decode_print falls back to. */
 void decode_print_fields(const struct decode_format *format, const void *rec, size_t len,

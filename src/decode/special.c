@@ -26,17 +26,31 @@ static struct decode_bytes rest(const struct frame *f, const char *name)
 	return (struct decode_bytes){ f->rec + field->offset, (uint32_t)(f->len - field->offset) };
 }
 
-static void caller(const struct frame *f, const char *name, struct sink *s)
+static void put_addr(const struct frame *f, uint64_t addr, struct sink *s)
 {
-	uint64_t ip = number(f, "ip");
+	sink_puts(s, " <");
+	sink_hex(s, addr, f->format->abi.long_size * 2u);
+	sink_putc(s, '>');
+}
 
-	if (name)
-		sink_text(s, name, strlen(name), f->escape);
-	else if (ip == MARKER_IP)
+static bool is_named(const struct frame *f, uint64_t addr)
+{
+	struct decode_symbol sym = { 0 };
+
+	return f->ctx->symbol && f->ctx->symbol(f->ctx->arg, f->pid, addr, &sym) && sym.name;
+}
+
+/* An address as the name of what lies there, in the way that the options of ctx ask for. */
+static void place(const struct frame *f, uint64_t addr, struct sink *s)
+{
+	if (addr == MARKER_IP)
 		sink_puts(s, MARKER_NAME);
+	else if (f->ctx->flags & DECODE_SYM_OFFSET)
+		decode_symbol_name(f, addr, SYMBOL_OFFSET | SYMBOL_MODULE, s);
 	else
-		decode_symbol_name(f, ip, false, s);
-	sink_puts(s, ": ");
+		decode_symbol_name(f, addr, 0, s);
+	if (f->ctx->flags & DECODE_SYM_ADDR)
+		put_addr(f, addr, s);
 }
 
 /* Texts end with a line break of their own most of the time; a line has one in any case. */
@@ -50,23 +64,36 @@ static void drop_newline(struct sink *s, size_t mark, bool escape)
 		s->at -= 2;
 }
 
-static void print_print(const struct frame *f, struct sink *s)
-{
-	struct decode_bytes text = decode_bytes_text(rest(f, "buf"));
-
-	caller(f, NULL, s);
-	if (text.len && text.data[text.len - 1] == '\n')
-		text.len--;
-	sink_text(s, text.data, text.len, f->escape);
-}
-
 static bool printk(const struct frame *f, uint64_t addr, struct decode_printk *out)
 {
 	*out = (struct decode_printk){ 0 };
 	return f->ctx->printk && f->ctx->printk(f->ctx->arg, addr, out) && out->text;
 }
 
-static void print_bprint(const struct frame *f, struct sink *s)
+/* place: words. */
+static void print_message(const struct frame *f, struct sink *s)
+{
+	const struct decode_special *own = f->format->special;
+	struct decode_printk source;
+
+	if (own->source && printk(f, number(f, own->source), &source) && source.caller)
+		sink_text(s, source.caller, strlen(source.caller), f->escape);
+	else
+		place(f, number(f, "ip"), s);
+	sink_puts(s, ": ");
+	own->message(f, s);
+}
+
+static void print_words(const struct frame *f, struct sink *s)
+{
+	struct decode_bytes text = decode_bytes_text(rest(f, "buf"));
+
+	if (text.len && text.data[text.len - 1] == '\n')
+		text.len--;
+	sink_text(s, text.data, text.len, f->escape);
+}
+
+static void bprint_words(const struct frame *f, struct sink *s)
 {
 	uint64_t addr = number(f, "fmt");
 	struct decode_bytes args = rest(f, "buf");
@@ -74,7 +101,6 @@ static void print_bprint(const struct frame *f, struct sink *s)
 	size_t mark;
 
 	if (!printk(f, addr, &fmt)) {
-		caller(f, NULL, s);
 		sink_puts(s, "[format 0x");
 		sink_hex(s, addr, 0);
 		sink_puts(s, " is not known]");
@@ -83,26 +109,23 @@ static void print_bprint(const struct frame *f, struct sink *s)
 		decode_hex_bytes(s, args, ' ');
 		return;
 	}
-	caller(f, fmt.caller, s);
 	mark = sink_used(s);
 	decode_binary(f, fmt.text, args, s);
 	drop_newline(s, mark, false);
 }
 
-static void print_bputs(const struct frame *f, struct sink *s)
+static void bputs_words(const struct frame *f, struct sink *s)
 {
 	uint64_t addr = number(f, "str");
 	struct decode_printk str;
 	size_t mark;
 
 	if (!printk(f, addr, &str)) {
-		caller(f, NULL, s);
 		sink_puts(s, "[string 0x");
 		sink_hex(s, addr, 0);
 		sink_puts(s, " is not known]");
 		return;
 	}
-	caller(f, str.caller, s);
 	mark = sink_used(s);
 	sink_text(s, str.text, strlen(str.text), f->escape);
 	drop_newline(s, mark, f->escape);
@@ -124,11 +147,11 @@ static void print_function(const struct frame *f, struct sink *s)
 {
 	uint64_t parent = number(f, "parent_ip");
 
-	decode_symbol_name(f, number(f, "ip"), false, s);
-	if (!parent)
+	place(f, number(f, "ip"), s);
+	if (!parent || (f->ctx->flags & DECODE_NO_PARENT))
 		return;
 	sink_puts(s, " <-");
-	decode_symbol_name(f, parent, false, s);
+	place(f, parent, s);
 }
 
 /* One line an address, until the record ends or an address that only fills room. */
@@ -143,13 +166,10 @@ static void stack(const struct frame *f, bool user, struct sink *s)
 		if (addr == none || (user && !addr))
 			break;
 		sink_puts(s, "\n => ");
-		if (!user || f->ctx->symbol) {
-			decode_symbol_name(f, addr, false, s);
-			continue;
-		}
-		sink_puts(s, " <");
-		sink_hex(s, addr, size * 2);
-		sink_putc(s, '>');
+		if (!user || is_named(f, addr))
+			place(f, addr, s);
+		else
+			put_addr(f, addr, s);
 	}
 }
 
@@ -166,13 +186,13 @@ static void print_user_stack(const struct frame *f, struct sink *s)
 }
 
 static const struct decode_special specials[] = {
-	{ "print", { "ip", "buf" }, print_print },
-	{ "bprint", { "ip", "fmt", "buf" }, print_bprint },
-	{ "bputs", { "ip", "str" }, print_bputs },
-	{ "raw_data", { "id", "buf" }, print_raw_data },
-	{ "function", { "ip", "parent_ip" }, print_function },
-	{ "kernel_stack", { "caller" }, print_kernel_stack },
-	{ "user_stack", { "caller" }, print_user_stack },
+	{ "print", { "ip", "buf" }, print_message, print_words, NULL },
+	{ "bprint", { "ip", "fmt", "buf" }, print_message, bprint_words, "fmt" },
+	{ "bputs", { "ip", "str" }, print_message, bputs_words, "str" },
+	{ "raw_data", { "id", "buf" }, print_raw_data, NULL, NULL },
+	{ "function", { "ip", "parent_ip" }, print_function, NULL, NULL },
+	{ "kernel_stack", { "caller" }, print_kernel_stack, NULL, NULL },
+	{ "user_stack", { "caller" }, print_user_stack, NULL, NULL },
 };
 
 static bool has_fields(const struct decode_format *format, const struct decode_special *sp)

@@ -11,6 +11,9 @@ struct decode_special {
 	const char *name;
 	const char *fields[3];	/* that the format must have */
 	void (*print)(const struct frame *f, struct sink *s);
+	/* Of records that are somebody's words, the words alone; of others NULL. */
+	void (*message)(const struct frame *f, struct sink *s);
+	const char *source;	/* field with the address of the words, NULL: the record holds them */
 };
 
 /*

@@ -109,7 +109,8 @@ struct state_buffer {
 	uint64_t born;			/* the generation that brought it; 0: nothing is here. Others keep their place */
 	uint32_t clock;			/* TRACE_CLOCK_*, of the next set to be made */
 	uint32_t percent;		/* of its pages that are full when a reader who waits for many is woken */
-	uint64_t reserved[6];
+	uint64_t cleared;		/* by its clock: when it was last emptied, 0 never */
+	uint64_t reserved[5];
 	uint64_t cpus_off[SEGMENT_NCPU_MAX / 64];	/* bit: nothing is taken on that CPU */
 };
 static_assert(sizeof(struct state_buffer) == 992, "buffer");

@@ -208,10 +208,65 @@ static void others(void)
 	decode_format_free(puts);
 }
 
+static void expect_with(int line, const struct decode_format *f, const void *rec, size_t len,
+			unsigned int flags, const char *want)
+{
+	struct decode_ctx ctx = {.flags = flags, .symbol = symbol};
+	struct buf out = BUF_INIT;
+
+	decode_print(f, rec, len, &ctx, &out);
+	check_text(__FILE__, line, f->name, out.data, want);
+	buf_fini(&out);
+}
+
+/* Addresses as the options ask for them; a user's without a name come as they are. */
+static void places(void)
+{
+	struct decode_format *fn = own(
+		"function", "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+			    "\tfield:unsigned long parent_ip;\toffset:16;\tsize:8;\tsigned:0;\n");
+	struct decode_format *st = own(
+		"user_stack", "\tfield:unsigned int tgid;\toffset:8;\tsize:4;\tsigned:0;\n"
+			      "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n");
+	uint64_t r[] = {0, 0x1000, 0x2000, 0x5000, 0};
+
+	expect_with(__LINE__, fn, r, 24, DECODE_NO_PARENT, "sell");
+	expect_with(__LINE__, fn, r, 24, DECODE_SYM_OFFSET, "sell+0x0/0x10 <-main+0x0/0x10");
+	expect_with(__LINE__, fn, r, 24, DECODE_SYM_ADDR,
+		    "sell <0000000000001000> <-main <0000000000002000>");
+	expect_with(__LINE__, st, r, sizeof(r), 0,
+		    "<user stack trace>\n => main\n =>  <0000000000005000>");
+	decode_format_free(fn);
+	decode_format_free(st);
+}
+
+static void messages(void)
+{
+	struct decode_format *print = own(
+		"print", "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+			 "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n");
+	struct decode_format *sample = sample_format("\"x\"");
+	struct {
+		struct record_head head;
+		uint64_t ip;
+		char buf[8];
+	} r = {.ip = MARKER_IP, .buf = "hello\n"};
+	struct buf out = BUF_INIT;
+
+	check(decode_is_message(print) && !decode_is_message(sample));
+	decode_print_message(print, &r, sizeof(r), NULL, &out);
+	check_text(__FILE__, __LINE__, "a message", out.data, "hello");
+	buf_fini(&out);
+	decode_format_free(print);
+	decode_format_free(sample);
+}
+
 int main(void)
 {
 	markers();
 	binary();
 	others();
+	places();
+	messages();
 	return failures ? 1 : 0;
 }

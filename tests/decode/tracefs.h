@@ -135,6 +135,8 @@ static inline int tracefs_with_instance(int (*work)(const struct tracefs *t))
 		printf("FAIL: the instance %s stays: %s\n", t.instance, strerror(errno));
 		return 1;
 	}
+	/* Whoever wants a second one mounts again. */
+	umount2(t.root, MNT_DETACH);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
