@@ -22,6 +22,7 @@
 
 #include "capture/build.h"
 #include "capture/cursor.h"
+#include "capture/moves.h"
 
 #define SETS_MAX (STATE_RETIRED_MAX + 1)
 #define SLEEP_MS 100
@@ -50,12 +51,14 @@ struct stream {
 	bool consume;
 	bool unaccepted;
 	uint64_t last_ts;
-	/* The page last yielded, if it was a ring's own as it was: what stream_accept_part() needs. */
+	/* The page last yielded: what stream_accept_part() needs. A ring's own as it was has no moves. */
 	struct {
 		const struct reader *reader;
 		uint64_t page, nr, read;
 		uint32_t events;
-	} whole;
+		struct moves moves;
+		struct move *begin;	/* where the lanes stood before; page UINT64_MAX: not open then */
+	} last;
 	uint32_t nreaders;
 	struct reader reader[SETS_MAX];
 };
@@ -172,6 +175,7 @@ static struct reader *reader_of(struct stream *stream, const struct state_set *s
 
 static int take_sets(struct stream *stream, const struct state_set *sets, uint32_t n, struct err *err)
 {
+	struct state_set last = stream->last.reader ? stream->last.reader->set : (struct state_set){ 0 };
 	struct reader next[SETS_MAX];
 	uint32_t count = 0;
 	int ret = 0;
@@ -203,6 +207,7 @@ static int take_sets(struct stream *stream, const struct state_set *sets, uint32
 	}
 	memcpy(stream->reader, next, count * sizeof(next[0]));
 	stream->nreaders = count;
+	stream->last.reader = last.offset ? reader_of(stream, &last) : NULL;
 	for (uint32_t i = 0; i < count; i++)
 		if (next[i].set.page_size > stream->page_size)
 			stream->page_size = next[i].set.page_size;
@@ -216,6 +221,9 @@ int stream_update(struct stream *stream, const struct state_buffer *buffer, stru
 
 	memcpy(sets, buffer->retired, n * sizeof(sets[0]));
 	sets[n] = buffer->live;
+	/* Sets with larger pages than those to come may still have to be read. */
+	stream->page_size = buffer->page_size >= PAGE_SIZE_MIN && buffer->page_size <= PAGE_SIZE_MAX ?
+			    buffer->page_size : PAGE_SIZE_MIN;
 	return take_sets(stream, sets, n + 1, err);
 }
 
@@ -245,9 +253,8 @@ int stream_open(struct stream **out, int rings, const struct state_buffer *buffe
 	}
 	stream->ncpu = ncpu;
 	stream->cpu = cpu;
-	stream->page_size = buffer->page_size >= PAGE_SIZE_MIN && buffer->page_size <= PAGE_SIZE_MAX ?
-			    buffer->page_size : PAGE_SIZE_MIN;
-	ret = stream_update(stream, buffer, err);
+	stream->last.begin = calloc(1 + ncpu, sizeof(struct move));
+	ret = stream->last.begin ? stream_update(stream, buffer, err) : err_set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		stream_close(stream);
 		return ret;
@@ -264,6 +271,8 @@ void stream_close(struct stream *stream)
 		reader_close(stream, &stream->reader[i]);
 	if (stream->consume)
 		close(stream->rings);
+	moves_fini(&stream->last.moves);
+	free(stream->last.begin);
 	free(stream);
 }
 
@@ -404,31 +413,46 @@ static bool pass_through(struct stream *stream, struct reader *reader, uint64_t 
 		((struct page_head *)page)->commit |= PAGE_MISSED_EVENTS | PAGE_MISSED_STORED;
 		memcpy((char *)page + used, &lost, sizeof(lost));
 	}
-	stream->whole.reader = reader;
-	stream->whole.page = own->cursor.page;
+	stream->last.reader = reader;
+	stream->last.page = own->cursor.page;
 	info->events = cursor_pass_page(&own->cursor, &info->last_ts);
 	own->read += info->events;
-	stream->whole.events = info->events;
-	stream->whole.nr = own->cursor.nr;
-	stream->whole.read = own->read;
+	stream->last.events = info->events;
+	stream->last.nr = own->cursor.nr;
+	stream->last.read = own->read;
 	return true;
 }
 
-/* Adds the lane's next event to the page; false when the page is full. One that no page can hold is nobody's: it is passed
- * and counts as lost. */
-static bool move(struct build *build, struct lane *lane, uint32_t skip, uint64_t not_before, uint32_t keep)
+/* Where the lane stands. */
+static struct move standing(const struct reader *reader, uint32_t n)
 {
-	const struct page_event *event = &lane->cursor.event;
-	uint64_t ts = event->ts > not_before ? event->ts : not_before;
+	const struct cursor *cursor = &reader->lane[n].cursor;
 
-	if (build_add(build, ts, (const char *)event->data + skip, event->len - skip, keep))
-		lane->read++;
-	else if (build->events)
-		return false;
-	else
-		lane->cursor.lost++;
+	return (struct move){ n, cursor->offset, reader->lane[n].open ? cursor->page : UINT64_MAX, cursor->nr };
+}
+
+/* Adds the next event of lane `n` to the page: 1, 0 when that is full, -ENOMEM. One that no page can hold is nobody's: it is
+ * passed and counts as lost. */
+static int move(struct stream *stream, const struct reader *reader, uint32_t n, struct build *build)
+{
+	struct lane *lane = &reader->lane[n];
+	const struct page_event *event = &lane->cursor.event;
+	uint64_t ts = event->ts > stream->last_ts ? event->ts : stream->last_ts;
+	/* Behind the word that names the CPU. */
+	uint32_t skip = n ? sizeof(uint32_t) : 0;
+	bool added = build_add(build, ts, (const char *)event->data + skip, event->len - skip, sizeof(uint64_t));
+	struct move now;
+
+	if (!added && build->events)
+		return 0;
 	cursor_pass(&lane->cursor);
-	return true;
+	if (!added) {
+		lane->cursor.lost++;
+		return 1;
+	}
+	lane->read++;
+	now = standing(reader, n);
+	return moves_add(&stream->last.moves, &now) ? -ENOMEM : 1;
 }
 
 /* Events of all lanes by time, until the page is full or the own ring's page in hand is through. `other` is the overflow lane
@@ -455,11 +479,13 @@ static int merge(struct stream *stream, struct reader *reader, struct build *bui
 			/* A loss is told at the head of a page: what comes after one begins the next. */
 			if (build->events && (own->cursor.page != page || own->cursor.lost))
 				return 0;
-			if (!move(build, own, 0, stream->last_ts, sizeof(uint64_t)))
-				return 0;
+			ret = move(stream, reader, 0, build);
+			if (ret <= 0)
+				return ret;
 		} else if (other) {
-			if (!move(build, from, sizeof(uint32_t), stream->last_ts, sizeof(uint64_t)))
-				return 0;
+			ret = move(stream, reader, other, build);
+			if (ret <= 0)
+				return ret;
 			ret = earliest(stream, reader, &other);
 			if (ret < 0)
 				return ret;
@@ -498,11 +524,15 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 		mark_more(page, info, more);
 		return 1;
 	}
+	for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+		stream->last.begin[n] = standing(reader, n);
 	build_begin(&build, page, stream->page_size);
 	ret = merge(stream, reader, &build, other);
 	if (ret < 0)
 		return ret;
 	build_end(&build, lost);
+	stream->last.reader = reader;
+	stream->last.events = build.events;
 	*info = (struct stream_page){
 		.bytes = build.len, .events = build.events, .lost = lost,
 		.first_ts = build.first_ts, .last_ts = build.last_ts,
@@ -524,7 +554,8 @@ int stream_next(struct stream *stream, void *page, struct stream_page *info)
 {
 	if (stream->unaccepted && !in_batch(stream))
 		stream_accept(stream);
-	stream->whole.reader = NULL;
+	stream->last.reader = NULL;
+	stream->last.moves.n = 0;
 	for (uint32_t i = 0; i < stream->nreaders; i++) {
 		int ret = reader_next(stream, &stream->reader[i], page, info);
 
@@ -571,25 +602,63 @@ void stream_accept(struct stream *stream)
 	stream->unaccepted = false;
 }
 
-void stream_accept_part(struct stream *stream, uint32_t events, uint32_t bytes, uint64_t ts)
+/* The first `bytes` of a ring's own page, which hold so many events. */
+static void accept_part_own(struct stream *stream, uint32_t events, uint32_t bytes, uint64_t ts)
 {
-	const struct reader *reader = stream->whole.reader;
-	struct ring_read record;
-	struct lane *lane;
-
-	stream_accept(stream);
-	if (!stream->consume || !reader || events >= stream->whole.events)
-		return;
-	lane = &reader->lane[0];
-	record = (struct ring_read){
-		.pos = ring_pos(stream->whole.page, bytes),
-		.nr = stream->whole.nr - (stream->whole.events - events),
+	const struct reader *reader = stream->last.reader;
+	struct lane *lane = &reader->lane[0];
+	struct ring_read record = {
+		.pos = ring_pos(stream->last.page, bytes),
+		.nr = stream->last.nr - (stream->last.events - events),
 		.lost = lane->cursor.lost_before + lane->lost,
-		.read = lane->cursor.read_before + stream->whole.read - (stream->whole.events - events),
+		.read = lane->cursor.read_before + stream->last.read - (stream->last.events - events),
 		.refused = lane->cursor.refused_before + reader->refused,
 		.ts = ts,
 	};
+
+	stream_accept(stream);
 	cursor_store(&lane->cursor, lane->consumed_at, lane->records_at, &record);
+}
+
+/* Of a page that was put together: each lane goes back to behind the last event that it gave to the first `events`. */
+static void accept_part_moved(struct stream *stream, uint32_t events, uint64_t ts)
+{
+	const struct reader *reader = stream->last.reader;
+
+	for (uint32_t n = 0; n < 1 + stream->ncpu; n++) {
+		struct lane *lane = &reader->lane[n];
+		uint32_t rest;
+		const struct move *at = moves_last(&stream->last.moves, n, events, &rest);
+		struct ring_read record;
+
+		at = at ? at : &stream->last.begin[n];
+		if (!lane->open || at->page == UINT64_MAX)
+			continue;
+		record = (struct ring_read){
+			.pos = ring_pos(at->page, at->offset),
+			.nr = at->nr,
+			.lost = lane->cursor.lost_before + lane->lost,
+			.read = lane->cursor.read_before + lane->read - rest,
+			.refused = lane->cursor.refused_before + reader->refused,
+			.ts = ts,
+		};
+		cursor_store(&lane->cursor, lane->consumed_at, lane->records_at, &record);
+	}
+	for (const struct reader *older = stream->reader; older < reader; older++)
+		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+			lane_accept(stream, older, n);
+}
+
+void stream_accept_part(struct stream *stream, uint32_t events, uint32_t bytes, uint64_t ts)
+{
+	const struct reader *reader = stream->last.reader;
+
+	if (!stream->consume || !reader || events >= stream->last.events)
+		stream_accept(stream);
+	else if (stream->last.moves.n)
+		accept_part_moved(stream, events, ts);
+	else
+		accept_part_own(stream, events, bytes, ts);
 }
 
 /* ---- waiting ---- */

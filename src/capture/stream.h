@@ -48,7 +48,7 @@ void stream_accept(struct stream *stream);
 
 /*
  * The same for the first `events` of it only, which end `bytes` behind the page's header, the last one at `ts`: whoever comes next
- * goes on from there. The last thing that a stream does. Of a page that holds records of overflow rings all is accepted.
+ * goes on from there. The last thing that a stream does.
  */
 void stream_accept_part(struct stream *stream, uint32_t events, uint32_t bytes, uint64_t ts);
 

@@ -5,20 +5,20 @@
 
 #include "base/buf.h"
 #include "cmd/cmd.h"
-#include "control/tree.h"
+#include "cmd/pager.h"
 
-static int put(struct control *control, const char *path, struct err *err)
+static int put(struct source *source, const char *path, struct pager *pager, struct err *err)
 {
 	struct buf names = BUF_INIT;
 	struct err unused = ERR_INIT;
 	int r;
 
 	/* A directory shows what is in it. */
-	r = tree_list(control, path, &names, &unused);
+	r = source_list(source, path, &names, &unused);
 	if (!r)
-		r = cmd_put(names.data ? names.data : "", names.len, err);
+		r = pager_put(pager, names.data ? names.data : "", names.len);
 	else if (r == -ENOTDIR)
-		r = tree_pump(control, path, cmd_put_piece, err, err);
+		r = source_pump(source, path, pager_put, pager, err);
 	else
 		err_set(err, r, "%s", unused.text);
 	buf_fini(&names);
@@ -27,16 +27,19 @@ static int put(struct control *control, const char *path, struct err *err)
 
 static int run(const struct opts *opts)
 {
-	struct control *control;
+	struct source *source;
+	struct pager pager;
 	struct err err = ERR_INIT;
 	int r;
 
-	r = cmd_open(&control, opts, false, &err);
+	r = cmd_open(&source, opts, false, &err);
 	if (r)
 		return cmd_fail(&err);
+	pager_begin(&pager, opts, 0, &err);
 	for (int i = 0; !r && i < opts->nargs; i++)
-		r = put(control, opts_arg(opts, i), &err);
-	control_close(control);
+		r = put(source, opts_arg(opts, i), &pager, &err);
+	r = pager_end(&pager, r);
+	source_close(source);
 	return r ? cmd_fail(&err) : CMD_DONE;
 }
 
@@ -48,6 +51,7 @@ const struct cmd cmd_cat = {
 		"`ringside cat events/shop/order/format`. Of a directory it prints the names in it;\n"
 		"`ringside cat .` shows the top. per_cpu/cpuN/trace_pipe_raw gives the pages that are\n"
 		"there and takes them away.\n",
+	.arg = "FILE",
 	.args_min = 1,
 	.args_max = -1,
 	.run = run,

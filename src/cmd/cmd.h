@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "cmd/opts.h"
-#include "control/control.h"
+#include "source/source.h"
 
 /* Exit statuses. */
 enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2 };
@@ -22,14 +22,17 @@ struct cmd {
 	const char *summary;	/* one line */
 	const char *text;	/* what `ringside help NAME` says, lines with their breaks */
 	const struct opt *opts;
+	const char *arg;	/* what the first of its arguments is, if that can be completed: see complete.c */
+	bool hidden;		/* not for people: `help` does not list it */
 	int args_min;
 	int args_max;		/* -1: any number */
 	int verbatim;		/* see opts_parse() */
 	int (*run)(const struct opts *opts);
 };
 
-extern const struct cmd cmd_cat, cmd_clear, cmd_doctor, cmd_help, cmd_list, cmd_mount, cmd_reset,
-	cmd_show, cmd_start, cmd_stop, cmd_umount, cmd_write;
+extern const struct cmd cmd_cat, cmd_clear, cmd_complete, cmd_doctor, cmd_help, cmd_list, cmd_mount,
+	cmd_reset, cmd_restart, cmd_set, cmd_show, cmd_snapshot, cmd_start, cmd_stat, cmd_stop,
+	cmd_umount, cmd_write;
 
 /* NULL when there is none of that name. */
 const struct cmd *cmd_find(const char *name);
@@ -53,13 +56,16 @@ int cmd_misuse(const struct cmd *cmd, const char *fmt, ...) __attribute__((forma
 /* Everything at once to stdout: 0 or -errno with words. */
 int cmd_put(const void *bytes, size_t len, struct err *err);
 
-/* As cmd_put, for whoever pumps text; `ctx` is a struct err. */
-int cmd_put_piece(void *ctx, const void *bytes, size_t len);
+/* The source that the command line or the environment names. */
+int cmd_open(struct source **out, const struct opts *opts, bool create, struct err *err);
 
-/* The tracing directory that the command line or the environment names. */
-int cmd_open(struct control **out, const struct opts *opts, bool create, struct err *err);
+/* For commands that are about a tracing directory and nothing else. */
+int cmd_open_directory(struct control **out, const struct opts *opts, bool create, struct err *err);
 
-/* As `> path` with that text would; for commands that are no more than this. An exit status. */
-int cmd_write_file(const struct opts *opts, const char *path, const char *text);
+/* The number of a CPU; false when it is none. */
+bool cmd_parse_cpu(const char *text, int *cpu);
+
+/* 0, or -ENXIO with words when the source, which says which CPUs it has, has none of that number. */
+int cmd_check_cpu(struct source *source, int cpu, struct err *err);
 
 #endif

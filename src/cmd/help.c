@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "cmd/cmd.h"
+#include "cmd/pager.h"
 
 static void put_options(struct buf *out, const struct opt *table)
 {
@@ -32,9 +33,11 @@ static void put_all(struct buf *out)
 	const struct cmd *cmd;
 
 	buf_puts(out, "usage: ringside COMMAND [OPTION...]\n\n"
-		      "Traces programs: their events, in order, from another terminal.\n\ncommands:\n");
+		      "Traces programs: their events, in order, from another terminal. With --kernel or\n"
+		      "--tracefs, the kernel, or any tree of files like its tracefs.\n\ncommands:\n");
 	for (size_t i = 0; (cmd = cmd_at(i)); i++)
-		buf_printf(out, "  %-8s %s\n", cmd->name, cmd->summary);
+		if (!cmd->hidden)
+			buf_printf(out, "  %-9s %s\n", cmd->name, cmd->summary);
 	buf_puts(out, "\noptions:\n");
 	put_options(out, cmd_common);
 	buf_puts(out, "  -V, --version               tell the version\n\n"
@@ -59,7 +62,7 @@ static int run(const struct opts *opts)
 	} else {
 		put_all(&out);
 	}
-	r = cmd_put(out.data ? out.data : "", out.len, &err);
+	r = pager_show(opts, &out, &err);
 	buf_fini(&out);
 	return r ? cmd_fail(&err) : CMD_DONE;
 }
@@ -69,6 +72,7 @@ const struct cmd cmd_help = {
 	.synopsis = "[COMMAND]",
 	.summary = "tell how a command is used",
 	.text = "Lists the commands, or tells what one of them does.\n",
+	.arg = "COMMAND",
 	.args_max = 1,
 	.run = run,
 };

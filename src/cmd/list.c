@@ -1,5 +1,5 @@
 /*
- * cmd/list: which events there are.
+ * cmd/list: what there is: events, systems, instances, options, tracers, clocks.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,9 +8,8 @@
 
 #include "base/buf.h"
 #include "cmd/cmd.h"
-#include "control/enable.h"
-#include "control/registry.h"
-#include "control/rules.h"
+#include "cmd/events.h"
+#include "cmd/pager.h"
 #include "decode/format.h"
 #include "report/json.h"
 
@@ -20,15 +19,34 @@ static const struct opt list_opts[] = {
 	{ 'F', "fields", NULL, "with the fields of each event" },
 	{ 0, "full", NULL, "with the fields and the print format" },
 	{ 0, "json", NULL, "one JSON object a line" },
+	{ 'B', "instances", NULL, "instances" },
+	{ 'o', "options", NULL, "trace options, with no before those that are off" },
+	{ 't', "tracers", NULL, "tracers" },
+	{ 'C', "clocks", NULL, "clocks, the present one in brackets" },
 	{ 0, NULL, NULL, NULL },
 };
 
+/* What else can be listed than events: words of one file each. */
+static const struct words {
+	const char *option;
+	const char *file;
+} words[] = {
+	{ "options", "trace_options" },
+	{ "tracers", "available_tracers" },
+	{ "clocks", "trace_clock" },
+	{ "instances", NULL },
+};
+
+#define NWORDS (sizeof(words) / sizeof(words[0]))
+
 struct listing {
-	struct control *control;
-	struct control_registry registry;
+	struct source *source;
+	struct events events;
 	struct buf out;
+	struct err err;
 	const char *pattern;	/* NULL: everything */
 	regex_t re;
+	const struct words *words;	/* NULL: events */
 	bool systems, fields, full, json;
 };
 
@@ -38,18 +56,19 @@ static void put_string(struct buf *out, const char *key, const char *text)
 	report_json_string(out, text, strlen(text));
 }
 
-static void put_json_fields(struct listing *list, const struct control_event *event)
+static int put_json_fields(struct listing *list, const struct events_item *event)
 {
 	struct buf text = BUF_INIT;
 	struct decode_format *format;
 	bool first = true;
+	int r;
 
-	control_event_format(event, &text);
-	if (buf_failed(&text) ||
+	r = events_format(&list->events, event, &text, &list->err);
+	if (r || buf_failed(&text) ||
 	    decode_format_parse(event->system, text.data, text.len, NULL, &format, NULL)) {
 		buf_puts(&list->out, ",\"fields\":null");
 		buf_fini(&text);
-		return;
+		return r;
 	}
 	buf_puts(&list->out, ",\"fields\":[");
 	for (uint32_t i = 0; i < format->nr_fields; i++) {
@@ -70,33 +89,41 @@ static void put_json_fields(struct listing *list, const struct control_event *ev
 	}
 	decode_format_free(format);
 	buf_fini(&text);
+	return 0;
 }
 
-static void put_json(struct listing *list, const struct control_event *event)
+static int put_json(struct listing *list, const struct events_item *event)
 {
-	bool on = control_rules_on(&list->control->state, 0, event->system, event->name);
+	unsigned int id;
+	bool on;
+	int r;
 
+	r = events_state(&list->events, event, &id, &on, &list->err);
+	if (r)
+		return r;
 	buf_putc(&list->out, '{');
 	put_string(&list->out, "system", event->system);
 	buf_putc(&list->out, ',');
 	put_string(&list->out, "event", event->name);
-	buf_printf(&list->out, ",\"id\":%" PRIu32 ",\"enabled\":%s", event->id,
-		   on ? "true" : "false");
+	buf_printf(&list->out, ",\"id\":%u,\"enabled\":%s", id, on ? "true" : "false");
 	if (list->fields)
-		put_json_fields(list, event);
+		r = put_json_fields(list, event);
 	buf_puts(&list->out, "}\n");
+	return r;
 }
 
 /* The format file, with or without its last lines. */
-static void put_fields(struct listing *list, const struct control_event *event)
+static int put_fields(struct listing *list, const struct events_item *event)
 {
-	size_t start = list->out.len;
+	size_t start;
 	char *print;
+	int r;
 
 	buf_printf(&list->out, "system: %s\n", event->system);
-	control_event_format(event, &list->out);
-	if (buf_failed(&list->out))
-		return;
+	start = list->out.len;
+	r = events_format(&list->events, event, &list->out, &list->err);
+	if (r || buf_failed(&list->out))
+		return r;
 	print = strstr(list->out.data + start, "\nprint fmt:");
 	if (print && !list->full) {
 		list->out.len = (size_t)(print - list->out.data);
@@ -104,92 +131,149 @@ static void put_fields(struct listing *list, const struct control_event *event)
 	} else {
 		buf_putc(&list->out, '\n');
 	}
+	return 0;
 }
 
-static void put_event(struct listing *list, const struct control_event *event)
+static int put_event(struct listing *list, const struct events_item *event)
 {
 	if (list->json)
-		put_json(list, event);
-	else if (list->fields)
-		put_fields(list, event);
-	else
-		buf_printf(&list->out, "%s:%s\n", event->system, event->name);
+		return put_json(list, event);
+	if (list->fields)
+		return put_fields(list, event);
+	buf_printf(&list->out, "%s:%s\n", event->system, event->name);
+	return 0;
 }
 
-static bool wanted(const struct listing *list, const struct control_event *event)
+static bool matches(const struct listing *list, const char *text)
+{
+	return !list->pattern || !regexec(&list->re, text, 0, NULL, 0);
+}
+
+static bool wanted(const struct listing *list, const struct events_item *event)
 {
 	struct buf name = BUF_INIT;
 	bool match;
 
-	if (!event->shown)
-		return false;
-	if (!list->pattern)
-		return true;
 	buf_printf(&name, "%s:%s", event->system, event->name);
-	match = name.data && !regexec(&list->re, name.data, 0, NULL, 0);
+	match = name.data && matches(list, name.data);
 	buf_fini(&name);
 	return match;
 }
 
-/* Events are sorted by system, so one look back is enough. */
-static void put_systems(struct listing *list)
+static void put_word(struct listing *list, const char *key, const char *word)
 {
-	const char *last = NULL;
-
-	for (uint32_t i = 0; i < list->registry.nevents; i++) {
-		const struct control_event *event = &list->registry.events[i];
-
-		if (!wanted(list, event) || (last && !strcmp(last, event->system)))
-			continue;
-		last = event->system;
-		if (list->json) {
-			buf_putc(&list->out, '{');
-			put_string(&list->out, "system", event->system);
-			buf_puts(&list->out, "}\n");
-		} else {
-			buf_printf(&list->out, "%s\n", event->system);
-		}
+	if (!list->json) {
+		buf_printf(&list->out, "%s\n", word);
+		return;
 	}
+	buf_putc(&list->out, '{');
+	put_string(&list->out, key, word);
+	buf_puts(&list->out, "}\n");
 }
 
-static int put_all(struct listing *list, struct err *err)
+static int put_events(struct listing *list)
+{
+	const char *last = NULL;
+	int r;
+
+	r = events_load(&list->events, list->source, &list->err);
+	if (r)
+		return r;
+	for (size_t i = 0; !r && i < list->events.n; i++) {
+		const struct events_item *event = &list->events.item[i];
+
+		if (!wanted(list, event))
+			continue;
+		/* Events are sorted by system, so one look back is enough. */
+		if (!list->systems)
+			r = put_event(list, event);
+		else if (!last || strcmp(last, event->system))
+			put_word(list, "system", event->system);
+		last = event->system;
+	}
+	events_fini(&list->events);
+	return r;
+}
+
+/* The words of a file, or the names of instances. */
+static int put_words(struct listing *list)
+{
+	struct buf text = BUF_INIT;
+	char *save, *word;
+	int r;
+
+	if (list->words->file)
+		r = source_read(list->source, list->words->file, &text, &list->err);
+	else if (!source_exists(list->source, "instances"))
+		r = 0;
+	else
+		r = source_list(list->source, "instances", &text, &list->err);
+	for (word = r || !text.data ? NULL : strtok_r(text.data, " \t\n", &save); word;
+	     word = strtok_r(NULL, " \t\n", &save)) {
+		char *slash = list->words->file ? NULL : strrchr(word, '/');
+		char key[16] = "";
+
+		if (slash)
+			*slash = '\0';
+		/* "options" of one is "option". */
+		memcpy(key, list->words->option, strlen(list->words->option) - 1);
+		if (matches(list, word))
+			put_word(list, key, word);
+	}
+	buf_fini(&text);
+	return r;
+}
+
+static int list_source(struct listing *list, const struct opts *opts)
 {
 	int r;
 
-	r = control_refresh(list->control, err);
-	if (!r)
-		r = control_registry_read(&list->registry, &list->control->dir,
-					  CONTROL_REGISTRY_EVENTS, err);
+	r = cmd_open(&list->source, opts, false, &list->err);
 	if (r)
 		return r;
-	if (list->systems && !list->fields)
-		put_systems(list);
-	else
-		for (uint32_t i = 0; i < list->registry.nevents; i++)
-			if (wanted(list, &list->registry.events[i]))
-				put_event(list, &list->registry.events[i]);
-	control_registry_fini(&list->registry);
-	if (buf_failed(&list->out))
-		return err_set(err, -ENOMEM, "out of memory");
-	return cmd_put(list->out.data ? list->out.data : "", list->out.len, err);
+	r = list->words ? put_words(list) : put_events(list);
+	if (!r)
+		r = pager_show(opts, &list->out, &list->err);
+	source_close(list->source);
+	return r;
+}
+
+/* Options that can stand together? An exit status. */
+static int check(struct listing *list, const struct opts *opts)
+{
+	int kinds = list->systems + (opts_value(opts, "events") || list->fields);
+
+	for (size_t i = 0; i < NWORDS; i++) {
+		if (!opts_value(opts, words[i].option))
+			continue;
+		list->words = &words[i];
+		kinds++;
+	}
+	if (list->systems && list->fields)
+		return cmd_misuse(&cmd_list, "list: systems have no fields: -s goes without -F and "
+				  "--full");
+	if (kinds > 1)
+		return cmd_misuse(&cmd_list, "list: one thing at a time: -e, -s, -B, -o, -t or -C");
+	return CMD_DONE;
 }
 
 static int run(const struct opts *opts)
 {
 	struct listing list = {
 		.out = BUF_INIT,
+		.err = ERR_INIT,
 		.pattern = opts_arg(opts, 0),
 		.systems = opts_value(opts, "systems") != NULL,
 		.full = opts_value(opts, "full") != NULL,
 		.fields = opts_value(opts, "fields") || opts_value(opts, "full"),
 		.json = opts_value(opts, "json") != NULL,
 	};
-	struct err err = ERR_INIT;
 	char wrong[128];
 	int r;
 
-	if (list.systems && opts_value(opts, "events"))
-		return cmd_misuse(&cmd_list, "list: -e and -s exclude each other");
+	r = check(&list, opts);
+	if (r)
+		return r;
 	if (list.pattern) {
 		r = regcomp(&list.re, list.pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
 		if (r) {
@@ -197,23 +281,20 @@ static int run(const struct opts *opts)
 			return cmd_misuse(&cmd_list, "list: '%s': %s", list.pattern, wrong);
 		}
 	}
-	r = cmd_open(&list.control, opts, false, &err);
-	if (!r) {
-		r = put_all(&list, &err);
-		control_close(list.control);
-	}
+	r = list_source(&list, opts);
 	if (list.pattern)
 		regfree(&list.re);
 	buf_fini(&list.out);
-	return r ? cmd_fail(&err) : CMD_DONE;
+	return r ? cmd_fail(&list.err) : CMD_DONE;
 }
 
 const struct cmd cmd_list = {
 	.name = "list",
-	.synopsis = "[-e [RE] | -s] [-F] [--full] [--json]",
-	.summary = "list the events that programs brought",
-	.text = "Lists the events that programs have brought to the tracing directory, as\n"
-		"SYSTEM:EVENT. RE is an extended regular expression that is looked for in that.\n",
+	.synopsis = "[-e | -s | -B | -o | -t | -C] [-F] [--full] [--json] [RE]",
+	.summary = "list events and what else there is",
+	.text = "Lists the events that there are: those that programs have brought to the tracing\n"
+		"directory, or the kernel's. They are written SYSTEM:EVENT. RE is an extended regular\n"
+		"expression that is looked for in that, or in what else is listed.\n",
 	.opts = list_opts,
 	.args_max = 1,
 	.run = run,

@@ -13,21 +13,25 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "control/tree.h"
 
 /* This program carries the runtime for markers of its own, but is not to be traced. */
 extern const int ringside_no_attach;
 const int ringside_no_attach = 1;
 
 static const struct cmd *const commands[] = {
-	&cmd_list, &cmd_start, &cmd_stop, &cmd_show, &cmd_clear, &cmd_reset, &cmd_cat, &cmd_write,
-	&cmd_mount, &cmd_umount, &cmd_doctor, &cmd_help,
+	&cmd_list, &cmd_start, &cmd_stop, &cmd_restart, &cmd_set, &cmd_show, &cmd_snapshot, &cmd_stat,
+	&cmd_clear, &cmd_reset, &cmd_cat, &cmd_write, &cmd_mount, &cmd_umount, &cmd_doctor, &cmd_help,
+	&cmd_complete,
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 const struct opt cmd_common[] = {
+	{ 0, "programs", NULL, "about programs: a tracing directory (this is so anyway)" },
 	{ 0, "dir", "DIR", "the tracing directory, instead of $RINGSIDE_DIR" },
+	{ 0, "kernel", NULL, "about the kernel: its tracefs, wherever it is mounted" },
+	{ 0, "tracefs", "DIR", "about the tree of files under DIR" },
+	{ 0, "no-pager", NULL, "long output straight to the terminal" },
 	{ 'h', "help", NULL, "this text" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -55,12 +59,13 @@ bool cmd_colour(int fd)
 	const char *no = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
 
-	return !(no && *no) && term && strcmp(term, "dumb") && isatty(fd);
+	return !(no && *no) && term && *term && strcmp(term, "dumb") && isatty(fd);
 }
 
 static void say(const char *fmt, va_list ap)
 {
-	const char *before = cmd_colour(STDERR_FILENO) ? "\033[1;31m" : "", *after = *before ? "\033[0m" : "";
+	const char *before = cmd_colour(STDERR_FILENO) ? "\033[1;31m" : "";
+	const char *after = *before ? "\033[0m" : "";
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -121,61 +126,98 @@ int cmd_put(const void *bytes, size_t len, struct err *err)
 	return 0;
 }
 
-int cmd_put_piece(void *ctx, const void *bytes, size_t len)
+int cmd_open(struct source **out, const struct opts *opts, bool create, struct err *err)
 {
-	return cmd_put(bytes, len, ctx);
+	struct source_how how = {
+		.dir = opts_value(opts, "dir"),
+		.tracefs = opts_value(opts, "tracefs"),
+		.kernel = opts_value(opts, "kernel") != NULL,
+		.create = create,
+		.escape = isatty(STDOUT_FILENO),
+	};
+
+	if (how.dir && !*how.dir)
+		return err_set(err, -EINVAL, "--dir needs the path of a directory");
+	if (how.tracefs && !*how.tracefs)
+		return err_set(err, -EINVAL, "--tracefs needs the path of a directory");
+	return source_open(out, &how, err);
 }
 
-int cmd_open(struct control **out, const struct opts *opts, bool create, struct err *err)
+int cmd_open_directory(struct control **out, const struct opts *opts, bool create, struct err *err)
 {
 	const char *dir = opts_value(opts, "dir");
-	int r;
 
+	if (opts_value(opts, "kernel") || opts_value(opts, "tracefs"))
+		return err_set(err, -EINVAL, "this is about tracing directories, and not about files that "
+			       "are mounted already");
 	if (dir && !*dir)
 		return err_set(err, -EINVAL, "--dir needs the path of a directory");
-	r = control_open(out, dir, create, err);
-	if (!r)
-		(*out)->escape = isatty(STDOUT_FILENO);
+	return control_open(out, dir, create, err);
+}
+
+bool cmd_parse_cpu(const char *text, int *cpu)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || n > 1000000)
+		return false;
+	*cpu = (int)n;
+	return true;
+}
+
+int cmd_check_cpu(struct source *source, int cpu, struct err *err)
+{
+	struct buf names = BUF_INIT;
+	int last = -1, r = 0;
+	bool found = false;
+
+	if (!source_list(source, "per_cpu", &names, NULL) && names.data) {
+		for (char *save, *name = strtok_r(names.data, "\n", &save); name;
+		     name = strtok_r(NULL, "\n", &save)) {
+			int n;
+
+			if (sscanf(name, "cpu%d", &n) != 1)
+				continue;
+			found |= n == cpu;
+			last = n > last ? n : last;
+		}
+	}
+	if (last >= 0 && !found)
+		r = err_set(err, -ENXIO, "there is no CPU %d: the last one is %d", cpu, last);
+	buf_fini(&names);
 	return r;
 }
 
-int cmd_write_file(const struct opts *opts, const char *path, const char *text)
-{
-	struct control *control;
-	struct err err = ERR_INIT;
-	int r;
-
-	r = cmd_open(&control, opts, false, &err);
-	if (r)
-		return cmd_fail(&err);
-	r = tree_write(control, path, text, strlen(text), TREE_TRUNC, &err);
-	control_close(control);
-	return r ? cmd_fail(&err) : CMD_DONE;
-}
-
-/* How many letters have to be changed, added or left out to make one of the other; at most 99. */
+/*
+ * How many letters have to be changed, added, left out or swapped with the next to make one of the
+ * other; at most 99.
+ */
 static unsigned int distance(const char *a, const char *b)
 {
-	unsigned int row[32], n = (unsigned int)strlen(b);
+	unsigned int rows[3][32], n = (unsigned int)strlen(b), *last = rows[0];
 
 	if (strlen(a) > 30 || n > 30)
 		return 99;
 	for (unsigned int j = 0; j <= n; j++)
-		row[j] = j;
-	for (unsigned int i = 0; a[i]; i++) {
-		unsigned int corner = row[0];
+		last[j] = j;
+	for (unsigned int i = 1; i <= strlen(a); i++) {
+		unsigned int *row = rows[i % 3], *before = rows[(i + 1) % 3];
 
-		row[0] = i + 1;
-		for (unsigned int j = 0; j < n; j++) {
-			unsigned int best = corner + (a[i] != b[j]);
-
-			corner = row[j + 1];
-			best = row[j] + 1 < best ? row[j] + 1 : best;
-			best = corner + 1 < best ? corner + 1 : best;
-			row[j + 1] = best;
+		row[0] = i;
+		for (unsigned int j = 1; j <= n; j++) {
+			row[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
+			row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
+			row[j] = last[j] + 1 < row[j] ? last[j] + 1 : row[j];
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    before[j - 2] + 1 < row[j])
+				row[j] = before[j - 2] + 1;
 		}
+		last = row;
 	}
-	return row[n];
+	return last[n];
 }
 
 static int unknown_command(const char *name)
@@ -183,7 +225,7 @@ static int unknown_command(const char *name)
 	const struct cmd *nearest = commands[0];
 
 	for (size_t i = 1; i < NCOMMANDS; i++)
-		if (distance(name, commands[i]->name) < distance(name, nearest->name))
+		if (!commands[i]->hidden && distance(name, commands[i]->name) < distance(name, nearest->name))
 			nearest = commands[i];
 	if (distance(name, nearest->name) * 2 <= strlen(nearest->name))
 		return cmd_misuse(NULL, "there is no command '%s': did you mean '%s'?", name,
@@ -191,21 +233,38 @@ static int unknown_command(const char *name)
 	return cmd_misuse(NULL, "there is no command '%s'", name);
 }
 
+/* As `ringside help COMMAND` with the same options. */
+static int help_about(const struct cmd *cmd, const struct opts *opts)
+{
+	struct opts about = { calloc((size_t)opts->nitems + 1, sizeof(*about.items)), 0, 1 };
+	int r;
+
+	if (!about.items)
+		return cmd_fail(&(struct err){ -ENOMEM, -1, "out of memory" });
+	about.items[about.nitems++] = (struct opts_item){ NULL, cmd->name };
+	for (int i = 0; i < opts->nitems; i++)
+		if (opts->items[i].opt)
+			about.items[about.nitems++] = opts->items[i];
+	r = cmd_help.run(&about);
+	opts_fini(&about);
+	return r;
+}
+
 static int run(const struct cmd *cmd, const struct opts *opts)
 {
-	if (opts_value(opts, "help")) {
-		char name[32];
-		struct opts_item item = { NULL, name };
-		struct opts about = { &item, 1, 1 };
+	int sources = (opts_value(opts, "dir") || opts_value(opts, "programs")) +
+		      !!opts_value(opts, "kernel") + !!opts_value(opts, "tracefs");
 
-		snprintf(name, sizeof(name), "%s", cmd->name);
-		return cmd_help.run(&about);
-	}
+	if (opts_value(opts, "help"))
+		return help_about(cmd, opts);
 	if (opts->nargs < cmd->args_min)
 		return cmd_misuse(cmd, "%s: something is missing", cmd->name);
 	if (cmd->args_max >= 0 && opts->nargs > cmd->args_max)
 		return cmd_misuse(cmd, "%s: '%s' is too much", cmd->name,
 				  opts_arg(opts, cmd->args_max));
+	if (sources > 1)
+		return cmd_misuse(cmd, "%s: one source at a time: a tracing directory, --kernel or "
+				  "--tracefs", cmd->name);
 	return cmd->run(opts);
 }
 
@@ -218,8 +277,11 @@ static int command_at(int argc, char **argv)
 	int i = 1;
 
 	for (; i < argc && argv[i][0] == '-'; i++)
-		if (!strcmp(argv[i], "--dir"))
-			i++;
+		for (const struct opt *opt = cmd_common; opt->word; opt++)
+			if (opt->arg && !strncmp(argv[i], "--", 2) && !strcmp(argv[i] + 2, opt->word)) {
+				i++;
+				break;
+			}
 	return i < argc ? i : argc;
 }
 
@@ -231,7 +293,7 @@ static int without_command(const struct opts *opts)
 	if (opts_value(opts, "version"))
 		return cmd_put(version, sizeof(version) - 1, &err) ? cmd_fail(&err) : CMD_DONE;
 	if (opts_value(opts, "help"))
-		return cmd_help.run(&(struct opts){ NULL, 0, 0 });
+		return cmd_help.run(opts);
 	return cmd_misuse(NULL, "which command?");
 }
 

@@ -66,7 +66,7 @@ static int serve(const struct opts *opts, const struct mount_how *how)
 	struct err err = ERR_INIT;
 	int r;
 
-	r = cmd_open(&control, opts, true, &err);
+	r = cmd_open_directory(&control, opts, true, &err);
 	if (r)
 		return cmd_fail(&err);
 	r = mount_serve(control, opts_arg(opts, 0), how, &err);
@@ -81,7 +81,7 @@ static int run(const struct opts *opts)
 	struct mount_how how = {
 		.uid = geteuid(),
 		.gid = getegid(),
-		.mode = -1,
+		.mode = 0700,
 		.allow_other = opts_value(opts, "allow-other") != NULL,
 		.foreground = opts_value(opts, "foreground") != NULL,
 	};
@@ -95,7 +95,7 @@ static int run(const struct opts *opts)
 		return cmd_misuse(&cmd_mount, "mount: --mode %s: an octal number such as 750 is "
 				  "needed", mode);
 	if (mode)
-		how.mode = (int)bits;
+		how.mode = (mode_t)bits;
 	/* What runs for long keeps nothing open that somebody else waits for. */
 	if (!how.foreground)
 		close_range(STDERR_FILENO + 1, ~0u, 0);

@@ -54,6 +54,11 @@ static int take_value(struct line *line, const char *rest, const char **value)
 	return 0;
 }
 
+static const char *article(const char *noun)
+{
+	return strchr("AEIO", *noun) ? "an" : "a";
+}
+
 static int parse_word(struct opts *opts, struct line *line, struct err *err)
 {
 	const char *word = line->argv[line->at] + 2;
@@ -67,7 +72,8 @@ static int parse_word(struct opts *opts, struct line *line, struct err *err)
 	if (equals && !opt->arg)
 		return err_set(err, -EINVAL, "option --%s takes no value", opt->word);
 	if (opt->arg && take_value(line, equals ? equals + 1 : NULL, &value))
-		return err_set(err, -EINVAL, "option --%s needs a %s", opt->word, opt->arg);
+		return err_set(err, -EINVAL, "option --%s needs %s %s", opt->word, article(opt->arg),
+			       opt->arg);
 	add(opts, opt, value);
 	return 0;
 }
@@ -84,7 +90,8 @@ static int parse_letters(struct opts *opts, struct line *line, struct err *err)
 		if (!opt)
 			return err_set(err, -EINVAL, "there is no option -%c", *letter);
 		if (opt->arg && take_value(line, letter[1] ? letter + 1 : NULL, &value))
-			return err_set(err, -EINVAL, "option -%c needs a %s", opt->letter, opt->arg);
+			return err_set(err, -EINVAL, "option -%c needs %s %s", opt->letter,
+				       article(opt->arg), opt->arg);
 		add(opts, opt, value);
 		if (opt->arg)
 			break;

@@ -1,28 +1,277 @@
 /*
- * cmd/reset: everything off.
+ * cmd/reset: everything off, and settings as they are in a fresh source.
+ *
+ * A tracing directory as a whole is reset by control_reset(), which also heals a state that cannot be
+ * read. Everything else is a list of files, each written only when it says something else than it
+ * should, because not every source has all of them or lets all of them be written.
  */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cmd/cmd.h"
+#include "cmd/defaults.h"
+#include "cmd/events.h"
+#include "cmd/scope.h"
+
+static const struct opt reset_opts[] = {
+	SCOPE_OPT,
+	{ 'a', "all", NULL, "about every instance" },
+	{ 't', "top", NULL, "about the top buffer, beside those of -B or -a" },
+	{ 'd', "delete", NULL, "remove the instances instead" },
+	{ 'b', "buffer-size", "KB", "size of the buffer for each CPU in KiB afterwards" },
+	{ 0, NULL, NULL, NULL },
+};
+
+/* What is written in order; those that the source does not have are left out. */
+static const struct step {
+	const char *file;
+	const char *text;
+	enum { ALWAYS, IF_OTHER, IF_ALLOWED } when;
+	bool top;	/* of the whole source, so only with the top buffer */
+} steps[] = {
+	{ "tracing_on", "0", ALWAYS, false },
+	{ "current_tracer", "nop", IF_OTHER, false },
+	{ "events/enable", "0", IF_OTHER, false },
+	{ "set_event", "", IF_OTHER, false },
+	{ "set_event_pid", "", IF_OTHER, false },
+	{ "set_event_notrace_pid", "", IF_OTHER, false },
+	{ "set_ftrace_pid", "", IF_ALLOWED, false },
+	{ "set_ftrace_notrace_pid", "", IF_ALLOWED, false },
+	{ "set_ftrace_filter", "", IF_ALLOWED, false },
+	{ "set_ftrace_notrace", "", IF_ALLOWED, false },
+	{ "set_graph_function", "", IF_ALLOWED, true },
+	{ "set_graph_notrace", "", IF_ALLOWED, true },
+	{ "max_graph_depth", "0", IF_OTHER, true },
+	{ "tracing_thresh", "0", IF_OTHER, true },
+	{ "dynamic_events", "", IF_OTHER, true },
+	{ "trace_clock", "local", IF_OTHER, false },
+	{ "buffer_percent", "50", IF_OTHER, false },
+	{ "snapshot", "0", IF_ALLOWED, false },
+	{ "error_log", "", IF_OTHER, false },
+	{ "trace", "", ALWAYS, false },
+};
+
+#define NSTEPS (sizeof(steps) / sizeof(steps[0]))
+
+struct reset {
+	struct source *source;
+	struct scopes scopes;
+	struct events events;
+	struct err err;
+	const char *size;	/* NULL: stays */
+	bool delete;
+};
+
+/* Does the file say that already? */
+static bool says(struct reset *reset, const struct scope *scope, const char *file, const char *text)
+{
+	struct buf now = BUF_INIT;
+	bool same = false;
+	char marked[64];
+
+	snprintf(marked, sizeof(marked), "[%s]", text);
+	if (!scope_read(scope, reset->source, file, &now, NULL)) {
+		const char *data = now.data ? now.data : "";
+		size_t len = strcspn(data, "\n");
+
+		same = (len == strlen(text) && !memcmp(data, text, len)) || strstr(data, marked);
+	}
+	buf_fini(&now);
+	return same;
+}
+
+static int take_step(struct reset *reset, const struct scope *scope, const struct step *step)
+{
+	int r;
+
+	if ((step->top && scope->instance) || !scope_has(scope, reset->source, step->file) ||
+	    (step->when != ALWAYS && says(reset, scope, step->file, step->text)))
+		return 0;
+	r = scope_write(scope, reset->source, step->file, step->text, false,
+			step->when == IF_ALLOWED ? NULL : &reset->err);
+	return step->when == IF_ALLOWED ? 0 : r;
+}
+
+/* Every line of an event's triggers, undone. */
+static int drop_triggers(struct reset *reset, const struct scope *scope, const char *file)
+{
+	struct buf text = BUF_INIT, undo = BUF_INIT;
+	char *save, *line;
+	int r = 0;
+
+	if (scope_read(scope, reset->source, file, &text, NULL) || !text.data) {
+		buf_fini(&text);
+		return 0;
+	}
+	for (line = strtok_r(text.data, "\n", &save); !r && line; line = strtok_r(NULL, "\n", &save)) {
+		char *state = strstr(line, " [");
+
+		if (*line == '#')
+			continue;
+		if (state)
+			*state = '\0';
+		buf_reset(&undo);
+		buf_printf(&undo, "!%s", line);
+		r = buf_failed(&undo) ? err_set(&reset->err, -ENOMEM, "out of memory")
+				      : scope_write(scope, reset->source, file, undo.data, true,
+						    &reset->err);
+	}
+	buf_fini(&undo);
+	buf_fini(&text);
+	return r;
+}
+
+static int reset_conditions(struct reset *reset, const struct scope *scope)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < reset->events.n; i++) {
+		const struct events_item *item = &reset->events.item[i];
+		char file[256];
+
+		/* Events of one source are alike: none has what the first has not. */
+		snprintf(file, sizeof(file), "events/%.80s/%.80s/trigger", item->system, item->name);
+		if (!i && !scope_has(scope, reset->source, file))
+			return 0;
+		r = drop_triggers(reset, scope, file);
+		snprintf(file, sizeof(file), "events/%.80s/%.80s/filter", item->system, item->name);
+		if (!r && scope_has(scope, reset->source, file) &&
+		    !says(reset, scope, file, "none"))
+			r = scope_write(scope, reset->source, file, "0", false, &reset->err);
+	}
+	return r;
+}
+
+static int reset_options(struct reset *reset, const struct scope *scope)
+{
+	struct buf text = BUF_INIT;
+	char *save, *line;
+	int r = 0;
+
+	if (scope_read(scope, reset->source, "trace_options", &text, NULL) || !text.data) {
+		buf_fini(&text);
+		return 0;
+	}
+	for (line = strtok_r(text.data, "\n", &save); !r && line; line = strtok_r(NULL, "\n", &save)) {
+		char other[80];
+
+		if (defaults_option(line, other, sizeof(other)))
+			continue;
+		r = scope_write(scope, reset->source, "trace_options", other, false, &reset->err);
+	}
+	buf_fini(&text);
+	return r;
+}
+
+static int reset_cpumask(struct reset *reset, const struct scope *scope)
+{
+	struct buf mask = BUF_INIT;
+	int r = 0;
+
+	if (scope_has(scope, reset->source, "tracing_cpumask") &&
+	    !defaults_cpumask(reset->source, &mask) &&
+	    !says(reset, scope, "tracing_cpumask", mask.data))
+		r = scope_write(scope, reset->source, "tracing_cpumask", mask.data, false, &reset->err);
+	buf_fini(&mask);
+	return r;
+}
+
+static int reset_buffer(struct reset *reset, const struct scope *scope)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < NSTEPS; i++)
+		r = take_step(reset, scope, &steps[i]);
+	if (!r)
+		r = reset_conditions(reset, scope);
+	if (!r)
+		r = reset_options(reset, scope);
+	if (!r)
+		r = reset_cpumask(reset, scope);
+	if (!r && reset->size)
+		r = scope_write(scope, reset->source, "buffer_size_kb", reset->size, false, &reset->err);
+	if (!r)
+		r = scope_write(scope, reset->source, "tracing_on", "1", false, &reset->err);
+	return r;
+}
+
+static int reset_one(struct reset *reset, const struct scope *scope)
+{
+	char path[SCOPE_PATH];
+
+	if (!scope->instance || !reset->delete)
+		return reset_buffer(reset, scope);
+	return source_rmdir(reset->source, scope_path(path, scope, ""), &reset->err);
+}
+
+/* All of a tracing directory. Its instances come back as new ones. */
+static int reset_directory(struct reset *reset)
+{
+	char path[SCOPE_PATH];
+	int r;
+
+	r = control_reset(source_control(reset->source), &reset->err);
+	for (int i = 0; !r && !reset->delete && i < reset->scopes.n; i++)
+		if (reset->scopes.scope[i].instance)
+			r = source_mkdir(reset->source, scope_path(path, &reset->scopes.scope[i], ""),
+					 &reset->err);
+	for (int i = 0; !r && reset->size && i < (reset->delete ? 1 : reset->scopes.n); i++)
+		r = scope_write(&reset->scopes.scope[i], reset->source, "buffer_size_kb", reset->size,
+				false, &reset->err);
+	return r;
+}
+
+static int reset_files(struct reset *reset)
+{
+	int r = 0;
+
+	/* A tree that does not list its events has no conditions of theirs. */
+	if (source_exists(reset->source, "available_events"))
+		r = events_load(&reset->events, reset->source, &reset->err);
+	/* The top buffer last: what there is of its own, instances may use. */
+	for (int i = reset->scopes.n; !r && i-- > 0;)
+		r = reset_one(reset, &reset->scopes.scope[i]);
+	events_fini(&reset->events);
+	return r;
+}
 
 static int run(const struct opts *opts)
 {
-	struct control *control;
-	struct err err = ERR_INIT;
+	struct reset reset = { .err = ERR_INIT, .size = opts_value(opts, "buffer-size"),
+			       .delete = opts_value(opts, "delete") };
+	bool named = opts_value(opts, "instance") || opts_value(opts, "all") || opts_value(opts, "top");
 	int r;
 
-	r = cmd_open(&control, opts, false, &err);
+	if (reset.size && (strspn(reset.size, "0123456789") != strlen(reset.size) ||
+			   !strtoull(reset.size, NULL, 10)))
+		return cmd_misuse(&cmd_reset, "reset: -b %s: a number of KiB is needed", reset.size);
+	r = cmd_open(&reset.source, opts, false, &reset.err);
 	if (r)
-		return cmd_fail(&err);
-	r = control_reset(control, &err);
-	control_close(control);
-	return r ? cmd_fail(&err) : CMD_DONE;
+		return cmd_fail(&reset.err);
+	if (named)
+		r = scopes_choose(&reset.scopes, opts, reset.source, false, &reset.err);
+	else
+		r = scopes_all(&reset.scopes, reset.source, &reset.err);
+	if (!r) {
+		r = !named && source_control(reset.source) ? reset_directory(&reset)
+							   : reset_files(&reset);
+		scopes_fini(&reset.scopes);
+	}
+	source_close(reset.source);
+	return r ? cmd_fail(&reset.err) : CMD_DONE;
 }
 
 const struct cmd cmd_reset = {
 	.name = "reset",
-	.synopsis = "",
+	.synopsis = "[-B INSTANCE]... [-a] [-t] [-d] [-b KB]",
 	.summary = "switch everything off and forget it",
-	.text = "Switches all events off, throws away what was recorded, and gives the memory back:\n"
-		"the directory is as it was when it was made, but for the events that programs brought.\n"
+	.text = "Switches everything off, throws away what was recorded and brings all settings back to\n"
+		"their defaults, in the top buffer and in all instances, or in those that -B, -a and -t\n"
+		"name. A tracing directory as a whole is then as it was when it was made, but for the\n"
+		"events that programs brought and the names of instances; its memory is given back.\n"
 		"Also gets rid of a state that cannot be read.\n",
+	.opts = reset_opts,
 	.run = run,
 };

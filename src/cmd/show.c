@@ -12,11 +12,12 @@
 
 #include "base/buf.h"
 #include "cmd/cmd.h"
+#include "cmd/pager.h"
+#include "cmd/scope.h"
 #include "control/rows.h"
-#include "control/tree.h"
+#include "control/text.h"
 #include "decode/page.h"
 #include "report/json.h"
-#include "report/trace.h"
 
 #define PIECE 65536
 
@@ -24,7 +25,9 @@ static const struct opt show_opts[] = {
 	{ 'c', "cpu", "CPU", "only what happened on this CPU" },
 	{ 'p', "pipe", NULL, "follow: print and take away what comes, until Ctrl-C" },
 	{ 't', "timeout", "SECONDS", "with -p: end after that time" },
-	{ 0, "json", NULL, "one JSON object a line" },
+	{ 's', "snapshot", NULL, "the snapshot instead of the buffer" },
+	{ 'B', "instance", "INSTANCE", "of this instance" },
+	{ 0, "json", NULL, "one JSON object a line; of a tracing directory" },
 	{ 0, NULL, NULL, NULL },
 };
 
@@ -37,13 +40,17 @@ static void on_signal(int number)
 }
 
 struct show {
-	struct control *control;
+	struct source *source;
 	struct control_rows *rows;
+	struct control_text text;	/* how rows become lines */
+	struct scope scope;
+	struct pager pager;
 	struct buf out;
 	struct err err;
 	int cpu;		/* -1: all */
 	bool json;
 	bool follow;
+	bool snapshot;
 	int64_t deadline_ms;	/* -1: none */
 };
 
@@ -63,26 +70,23 @@ static int settle(void *ctx)
 
 	if (!show->out.len)
 		return 0;
-	r = cmd_put(show->out.data, show->out.len, &show->err);
+	r = pager_put(&show->pager, show->out.data, show->out.len);
 	buf_reset(&show->out);
 	return r;
 }
 
 static void put_row(struct show *show, const struct control_row *row)
 {
-	const struct decode_ctx *ctx = control_rows_ctx(show->rows);
-
-	if (row->lost == PAGE_LOST_UNKNOWN && show->json)
+	if (!show->json) {
+		control_text_row(&show->text, &show->out, row);
+		return;
+	}
+	if (row->lost == PAGE_LOST_UNKNOWN)
 		buf_printf(&show->out, "{\"cpu\":%d,\"lost\":null}\n", row->row.cpu);
-	else if (row->lost && show->json)
+	else if (row->lost)
 		buf_printf(&show->out, "{\"cpu\":%d,\"lost\":%" PRIu64 "}\n", row->row.cpu,
 			   row->lost);
-	else if (row->lost)
-		report_trace_lost(&show->out, row->row.cpu, row->lost);
-	if (show->json)
-		report_json_line(&show->out, &row->row, ctx);
-	else
-		report_trace_line(&show->out, &row->row, ctx, 0);
+	report_json_line(&show->out, &row->row, control_rows_ctx(show->rows));
 }
 
 /* Waits for more. 0 when there may be, 1 when it is time to end. */
@@ -98,8 +102,10 @@ static int wait(struct show *show)
 }
 
 /* Time to end, by the clock or by the person. */
-static bool over(const struct show *show)
+static bool over(void *ctx)
 {
+	const struct show *show = ctx;
+
 	return interrupted || (show->deadline_ms >= 0 && show->follow && now_ms() >= show->deadline_ms);
 }
 
@@ -134,27 +140,52 @@ static int put_rows(struct show *show)
 
 static int show_rows(struct show *show)
 {
+	struct control *control = source_control(show->source);
 	struct control_rows_how how = { .cpu = show->cpu, .consume = show->follow,
-					.settle = settle, .ctx = show };
-	int r;
+					.snapshot = show->snapshot, .settle = settle, .ctx = show };
+	int index, r;
 
-	r = control_refresh(show->control, &show->err);
-	if (!r)
-		r = control_rows_open(&show->rows, show->control, &how, &show->err);
+	r = control_refresh(control, &show->err);
 	if (r)
 		return r;
+	index = control_state_buffer(&control->state, show->scope.instance ? show->scope.instance : "");
+	if (index < 0)
+		return err_set(&show->err, -ENODEV, "the instance is gone");
+	how.buffer = (uint32_t)index;
+	/* JSON has escapes of its own. */
+	if (show->json)
+		control->escape = false;
+	r = control_rows_open(&show->rows, control, &how, &show->err);
+	if (r)
+		return r;
+	control_text_init(&show->text, &control->state.buffers[index], &control->state.buffers[0],
+			  show->rows, false);
 	r = put_rows(show);
+	control_text_fini(&show->text);
 	control_rows_close(show->rows);
 	return r;
 }
 
+static int put_piece(void *ctx, const void *bytes, size_t len)
+{
+	struct show *show = ctx;
+
+	return pager_put(&show->pager, bytes, len);
+}
+
 static int show_text(struct show *show)
 {
-	char path[64] = "trace";
+	const char *name = show->snapshot ? "snapshot" : show->follow ? "trace_pipe" : "trace";
+	char file[64], path[SCOPE_PATH];
 
 	if (show->cpu >= 0)
-		snprintf(path, sizeof(path), "per_cpu/cpu%d/trace", show->cpu);
-	return tree_pump(show->control, path, cmd_put_piece, &show->err, &show->err);
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/%s", show->cpu, name);
+	else
+		snprintf(file, sizeof(file), "%s", name);
+	scope_path(path, &show->scope, file);
+	if (show->follow)
+		return source_follow(show->source, path, put_piece, over, show, &show->err);
+	return source_pump(show->source, path, put_piece, show, &show->err);
 }
 
 static void catch_signals(void)
@@ -165,20 +196,6 @@ static void catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
-}
-
-/* A whole number that fits, or false. */
-static bool parse_cpu(const char *text, int *cpu)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || n > 1000000)
-		return false;
-	*cpu = (int)n;
-	return true;
 }
 
 static bool parse_timeout(const char *text, int64_t *deadline_ms)
@@ -193,44 +210,71 @@ static bool parse_timeout(const char *text, int64_t *deadline_ms)
 	return true;
 }
 
+/* Everything is checked: prints it, through a pager unless it is followed. */
+static int show_source(struct show *show, const struct opts *opts)
+{
+	unsigned int flags = (show->json ? 0 : PAGER_TRACE) | (show->follow ? PAGER_STRAIGHT : 0);
+	int r;
+
+	pager_begin(&show->pager, opts, flags, &show->err);
+	if (show->follow)
+		catch_signals();
+	if (source_control(show->source) && (show->json || show->follow))
+		r = show_rows(show);
+	else
+		r = show_text(show);
+	return pager_end(&show->pager, r);
+}
+
+/* What the source has to have. */
+static int check_source(struct show *show)
+{
+	int r;
+
+	r = scope_check(&show->scope, show->source, &show->err);
+	if (!r && show->cpu >= 0)
+		r = cmd_check_cpu(show->source, show->cpu, &show->err);
+	if (!r && show->json && !source_control(show->source))
+		r = err_set(&show->err, -EOPNOTSUPP, "--json is for tracing directories: %.300s has text "
+			    "only", source_name(show->source));
+	return r;
+}
+
 static int run(const struct opts *opts)
 {
 	struct show show = {
 		.out = BUF_INIT,
 		.err = ERR_INIT,
+		.scope = { .instance = opts_value(opts, "instance") },
 		.cpu = -1,
 		.json = opts_value(opts, "json") != NULL,
 		.follow = opts_value(opts, "pipe") != NULL,
+		.snapshot = opts_value(opts, "snapshot") != NULL,
 		.deadline_ms = -1,
 	};
 	const char *cpu = opts_value(opts, "cpu"), *timeout = opts_value(opts, "timeout");
 	int r;
 
-	if (cpu && !parse_cpu(cpu, &show.cpu))
+	if (cpu && !cmd_parse_cpu(cpu, &show.cpu))
 		return cmd_misuse(&cmd_show, "show: -c %s: the number of a CPU is needed", cpu);
 	if (timeout && (!show.follow || !parse_timeout(timeout, &show.deadline_ms)))
 		return cmd_misuse(&cmd_show, "show: --timeout takes seconds and goes with -p");
-	r = cmd_open(&show.control, opts, false, &show.err);
+	if (show.snapshot && show.follow)
+		return cmd_misuse(&cmd_show, "show: a snapshot stands still: -s goes without -p");
+	r = cmd_open(&show.source, opts, false, &show.err);
 	if (r)
 		return cmd_fail(&show.err);
-	if (show.cpu >= 0 && (uint32_t)show.cpu >= show.control->dir.ncpu)
-		r = err_set(&show.err, -ENXIO, "there is no CPU %d: the last one is %" PRIu32,
-			    show.cpu, show.control->dir.ncpu - 1);
-	/* JSON has escapes of its own. */
-	if (show.json)
-		show.control->escape = false;
-	if (!r && show.follow)
-		catch_signals();
+	r = check_source(&show);
 	if (!r)
-		r = show.json || show.follow ? show_rows(&show) : show_text(&show);
-	control_close(show.control);
+		r = show_source(&show, opts);
+	source_close(show.source);
 	buf_fini(&show.out);
 	return r ? cmd_fail(&show.err) : CMD_DONE;
 }
 
 const struct cmd cmd_show = {
 	.name = "show",
-	.synopsis = "[-c CPU] [--json] [-p [--timeout SECONDS]]",
+	.synopsis = "[-c CPU] [-B INSTANCE] [--json] [-s | -p [--timeout SECONDS]]",
 	.summary = "print what was recorded",
 	.text = "Prints the events of all programs in order of time, in the layout of the kernel's\n"
 		"`trace` file. They stay in the buffer; with -p they are taken out of it as they come,\n"

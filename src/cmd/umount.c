@@ -9,7 +9,7 @@ static int end_all(const struct opts *opts, struct err *err)
 	struct control *control;
 	int r;
 
-	r = cmd_open(&control, opts, false, err);
+	r = cmd_open_directory(&control, opts, false, err);
 	if (r)
 		return r;
 	r = mount_end_all(control, err);
@@ -34,8 +34,7 @@ const struct cmd cmd_umount = {
 	.synopsis = "[DIR]",
 	.summary = "unmount the tracing tree",
 	.text = "Unmounts the tree from the directory DIR; without DIR, from wherever you have mounted\n"
-		"this tracing directory, and mounts of yours that have lost their server, too. What is\n"
-		"switched on and what was recorded stays as it is.\n",
+		"this tracing directory. What is switched on and what was recorded stays as it is.\n",
 	.args_max = 1,
 	.run = run,
 };

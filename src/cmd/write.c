@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "control/tree.h"
 
 static const struct opt write_opts[] = {
 	{ 'a', "append", NULL, "as `>>` would: keep what the file says already" },
@@ -14,16 +13,15 @@ static const struct opt write_opts[] = {
 static int run(const struct opts *opts)
 {
 	const char *path = opts_arg(opts, 0), *text = opts_arg(opts, 1);
-	unsigned int flags = opts_value(opts, "append") ? 0 : TREE_TRUNC;
-	struct control *control;
+	struct source *source;
 	struct err err = ERR_INIT;
 	int r;
 
-	r = cmd_open(&control, opts, true, &err);
+	r = cmd_open(&source, opts, true, &err);
 	if (r)
 		return cmd_fail(&err);
-	r = tree_write(control, path, text, strlen(text), flags, &err);
-	control_close(control);
+	r = source_write(source, path, text, strlen(text), opts_value(opts, "append"), &err);
+	source_close(source);
 	return r ? cmd_fail(&err) : CMD_DONE;
 }
 
@@ -35,6 +33,7 @@ const struct cmd cmd_write = {
 		"tracefs, for example `ringside write events/shop/enable 1`. All of TEXT is checked\n"
 		"before any of it takes effect.\n",
 	.opts = write_opts,
+	.arg = "FILE",
 	.args_min = 2,
 	.args_max = 2,
 	.verbatim = 2,

@@ -172,6 +172,9 @@ int control_buffer_resize_cpu(struct control *control, struct state_buffer *buff
 		cpus[cpu] = (uint32_t)npages;
 		r = replace(control, buffer, cpus, err);
 	}
+	/* All alike again: that is the buffer's size from now on. */
+	if (!r && !control_set_shape(control, &buffer->live, cpus))
+		buffer->npages = (uint32_t)npages;
 	free(cpus);
 	return r;
 }
@@ -291,14 +294,30 @@ int control_buffer_clear(struct control *control, struct state_buffer *buffer, s
 	return renew(control, buffer, err);
 }
 
+/* Adds up what nobody read in the retired sets, for each CPU. The caller frees it. */
+static uint64_t *count_retired(struct control *control, const struct state_buffer *buffer)
+{
+	uint32_t ncpu = control->dir.ncpu;
+	uint64_t *sum = calloc(ncpu, 2 * sizeof(*sum));
+
+	for (uint32_t i = 0; sum && i < buffer->nretired; i++)
+		if (!control_set_unread(control, &buffer->retired[i], sum + ncpu))
+			for (uint32_t cpu = 0; cpu < ncpu; cpu++)
+				sum[cpu] += sum[ncpu + cpu];
+	return sum;
+}
+
 int control_buffer_snapshot(struct control *control, struct state_buffer *buffer, struct err *err)
 {
 	uint32_t *cpus = shape(control, buffer);
+	/* There is room for one set in a snapshot: what older ones held is lost, and the next events tell so. */
+	uint64_t *lost = count_retired(control, buffer);
 	struct state_set set;
 	int r;
 
-	r = make(control, buffer, cpus, NULL, &set, err);
+	r = make(control, buffer, cpus, lost, &set, err);
 	free(cpus);
+	free(lost);
 	if (!r)
 		r = control_limbo_add(control, &buffer->snapshot, err);
 	if (!r)

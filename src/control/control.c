@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "control/buffer.h"
+#include "control/errors.h"
 #include "control/file.h"
 #include "control/hints.h"
 #include "control/pause.h"
@@ -215,5 +216,7 @@ int control_reset(struct control *control, struct err *err)
 		err_set(err, r, "%s", unreadable.text);
 	else
 		r = control_buffers_drop(control, err);
+	if (!r)
+		control_errors_forget(control);
 	return control_end(control, r, err);
 }

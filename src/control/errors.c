@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 #define ERRORS_SHOWN 8
-#define ERRORS_MAX 128		/* of all buffers */
+#define ERRORS_MAX (STATE_BUFFERS_MAX * ERRORS_SHOWN)
+#define LOCK_TRIES 100
 #define ERRORS_MAGIC 0x73726f7272655352ull
 
 struct entry {
@@ -35,6 +36,19 @@ struct entry {
 };
 static_assert(sizeof(struct entry) == 552, "entry");
 
+/* Whoever keeps the lock for ever keeps nobody from going on. */
+static bool lock(int fd)
+{
+	struct timespec pause = { 0, 1000000 };
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 /* The file, locked, with all that is in it. The caller closes it. */
 static int load(const struct control *control, bool create, struct entry *entries)
 {
@@ -45,7 +59,7 @@ static int load(const struct control *control, bool create, struct entry *entrie
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || flock(fd, LOCK_EX)) {
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !lock(fd)) {
 		close(fd);
 		return -1;
 	}
@@ -93,25 +107,45 @@ static void fill(struct entry *entry, const struct node_request *request, const 
 	put_clean(entry->command, sizeof(entry->command), request->text, request->len);
 }
 
+/* Where the next one goes: a buffer that has its share gives up its own oldest, so that none pushes out another's. */
+static int choose(const struct entry *entries, uint64_t born, uint64_t *newest)
+{
+	int oldest = 0, own = -1, nown = 0;
+
+	*newest = 0;
+	for (int i = 0; i < ERRORS_MAX; i++) {
+		if (entries[i].number < entries[oldest].number)
+			oldest = i;
+		if (entries[i].number > *newest)
+			*newest = entries[i].number;
+		if (!entries[i].number || entries[i].born != born)
+			continue;
+		nown++;
+		if (own < 0 || entries[i].number < entries[own].number)
+			own = i;
+	}
+	return nown < ERRORS_SHOWN ? oldest : own;
+}
+
 void control_errors_add(const struct node_request *request, const char *path, const struct err *err)
 {
 	struct entry *entries = calloc(ERRORS_MAX, sizeof(*entries));
-	int oldest = 0, fd = entries ? load(request->control, true, entries) : -1;
-	uint64_t number = 0;
+	int place, fd = entries ? load(request->control, true, entries) : -1;
+	uint64_t newest;
 
 	if (fd >= 0) {
-		for (int i = 0; i < ERRORS_MAX; i++) {
-			if (entries[i].number < entries[oldest].number)
-				oldest = i;
-			if (entries[i].number > number)
-				number = entries[i].number;
-		}
-		fill(&entries[oldest], request, path, err);
-		entries[oldest].number = number + 1;
-		store(fd, entries, oldest);
+		place = choose(entries, request->born, &newest);
+		fill(&entries[place], request, path, err);
+		entries[place].number = newest + 1;
+		store(fd, entries, place);
 		close(fd);
 	}
 	free(entries);
+}
+
+void control_errors_forget(const struct control *control)
+{
+	(void)unlinkat(control->dir.dir, "errors", 0);
 }
 
 void control_errors_clear(const struct control *control, uint64_t born)

@@ -12,6 +12,9 @@
 /* What was written to `path` was refused, `err` says why. */
 void control_errors_add(const struct node_request *request, const char *path, const struct err *err);
 
+/* Forgets all of them. */
+void control_errors_forget(const struct control *control);
+
 /* Forgets those of the buffer that was born then. */
 void control_errors_clear(const struct control *control, uint64_t born);
 

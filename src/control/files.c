@@ -124,22 +124,24 @@ static int digit_of(char c)
 	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
 
-/* Reads the mask from its end; a comma stands between groups of eight digits at most. */
+/* Reads the mask from its end; a comma stands between groups of one to eight digits. */
 static int parse_cpumask(const char *text, uint64_t on[SEGMENT_NCPU_MAX / 64], uint32_t ncpu,
 			 struct err *err)
 {
 	size_t at = strlen(text);
-	uint32_t bit = 0;
+	uint32_t bit = 0, digits = 0;
 
 	if (!at)
 		return err_set(err, -EINVAL, "which CPUs? A mask in hexadecimal is needed");
 	while (at-- > 0) {
-		if (text[at] == ',') {
+		if (text[at] == ',' && at && digits) {
 			bit = (bit + 31) / 32 * 32;
+			digits = 0;
 			continue;
 		}
-		if (!isxdigit((unsigned char)text[at]))
-			return err_set(err, -EINVAL, "'%.40s' is no mask in hexadecimal", text);
+		if (!isxdigit((unsigned char)text[at]) || digits++ == 8)
+			return err_set(err, -EINVAL, "'%.40s' is no mask in hexadecimal, with a comma "
+				       "before each eight digits", text);
 		for (int i = 0; i < 4; i++, bit++) {
 			if (!(digit_of(text[at]) >> i & 1))
 				continue;
@@ -159,6 +161,8 @@ int node_cpumask_write(struct node_request *request, struct err *err)
 	struct state_buffer *buffer;
 	int r;
 
+	if (request->len >= sizeof(word))
+		return err_set(err, -EOVERFLOW, "there are not so many CPUs");
 	node_word(request, word, sizeof(word));
 	r = parse_cpumask(word, on, ncpu, err);
 	if (!r)

@@ -32,19 +32,29 @@ struct raw {
 	char id_and_data[RAW_MAX + 4];
 };
 
-/* Rings for the buffer, the state that says so, and the runtime attached. */
+/* Does the buffer, as it is now, take what is written to such a file? */
+static int check_open(struct node_request *request, bool marker, struct err *err)
+{
+	const struct state_buffer *buffer = node_buffer(request);
+	int r = node_refresh(request, err);
+
+	if (r)
+		return r;
+	if (marker && !(buffer->flags & BUFFER_MARKERS))
+		return err_set(err, -EINVAL, "markers are off: `ringside write options/markers 1` "
+			       "first");
+	if (!(buffer->flags & BUFFER_ON))
+		return err_set(err, -EBADF, "tracing is off: `ringside write tracing_on 1` first");
+	return 0;
+}
+
+/* Rings for the buffer, the state that says so, and the runtime attached: when all else is known to be right. */
 static int prepare(struct node_request *request, struct err *err)
 {
 	struct control *control = request->control;
-	const struct state_buffer *buffer = node_buffer(request);
-	int r;
+	int r = 0;
 
-	r = node_refresh(request, err);
-	if (r)
-		return r;
-	if (!(buffer->flags & BUFFER_ON))
-		return err_set(err, -EBADF, "tracing is off: `ringside write tracing_on 1` first");
-	if (!buffer->live.offset) {
+	if (!node_buffer(request)->live.offset) {
 		r = node_begin(request, err);
 		if (r)
 			return r;
@@ -85,10 +95,9 @@ int node_marker_write(struct node_request *request, struct err *err)
 
 	if (!len)
 		return 0;
-	if (!(node_buffer(request)->flags & BUFFER_MARKERS))
-		return err_set(err, -EINVAL, "markers are off: `ringside write options/markers 1` "
-			       "first");
-	r = prepare(request, err);
+	r = check_open(request, true, err);
+	if (!r)
+		r = prepare(request, err);
 	if (r)
 		return r;
 	memcpy(mark.text, request->text, len);
@@ -106,13 +115,11 @@ int node_marker_raw_write(struct node_request *request, struct err *err)
 
 	if (!request->len)
 		return 0;
-	if (!(node_buffer(request)->flags & BUFFER_MARKERS))
-		return err_set(err, -EINVAL, "markers are off: `ringside write options/markers 1` "
-			       "first");
-	if (request->len < 4 || request->len > sizeof(raw.id_and_data))
-		return err_set(err, -EINVAL, "four bytes of id and up to %u of data are needed",
-			       RAW_MAX);
-	r = prepare(request, err);
+	r = check_open(request, true, err);
+	if (!r && (request->len < 4 || request->len > sizeof(raw.id_and_data)))
+		r = err_set(err, -EINVAL, "four bytes of id and up to %u of data are needed", RAW_MAX);
+	if (!r)
+		r = prepare(request, err);
 	if (r)
 		return r;
 	memcpy(raw.id_and_data, request->text, request->len);
@@ -131,7 +138,7 @@ int node_inject_write(struct node_request *request, struct err *err)
 	if (!request->len)
 		return 0;
 	err = err ? err : &own;
-	r = prepare(request, err);
+	r = check_open(request, false, err);
 	if (r)
 		return r;
 	events = control_events(request->control, err);
@@ -141,5 +148,7 @@ int node_inject_write(struct node_request *request, struct err *err)
 	if (!event)
 		return err_set(err, -ENODEV, "is gone");
 	r = control_inject(&injection, event, request->text, request->len, err);
+	if (!r)
+		r = prepare(request, err);
 	return r ? r : put(request, event->id, injection.record, injection.len, err);
 }

@@ -16,12 +16,13 @@ struct tree_file {
 	struct node_request request;
 	const struct node *node;
 	char *path;
-	void *flow;		/* NULL until it is first read, and when it ended */
-	bool flowing;
+	unsigned int flags;	/* TREE_* that it was opened with */
+	bool made;		/* text nodes: out holds the text */
+	void *flow;
+	bool flowing;		/* flow is open */
 	bool ended;
 	uint64_t base;		/* offset of out's first byte */
 	size_t given;		/* followed files: bytes of out that were read */
-	bool written;
 };
 
 static bool is_followed(const struct node *node)
@@ -59,6 +60,13 @@ static int write_node(struct node_request *request, const struct node *node, con
 	return r ? refuse(request, node, path, r, err) : 0;
 }
 
+/* Does it begin when it is opened? Who takes events out keeps others from it, who pauses keeps them from coming. */
+static bool begins_at_open(const struct tree_file *file)
+{
+	return is_followed(file->node) ||
+	       (file->node->flow && node_buffer(&file->request)->flags & BUFFER_PAUSE_ON_TRACE);
+}
+
 static int may(const struct node *node, const char *path, unsigned int flags, struct err *err)
 {
 	if (flags & TREE_READ && !node_reads(node))
@@ -84,7 +92,7 @@ static int flow_start(struct tree_file *file, struct err *err)
 
 static void flow_stop(struct tree_file *file)
 {
-	if (file->flowing && file->node->flow)
+	if (file->flowing)
 		file->node->flow->close(&file->request, file->flow);
 	file->flowing = false;
 	buf_reset(&file->request.out);
@@ -113,6 +121,7 @@ int tree_open(struct tree_file **out, struct control *control, const char *path,
 
 	if (!file)
 		return err_set(err, -ENOMEM, "out of memory");
+	file->flags = flags;
 	file->request.control = control;
 	file->request.out = (struct buf)BUF_INIT;
 	file->path = strdup(path);
@@ -122,8 +131,7 @@ int tree_open(struct tree_file **out, struct control *control, const char *path,
 		r = may(file->node, path, flags, err);
 	if (!r && flags & TREE_TRUNC && file->node->flags & NODE_AT_OPEN)
 		r = truncate(file, err);
-	/* Who takes events out keeps others from it from the beginning. */
-	if (!r && flags & TREE_READ && is_followed(file->node)) {
+	if (!r && flags & TREE_READ && begins_at_open(file)) {
 		r = flow_start(file, err);
 		if (r)
 			err_prefix(err, "%.200s: ", path);
@@ -142,7 +150,7 @@ int tree_close(struct tree_file *file, struct err *err)
 	int r = 0;
 
 	flow_stop(file);
-	if (file->written && file->node->flags & NODE_AT_CLOSE)
+	if (file->flags & TREE_WRITE && file->node->flags & NODE_AT_CLOSE)
 		r = write_node(&file->request, file->node, file->path, err);
 	buf_fini(&file->request.out);
 	free(file->path);
@@ -157,14 +165,15 @@ static int text_reach(struct tree_file *file, uint64_t offset, size_t len, struc
 	int r;
 
 	if (!file->node->flow) {
-		if (!offset || !file->flowing) {
+		if (!offset || !file->made) {
 			buf_reset(out);
+			file->made = false;
 			r = node_refresh(&file->request, err);
 			if (!r)
 				r = file->node->read(&file->request, err);
 			if (r)
 				return r;
-			file->flowing = true;
+			file->made = true;
 		}
 		return offset < out->len;
 	}
@@ -203,11 +212,10 @@ ssize_t tree_file_read(struct tree_file *file, void *bytes, size_t len, uint64_t
 	size_t at, n;
 	int r;
 
-	if (!node_reads(file->node))
-		return err_set(err, -EBADF, "%.200s: can only be written", file->path);
+	if (!(file->flags & TREE_READ))
+		return err_set(err, -EBADF, "%.200s: was not opened for reading", file->path);
 	if (!len)
 		return 0;
-	/* A text node's buffer is no flow: it has nothing to close. */
 	r = followed ? follow_reach(file, len, err) : text_reach(file, offset, len, err);
 	if (r >= 0 && buf_failed(out))
 		r = err_set(err, -ENOMEM, "out of memory");
@@ -228,7 +236,7 @@ int tree_wait(struct tree_file *file, int timeout_ms, struct err *err)
 {
 	int r;
 
-	if (!is_followed(file->node) || file->given < file->request.out.len)
+	if (!file->flowing || !is_followed(file->node) || file->given < file->request.out.len)
 		return 1;
 	r = node_refresh(&file->request, err);
 	return r ? r : file->node->flow->wait(&file->request, file->flow, timeout_ms, err);
@@ -256,7 +264,7 @@ int tree_map_turn(struct tree_file *file, struct err *err)
 
 bool tree_ready(struct tree_file *file)
 {
-	if (!is_followed(file->node) || file->given < file->request.out.len)
+	if (!file->flowing || !is_followed(file->node) || file->given < file->request.out.len)
 		return true;
 	return !node_refresh(&file->request, NULL) &&
 	       file->node->flow->ready(&file->request, file->flow);
@@ -267,9 +275,8 @@ ssize_t tree_file_write(struct tree_file *file, const char *text, size_t len,
 {
 	int r;
 
-	if (!node_writes(file->node))
-		return err_set(err, -EBADF, "%.200s: can only be read", file->path);
-	file->written = true;
+	if (!(file->flags & TREE_WRITE))
+		return err_set(err, -EBADF, "%.200s: was not opened for writing", file->path);
 	if (file->node->flags & NODE_AT_CLOSE)
 		return (ssize_t)len;
 	file->request.text = text;
@@ -360,5 +367,6 @@ int tree_write(struct control *control, const char *path, const char *text, size
 		request.text += request.taken;
 		request.len -= request.taken;
 	} while (!r && request.len && request.taken);
+	buf_fini(&request.out);
 	return r;
 }

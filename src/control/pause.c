@@ -46,10 +46,13 @@ int control_pause(struct control *control, uint32_t place, struct err *err)
 		r = err_set(err, -ENOLCK, "%s/control: cannot be locked", control->dir.path);
 	if (!r)
 		r = control_begin(control, err);
+	if (!r) {
+		control->state.buffers[place].flags |= BUFFER_PAUSED;
+		r = control_commit(control, err);
+	}
 	if (r)
-		return r;
-	control->state.buffers[place].flags |= BUFFER_PAUSED;
-	return control_commit(control, err);
+		lock(control, F_UNLCK, place);
+	return r;
 }
 
 void control_resume(struct control *control, uint32_t place)

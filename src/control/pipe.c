@@ -56,16 +56,17 @@ static int pipe_more(struct node_request *request, void *flow, size_t want, stru
 	const struct state_buffer *buffer = node_buffer(request);
 	struct pipe *pipe = flow;
 	struct control_row row;
+	size_t start = request->out.len;
 	int r = 1;
 
-	while (request->out.len < want && pipe->left &&
+	while (request->out.len - start < want && pipe->left &&
 	       (r = control_rows_next(pipe->rows, &row, err)) == 1) {
 		control_text_row(&pipe->text, &request->out, &row);
 		pipe->left--;
 	}
 	if (r < 0)
 		return r;
-	if (request->out.len) {
+	if (request->out.len > start) {
 		pipe->read = true;
 		return 1;
 	}
@@ -218,21 +219,24 @@ static int raw_more(struct node_request *request, void *flow, size_t want, struc
 {
 	struct raw *raw = flow;
 	struct stream_page info;
+	size_t made = 0, size = 0;
 	int r = raw_follow(request, raw, err);
 
 	if (!r)
 		r = raw_room(raw);
-	while (!r && raw->left && (!request->out.len || request->out.len + raw->page_size <= want)) {
+	while (!r && raw->left && (!made || made + size <= want)) {
 		r = stream_next(raw->stream, raw->page, &info);
 		if (r <= 0)
 			break;
 		raw->left -= raw->left < info.events ? raw->left : info.events;
-		buf_add(&request->out, raw->page, stream_page_size(raw->stream));
+		size = stream_page_size(raw->stream);
+		made += size;
+		buf_add(&request->out, raw->page, size);
 		r = buf_failed(&request->out) ? -ENOMEM : 0;
 	}
 	if (r < 0)
 		return err && err->code ? r : err_set(err, r, "cannot be read: %s", strerror(-r));
-	return request->out.len ? 1 : -EAGAIN;
+	return made ? 1 : -EAGAIN;
 }
 
 static int raw_wait(struct node_request *request, void *flow, int timeout_ms, struct err *err)
@@ -294,13 +298,13 @@ const struct node_flow node_snapshot_raw_flow = {
 	snapshot_raw_open, raw_more, raw_close, raw_wait, raw_ready, NULL, NULL,
 };
 
-int control_pipe_drain(struct node_request *request, struct err *err)
+int control_pipe_drain(struct node_request *request, bool snapshot, struct err *err)
 {
 	void *flow;
 	int r;
 
 	request->once = true;
-	r = raw_open(request, &flow, err);
+	r = raw_start(request, &flow, snapshot, err);
 	while (!r && raw_more(request, flow, 0, err) == 1)
 		buf_reset(&request->out);
 	if (!r)

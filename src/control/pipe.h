@@ -6,7 +6,7 @@
 
 #include "control/node.h"
 
-/* Takes out, for nobody, all that the request's CPU has now. */
-int control_pipe_drain(struct node_request *request, struct err *err);
+/* Takes out, for nobody, all that the request's CPU has now, or had when it was set aside. */
+int control_pipe_drain(struct node_request *request, bool snapshot, struct err *err);
 
 #endif

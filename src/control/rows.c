@@ -43,6 +43,7 @@ struct control_rows {
 	bool settled;		/* nothing was handed out since positions were last stored */
 	struct stream_stats sum;	/* of all lanes when they were opened */
 	uint64_t born;
+	uint64_t published;	/* the state that the lanes were last told: the handle's may be newer */
 	struct state_buffer shown;	/* the buffer as the lanes see it */
 };
 
@@ -120,7 +121,8 @@ static int follow(struct control_rows *rows, struct err *err)
 	for (int i = 0; i < FOLLOW_TRIES && !r; i++) {
 		struct state_buffer before = rows->shown;
 
-		if (control_state_current(&control->state, &control->dir))
+		if (rows->published == control->state.published &&
+		    control_state_current(&control->state, &control->dir))
 			return gone;
 		r = control_refresh(control, err);
 		if (!r)
@@ -128,6 +130,8 @@ static int follow(struct control_rows *rows, struct err *err)
 		gone |= lost_sets(&before, &rows->shown);
 		for (uint32_t j = 0; !r && j < rows->nlanes; j++)
 			r = stream_update(rows->lanes[j].stream, &rows->shown, err);
+		if (!r)
+			rows->published = control->state.published;
 	}
 	return r ? r : err_set(err, -EBUSY, "the buffer changes too often to be read");
 }
@@ -208,6 +212,7 @@ int control_rows_open(struct control_rows **out, struct control *control,
 		r = lane_open(rows, &rows->lanes[i], how->cpu < 0 ? i : (uint32_t)how->cpu, err);
 	for (uint32_t i = 0; !r && i < rows->nlanes; i++)
 		rows->streams[i] = rows->lanes[i].stream;
+	rows->published = control->state.published;
 	if (!r)
 		r = follow(rows, err);
 	if (r >= 0)

@@ -61,8 +61,7 @@ void control_state_default(struct control_state *state)
 	state->npids = 0;
 	state->cmdlines = 0;
 	memset(state->buffers, 0, sizeof(state->buffers));
-	/* The top buffer was always there. */
-	control_buffer_default(&state->buffers[0], 1);
+	control_buffer_default(&state->buffers[0], STATE_BORN_TOP);
 }
 
 void control_state_fini(struct control_state *state)

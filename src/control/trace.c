@@ -64,7 +64,7 @@ static int show_open(struct node_request *request, void **flow, bool snapshot, s
 	}
 	control_text_init(&show->text, node_buffer(request), &request->control->state.buffers[0],
 			  show->rows, !snapshot);
-	show->help = snapshot && !control_rows_stats(show->rows)->entries;
+	show->help = snapshot && !control_rows_count(show->rows);
 	*flow = show;
 	return 0;
 }
@@ -133,7 +133,7 @@ int node_trace_write(struct node_request *request, struct err *err)
 	/* One CPU alone is emptied by reading it. */
 	if (request->one_cpu) {
 		r = node_refresh(request, err);
-		return r ? r : control_pipe_drain(request, err);
+		return r ? r : control_pipe_drain(request, false, err);
 	}
 	r = node_begin(request, err);
 	if (r)
@@ -165,6 +165,10 @@ int node_snapshot_write(struct node_request *request, struct err *err)
 	if (!r && request->one_cpu && value <= 1)
 		r = err_set(err, -EINVAL, "one CPU alone cannot be swapped or freed: write to "
 			    "`snapshot` at the top");
+	if (!r && request->one_cpu) {
+		r = node_refresh(request, err);
+		return r ? r : control_pipe_drain(request, true, err);
+	}
 	if (!r)
 		r = node_begin(request, err);
 	if (r)

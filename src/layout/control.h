@@ -96,6 +96,7 @@ enum {
 #define STATE_RETIRED_MAX 4
 #define STATE_NAME_MAX 60
 #define STATE_PERCENT_DEFAULT 50u
+#define STATE_BORN_TOP UINT64_MAX	/* no generation brought the top buffer: it was always there */
 
 struct state_buffer {
 	char name[64];			/* "" for the top one, which is always the first */

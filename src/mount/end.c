@@ -80,8 +80,8 @@ int mount_end_all(const struct control *control, struct err *err)
 			;
 		path = paths.data + at;
 		asked = place_ask(path, &identity);
-		if (asked != -ENOTCONN &&
-		    (asked || identity.dev != dir.st_dev || identity.ino != dir.st_ino))
+		/* Whose a mount without a server was, nobody can tell. */
+		if (asked || identity.dev != dir.st_dev || identity.ino != dir.st_ino)
 			continue;
 		r = end(path, &identity, asked, err);
 		n += !r;

@@ -13,7 +13,7 @@
 /* A kick that comes just before the sleep is lost, so it is given again after this time. */
 #define KICK_AGAIN_MS 5
 /* The release is on its way already, so that this is for a machine that is very busy. */
-#define LEAVING_MS 1000
+#define LEAVING_MS 2000
 
 void handle_cond_init(pthread_cond_t *cond)
 {
@@ -59,24 +59,11 @@ void handles_fini(struct handles *all)
 	pthread_mutex_destroy(&all->lock);
 }
 
-/* It was closed in the tree, or opened again. */
-static void note(struct handle *handle, bool holds)
-{
-	struct handles *all = handle->all;
-
-	pthread_mutex_lock(&all->lock);
-	handle->holds = holds;
-	handle->leaving = false;
-	pthread_cond_broadcast(&all->changed);
-	pthread_mutex_unlock(&all->lock);
-}
-
 static void enlist(struct handle *handle)
 {
 	struct handles *all = handle->all;
 
 	pthread_mutex_lock(&all->lock);
-	handle->holds = true;
 	handle->next = all->first;
 	handle->link = &all->first;
 	if (handle->next)
@@ -175,14 +162,14 @@ int handle_begin(struct handle *handle, struct err *err)
 		/* It was there when it was opened. */
 		return r == -ENOENT ? -ENODEV : r;
 	}
-	note(handle, true);
 	return 0;
 }
 
 static void note_leaving(struct handle *handle, bool leaving)
 {
 	pthread_mutex_lock(&handle->all->lock);
-	handle->leaving = leaving && handle->holds;
+	handle->leaving = leaving;
+	pthread_cond_broadcast(&handle->all->changed);
 	pthread_mutex_unlock(&handle->all->lock);
 }
 
@@ -197,24 +184,22 @@ void handle_touch(struct handle *handle, uint64_t owner)
 
 int handle_flush(struct handle *handle, uint64_t owner, struct err *err)
 {
-	bool settle, parked;
+	bool last, used;
 	int r = 0;
 
 	pthread_mutex_lock(&handle->lock);
-	settle = !handle->followed && handle->used && handle->owner == owner;
-	parked = handle->parked;
+	used = handle->used;
+	last = (!used || handle->owner == owner) && !handle->parked;
 	pthread_mutex_unlock(&handle->lock);
-	if (!settle) {
-		note_leaving(handle, !parked);
-		return 0;
-	}
-	take_turn(handle);
-	if (handle->file) {
-		r = tree_close(handle->file, err);
+	if (last && used && !handle->followed) {
+		take_turn(handle);
+		if (handle->file)
+			r = tree_close(handle->file, err);
 		handle->file = NULL;
+		handle_end(handle);
 	}
-	note(handle, false);
-	handle_end(handle);
+	if (last)
+		note_leaving(handle, true);
 	return r;
 }
 
@@ -224,27 +209,39 @@ bool handles_below(struct handles *all, const char *path)
 
 	pthread_mutex_lock(&all->lock);
 	for (struct handle *handle = all->first; handle && !found; handle = handle->next)
-		found = handle->holds && inode_path_below(handle->path, path);
+		found = inode_path_below(handle->path, path);
 	pthread_mutex_unlock(&all->lock);
 	return found;
 }
 
-static bool any_leaving(const struct handles *all)
+/* Paths of one buffer begin alike: the length of "instances/NAME", 0 for the top. */
+static size_t buffer_len(const char *path)
 {
+	static const char instances[] = "instances/";
+	size_t len = sizeof(instances) - 1;
+
+	return strncmp(path, instances, len) ? 0 : len + strcspn(path + len, "/");
+}
+
+static bool any_leaving(const struct handles *all, const char *path)
+{
+	size_t len = buffer_len(path);
+
 	for (const struct handle *handle = all->first; handle; handle = handle->next)
-		if (handle->leaving)
+		if (handle->leaving && buffer_len(handle->path) == len &&
+		    !strncmp(handle->path, path, len))
 			return true;
 	return false;
 }
 
-bool handles_wait_leaving(struct handles *all)
+bool handles_wait_leaving(struct handles *all, const char *path)
 {
 	struct timespec until = after(LEAVING_MS);
 	bool had, timeout = false;
 
 	pthread_mutex_lock(&all->lock);
-	had = any_leaving(all);
-	while (any_leaving(all) && !timeout)
+	had = any_leaving(all, path);
+	while (any_leaving(all, path) && !timeout)
 		timeout = pthread_cond_timedwait(&all->changed, &all->lock, &until) != 0;
 	pthread_mutex_unlock(&all->lock);
 	return had;

@@ -6,8 +6,8 @@
  *
  * - What acts when it is closed has to act by then. A file is closed in the tree at a flush by the
  *   process that used it last, and opened anew should somebody still use it ("settled" in between).
- * - A file that is followed keeps text that was taken out of the buffer, so that it is not settled;
- *   after a flush it is taken for leaving. Whoever is refused with -EBUSY waits for those that
+ *   Not so one that is followed: it keeps text that was taken out of the buffer.
+ * - After such a flush a file is taken for leaving. Whoever is refused with -EBUSY waits for those that
  *   leave, for a moment, and tries again.
  */
 #ifndef MOUNT_HANDLES_H
@@ -32,12 +32,11 @@ struct handle {
 	char *path;
 	unsigned int flags;		/* TREE_* of the open */
 	bool followed;
+	bool nonblock;			/* as it was opened: an ioctl does not tell */
 	struct control *control;
 	struct tree_file *file;		/* NULL: settled */
 
-	/* Under the lock of all. */
-	bool holds;			/* the tree knows it as open */
-	bool leaving;
+	bool leaving;			/* under the lock of all */
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -84,8 +83,11 @@ int handle_flush(struct handle *handle, uint64_t owner, struct err *err);
 
 /* Is one open at or below that path? */
 bool handles_below(struct handles *all, const char *path);
-/* Waits until none is leaving, for a moment; true when some have left. */
-bool handles_wait_leaving(struct handles *all);
+/*
+ * Waits until none is leaving the buffer that the path is about, for a moment; true when some were. For whoever
+ * was refused with -EBUSY.
+ */
+bool handles_wait_leaving(struct handles *all, const char *path);
 
 /* For conditions that are waited for with handle_wait(): a clock that nobody sets. */
 void handle_cond_init(pthread_cond_t *cond);

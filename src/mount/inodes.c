@@ -88,11 +88,12 @@ static void drop_unused(struct inodes *all, struct inode *inode)
 	free(inode);
 }
 
-int inodes_init(struct inodes *all, uid_t uid, gid_t gid, int mode)
+int inodes_init(struct inodes *all, uid_t uid, gid_t gid, mode_t mode)
 {
 	memset(all, 0, sizeof(*all));
 	all->uid = uid;
 	all->gid = gid;
+	clock_gettime(CLOCK_REALTIME, &all->since);
 	all->nslots = SLOTS_FIRST;
 	all->slots = calloc(all->nslots, sizeof(*all->slots));
 	if (!all->slots)
@@ -103,8 +104,7 @@ int inodes_init(struct inodes *all, uid_t uid, gid_t gid, int mode)
 		inodes_fini(all);
 		return -ENOMEM;
 	}
-	if (mode >= 0)
-		inode_set(all, all->root, INODE_MODE, &(struct stat){ .st_mode = (mode_t)mode });
+	inode_set(all, all->root, INODE_MODE, &(struct stat){ .st_mode = mode });
 	return 0;
 }
 
@@ -186,34 +186,33 @@ void inodes_unset_below(struct inodes *all, const char *path)
 	pthread_mutex_unlock(&all->lock);
 }
 
-/* Instances are whose the directory of them is. */
-static const struct inode *heir_of(const struct inodes *all, const char *path)
+/* The inode whose owner or group holds for this one; NULL: none was set. Instances are whose their directory is. */
+static const struct inode *who_set(const struct inodes *all, const struct inode *inode,
+				   unsigned int what)
 {
 	static const char instances[] = "instances";
 
-	if (strncmp(path, "instances/", 10))
-		return NULL;
-	return find(all, instances, inode_number(instances));
+	if (!(inode->set & what) && !strncmp(inode->path, "instances/", 10))
+		inode = find(all, instances, inode_number(instances));
+	return inode && inode->set & what ? inode : NULL;
 }
 
 void inode_fill(struct inodes *all, const struct inode *inode, const struct tree_stat *stat,
 		struct stat *attr)
 {
-	const struct inode *from;
+	const struct inode *owner, *group;
 
 	memset(attr, 0, sizeof(*attr));
 	attr->st_ino = inode->hash;
 	attr->st_nlink = 1;
 	attr->st_blksize = 4096;
+	attr->st_atim = attr->st_mtim = attr->st_ctim = all->since;
 	pthread_mutex_lock(&all->lock);
-	from = heir_of(all, inode->path);
+	owner = who_set(all, inode, INODE_UID);
+	group = who_set(all, inode, INODE_GID);
 	attr->st_mode = stat->is_dir ? S_IFDIR : S_IFREG;
 	attr->st_mode |= inode->set & INODE_MODE ? inode->mode : stat->mode & 07777;
-	attr->st_uid = inode->set & INODE_UID		 ? inode->uid
-		       : from && from->set & INODE_UID ? from->uid
-						       : all->uid;
-	attr->st_gid = inode->set & INODE_GID		 ? inode->gid
-		       : from && from->set & INODE_GID ? from->gid
-						       : all->gid;
+	attr->st_uid = owner ? owner->uid : all->uid;
+	attr->st_gid = group ? group->gid : all->gid;
 	pthread_mutex_unlock(&all->lock);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "control/tree.h"
 
@@ -34,10 +35,11 @@ struct inodes {
 	struct inode *root;
 	uid_t uid;		/* of what was not set */
 	gid_t gid;
+	struct timespec since;	/* the time of all files */
 };
 
-/* `mode` of the root, -1: as the tree says. */
-int inodes_init(struct inodes *all, uid_t uid, gid_t gid, int mode);
+/* `mode` of the root. */
+int inodes_init(struct inodes *all, uid_t uid, gid_t gid, mode_t mode);
 void inodes_fini(struct inodes *all);
 
 /* The kernel is told of it once more. NULL: no memory. */

@@ -19,7 +19,7 @@
 struct mount_how {
 	uid_t uid;		/* whose the files are */
 	gid_t gid;
-	int mode;		/* of the root; -1: the kernel's */
+	mode_t mode;		/* of the root */
 	bool allow_other;	/* others than the one who mounts may come in, as far as modes let them */
 	bool foreground;
 };
@@ -36,8 +36,8 @@ int mount_serve(struct control *control, const char *place, const struct mount_h
 int mount_end(const char *place, struct err *err);
 
 /*
- * Takes away all mounts that this user has of the tracing directory, and those that lost their server.
- * How many there were, or -errno of the first that stayed.
+ * Takes away all mounts that this user has of the tracing directory and that have a server. How many
+ * there were, or -errno of the first that stayed.
  */
 int mount_end_all(const struct control *control, struct err *err);
 

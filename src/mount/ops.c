@@ -6,10 +6,12 @@
  * last thing that happens to a request: behind it, what it was about may be gone.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/buf.h"
 #include "control/tree.h"
@@ -19,6 +21,10 @@
 
 /* Files and events never go away, so the kernel may keep what it knows of them; instances do. */
 #define KEEP_S 60.0
+
+/* The kernel's TRACE_MMAP_IOCTL_GET_READER. */
+#define GET_READER _IO('R', 0x20)
+#define TURN_SLICE_MS 100
 
 /* A directory that is being listed. */
 struct listing {
@@ -115,6 +121,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->want |= conn->capable & FUSE_CAP_ATOMIC_O_TRUNC;
 	/* Pages of trace_pipe_raw are copied out of the ring anyway: a pipe in between gains nothing. */
 	conn->want &= ~(unsigned int)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE);
+	backings_want(&((struct server *)userdata)->backings);
 	server_is_ready(userdata);
 }
 
@@ -219,7 +226,7 @@ static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 	r = join(path, sizeof(path), inode_of(server, parent)->path, name);
 	if (!r)
 		r = remove_dir(server, path);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
 		r = remove_dir(server, path);
 	if (!r)
 		inodes_unset_below(&server->inodes, path);
@@ -249,6 +256,31 @@ static unsigned int open_flags(int flags)
 	return tree;
 }
 
+static bool is_raw(const char *path)
+{
+	static const char name[] = "trace_pipe_raw";
+	size_t len = strlen(path);
+
+	return len >= sizeof(name) && !strcmp(path + len - (sizeof(name) - 1), name);
+}
+
+/* What is mapped instead of a file of pages, if the kernel can do that; without it the file is read. */
+static bool offer_mapping(struct server *server, struct handle *handle)
+{
+	const struct backing *backing = is_raw(handle->path) ? backings_get(&server->backings, handle->path)
+							     : NULL;
+
+	bool mapped;
+
+	if (!backing || handle_begin(handle, NULL))
+		return false;
+	mapped = !tree_map(handle->file, backing->fd, NULL);
+	handle_end(handle);
+	if (mapped)
+		backing_announce(backing);
+	return mapped;
+}
+
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct server *server = server_of(req);
@@ -258,15 +290,17 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int r;
 
 	r = open_handle(server, path, flags, &handle);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
 		r = open_handle(server, path, flags, &handle);
 	if (r) {
 		fuse_reply_err(req, r == -ENOENT ? ENODEV : -r);
 		return;
 	}
+	handle->nonblock = fi->flags & O_NONBLOCK;
 	fi->fh = (uintptr_t)handle;
 	fi->direct_io = 1;
-	fi->nonseekable = handle->followed;
+	/* The kernel takes a file that can be mapped for one that can be sought in; a followed one ignores where. */
+	fi->nonseekable = !offer_mapping(server, handle) && handle->followed;
 	if (fuse_reply_open(req, fi))
 		handle_close(handle);
 }
@@ -381,7 +415,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 		return;
 	}
 	n = write_now(handle, text, len, NULL);
-	if (n == -EBUSY && handles_wait_leaving(&server->handles))
+	if (n == -EBUSY && handles_wait_leaving(&server->handles, handle->path))
 		n = write_now(handle, text, len, NULL);
 	reply_written(req, n);
 }
@@ -420,12 +454,27 @@ static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 	fuse_reply_poll(req, POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM);
 }
 
-static bool is_raw(const char *path)
+/* The next page for who has the file mapped. Who does not want to wait is told that there was none by the numbers. */
+static int turn_page(fuse_req_t req, struct handle *handle, bool nonblock)
 {
-	static const char name[] = "trace_pipe_raw";
-	size_t len = strlen(path);
+	int r;
 
-	return len >= sizeof(name) && !strcmp(path + len - (sizeof(name) - 1), name);
+	for (;;) {
+		r = handle_begin(handle, NULL);
+		if (r)
+			return r;
+		if (nonblock || tree_ready(handle->file)) {
+			r = tree_map_turn(handle->file, NULL);
+			handle_end(handle);
+			return r;
+		}
+		r = tree_wait(handle->file, TURN_SLICE_MS, NULL);
+		handle_end(handle);
+		if (fuse_req_interrupted(req))
+			return -EINTR;
+		if (r < 0 && r != -EINTR)
+			return r;
+	}
 }
 
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
@@ -443,6 +492,15 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg
 			fuse_reply_ioctl(req, 0, &server->identity, sizeof(server->identity));
 		else
 			fuse_reply_err(req, ENOTTY);
+		return;
+	}
+	if (cmd == GET_READER && is_raw(handle_of(fi)->path)) {
+		int r = turn_page(req, handle_of(fi), handle_of(fi)->nonblock);
+
+		if (r)
+			fuse_reply_err(req, -r);
+		else
+			fuse_reply_ioctl(req, 0, NULL, 0);
 		return;
 	}
 	if (cmd || !is_raw(handle_of(fi)->path)) {

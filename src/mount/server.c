@@ -1,10 +1,10 @@
 /*
  * mount/server: the life of a server: mounted, in the background, serving, unmounted.
  *
- *   parent: look at the place -> mount -> fork -> wait for a word      -> return
- *   server:                                  \-> serve -> "ready", once -> unmounted, or told to end -> return
+ *   parent: look at the place -> fork -> wait for a word -> return
+ *   server:                          \-> mount -> serve, "ready" once -> unmounted, or told to end -> return
  *
- * All that can go wrong goes wrong before the fork, or is said through the pipe.
+ * What goes wrong before it is ready is the word that the parent returns.
  */
 #include "mount/server.h"
 
@@ -108,6 +108,8 @@ static void server_fini(struct server *server)
 	if (server->inodes.slots)
 		inodes_fini(&server->inodes);
 	handles_fini(&server->handles);
+	if (server->backings.device > 0)
+		backings_fini(&server->backings);
 	if (server->ready >= 0)
 		close(server->ready);
 }
@@ -147,20 +149,29 @@ static int mount_session(struct server *server, const char *place, const char *p
 	if (r)
 		return err_set(err, -EPERM, "%s: cannot be mounted on: %s", place,
 			       *said ? said : "libfuse does not say why");
-	return 0;
+	r = backings_init(&server->backings, server->session);
+	if (r)
+		fuse_session_unmount(server->session);
+	return r ? err_set(err, r, "out of memory") : 0;
+}
+
+/* One word to whoever waits. */
+static void server_tell(struct server *server, const struct err *err)
+{
+	if (server->ready < 0)
+		return;
+	/* A pipe takes this much at once. Who waits may have been killed; the mount is there all the same. */
+	if (write(server->ready, err, sizeof(*err)) < 0)
+		errno = 0;
+	close(server->ready);
+	server->ready = -1;
 }
 
 void server_is_ready(struct server *server)
 {
-	struct err none = ERR_INIT;
+	static const struct err none = ERR_INIT;
 
-	if (server->ready < 0)
-		return;
-	/* A pipe takes this much at once. The other end may have been killed; the mount is there. */
-	if (write(server->ready, &none, sizeof(none)) < 0)
-		none.code = -errno;
-	close(server->ready);
-	server->ready = -1;
+	server_tell(server, &none);
 }
 
 static void on_kick(int number)
@@ -180,7 +191,7 @@ static void catch_signals(const struct mount_how *how)
 }
 
 /* Until it is unmounted or told to end. SIGINT, SIGTERM and SIGHUP are for the thread that runs this. */
-static int serve(struct server *server, const struct mount_how *how, struct err *err)
+static int run_loop(struct server *server, const struct mount_how *how, struct err *err)
 {
 	struct fuse_loop_config *config = fuse_loop_cfg_create();
 	int r;
@@ -205,17 +216,44 @@ static int serve(struct server *server, const struct mount_how *how, struct err 
 }
 
 /* Into a session of its own, where no terminal reaches it. */
-static int settle_in_background(void)
+static int settle_in_background(struct err *err)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	bool done = null >= 0 && setsid() >= 0 && !chdir("/");
 
-	if (null < 0 || setsid() < 0 || chdir("/"))
-		return -errno;
-	for (int fd = 0; fd <= 2; fd++)
-		if (dup2(null, fd) < 0)
-			return -errno;
+	for (int fd = 0; done && fd <= 2; fd++)
+		done = dup2(null, fd) >= 0;
+	if (!done)
+		return err_set(err, -errno, "the server cannot go into the background: %s",
+			       strerror(errno));
 	close(null);
 	return 0;
+}
+
+/* All of a server's life; `ready` is the pipe to whoever waits for it, or -1. */
+static int serve(struct control *control, const char *place, const char *path,
+		 const struct mount_how *how, int ready, struct err *err)
+{
+	struct server server;
+	int r;
+
+	r = server_init(&server, control, how, err);
+	server.ready = ready;
+	if (!r)
+		r = start_session(&server, how, err);
+	if (!r)
+		r = mount_session(&server, place, path, err);
+	if (!r) {
+		if (!how->foreground)
+			r = settle_in_background(err);
+		if (!r)
+			r = run_loop(&server, how, err);
+		fuse_session_unmount(server.session);
+	}
+	if (r)
+		server_tell(&server, err);
+	server_fini(&server);
+	return r;
 }
 
 /* What the server says when it is ready, or why it is not. */
@@ -233,68 +271,31 @@ static int await(int pipe, struct err *err)
 	return said.code ? err_set(err, said.code, "%s", said.text) : 0;
 }
 
-/* In the server: serves, and tells who waits if it cannot. */
-static int run_in_background(struct server *server, const struct mount_how *how, struct err *err)
-{
-	int r = settle_in_background();
-
-	if (r)
-		err_set(err, r, "the server cannot go into the background: %s", strerror(-r));
-	else
-		r = serve(server, how, err);
-	if (r && server->ready >= 0 && write(server->ready, err, sizeof(*err)) < 0)
-		err->code = -errno;
-	fuse_session_unmount(server->session);
-	return r;
-}
-
-static int fork_server(struct server *server, const struct mount_how *how, struct err *err)
-{
-	int ends[2], r;
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC))
-		return err_set(err, -errno, "no pipe: %s", strerror(errno));
-	pid = fork();
-	if (pid > 0) {
-		close(ends[1]);
-		r = await(ends[0], err);
-		/* If it can, it has done so itself. */
-		if (r)
-			fuse_session_unmount(server->session);
-		return r;
-	}
-	close(ends[0]);
-	if (pid < 0) {
-		close(ends[1]);
-		fuse_session_unmount(server->session);
-		return err_set(err, -errno, "no process for the server: %s", strerror(errno));
-	}
-	server->ready = ends[1];
-	return run_in_background(server, how, err);
-}
-
 int mount_serve(struct control *control, const char *place, const struct mount_how *how,
 		struct err *err)
 {
-	struct server server;
 	char path[PATH_MAX];
-	int r;
+	int ends[2], r;
+	pid_t pid;
 
 	r = prepare_place(path, sizeof(path), place, control, err);
 	if (r)
 		return r;
-	r = server_init(&server, control, how, err);
-	if (!r)
-		r = start_session(&server, how, err);
-	if (!r)
-		r = mount_session(&server, place, path, err);
-	if (!r && how->foreground) {
-		r = serve(&server, how, err);
-		fuse_session_unmount(server.session);
-	} else if (!r) {
-		r = fork_server(&server, how, err);
+	if (how->foreground)
+		return serve(control, place, path, how, -1, err);
+	if (pipe2(ends, O_CLOEXEC))
+		return err_set(err, -errno, "no pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		close(ends[0]);
+		/* The parent says what went wrong. */
+		serve(control, place, path, how, ends[1], err);
+		return 0;
 	}
-	server_fini(&server);
+	close(ends[1]);
+	if (pid > 0)
+		return await(ends[0], err);
+	r = err_set(err, -errno, "no process for the server: %s", strerror(errno));
+	close(ends[0]);
 	return r;
 }

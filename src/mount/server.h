@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "control/control.h"
+#include "mount/backing.h"
 #include "mount/cpus.h"
 #include "mount/fuse.h"
 #include "mount/handles.h"
@@ -19,6 +20,7 @@ struct server {
 	struct inodes inodes;
 	struct handles handles;
 	struct cpus cpus;
+	struct backings backings;
 	/* Those who look do not wait for those who change, which may take long. Each under its lock. */
 	struct control *look, *change;
 	pthread_mutex_t look_lock, change_lock;

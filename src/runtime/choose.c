@@ -69,37 +69,43 @@ static int32_t parent_of(int32_t pid)
 	return at && n - (at - text) > 4 ? (int32_t)strtol(at + 4, NULL, 10) : 0;
 }
 
+/* Two threads may do it at once, and find the same. */
 static void find_family(void)
 {
-	int32_t pid = LOAD(runtime.pid);
-	uint32_t n = 0;
+	uint32_t n = LOAD_ACQUIRE(runtime.nfamily);
+	int32_t pid = n ? runtime.family[n - 1] : LOAD(runtime.pid);
 
 	while (n < RUNTIME_FAMILY && (pid = parent_of(pid)) > 1)
 		runtime.family[n++] = pid;
-	STORE_RELEASE(runtime.nfamily, n + 1);
+	STORE_RELEASE(runtime.nfamily, n);
+	STORE_RELEASE(runtime.family_whole, 1);
 }
 
-void runtime_family_grow(int32_t parent)
+static void grow(int32_t pid)
 {
-	uint32_t n = runtime.nfamily;
-
-	if (!n)
-		return;
 	memmove(&runtime.family[1], &runtime.family[0], (RUNTIME_FAMILY - 1) * sizeof(runtime.family[0]));
-	runtime.family[0] = parent;
-	runtime.nfamily = n <= RUNTIME_FAMILY ? n + 1 : n;
+	runtime.family[0] = pid;
+	runtime.nfamily += runtime.nfamily < RUNTIME_FAMILY;
+}
+
+/* Now, while it is known: who looks later may find that its parent is gone. */
+void runtime_family_grow(int32_t parent, int32_t forker)
+{
+	grow(parent);
+	if (forker && forker != parent)
+		grow(forker);
 }
 
 static bool follows(const struct view *view, uint32_t b, uint32_t kind)
 {
 	uint32_t n;
 
-	if (!LOAD_ACQUIRE(runtime.nfamily) && !LOAD(runtime.locked))
+	if (!LOAD_ACQUIRE(runtime.family_whole) && !LOAD(runtime.locked))
 		find_family();
 	if (named(view, b, kind, LOAD(runtime.pid)))
 		return true;
 	n = LOAD_ACQUIRE(runtime.nfamily);
-	for (uint32_t i = 0; i + 1 < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (named(view, b, kind, runtime.family[i]))
 			return true;
 	return false;
@@ -130,8 +136,8 @@ uint64_t runtime_chosen(const struct view *view, struct thread *thread)
 {
 	uint64_t generation = LOAD_ACQUIRE(view->published), chosen;
 
-	/* Somebody else may be in this thread's place: a vfork child. */
-	if (thread->guard)
+	/* Somebody else may be in this thread's place: a vfork child. One that is not ready yet does not know itself. */
+	if (thread->guard || !thread->tid)
 		return choose(view, runtime_thread_tid());
 	if (thread->chosen_in == generation)
 		return thread->chosen;

@@ -106,7 +106,8 @@ struct runtime {
 	uint32_t known[RUNTIME_EVENTS_MAX];	/* ids that this process can emit */
 	uint8_t is_known[EVENT_ID_END / 8];
 	int32_t family[RUNTIME_FAMILY];	/* processes that this one descends from, parent first */
-	uint32_t nfamily;	/* how many, and one; 0: not looked for yet */
+	uint32_t nfamily;	/* how many of them are known: those that forked here always are */
+	uint32_t family_whole;	/* the others were looked for */
 };
 
 extern struct runtime runtime __attribute__((visibility("hidden")));
@@ -166,8 +167,8 @@ uint64_t runtime_view_know(uint32_t id);
 /* choose.c */
 /* The choosy buffers, of this view, that take events of this thread. */
 uint64_t runtime_chosen(const struct view *view, struct thread *thread);
-/* In the child of a fork: who its parent was. */
-void runtime_family_grow(int32_t parent);
+/* In the child of a fork: who its parent was, and which thread of that forked it. */
+void runtime_family_grow(int32_t parent, int32_t forker);
 
 /* attach.c */
 void runtime_start(void);

@@ -196,7 +196,8 @@ void runtime_tell_name(int32_t tid, int32_t tgid, uint32_t start, const char com
 
 static void tell_own_name(int32_t tid)
 {
-	const struct view *view = LOAD_ACQUIRE(wiped.view);
+	/* The newest: a child has none yet, and the one of before may have wanted names. */
+	const struct view *view = runtime_view_refresh();
 	char comm[16] = "", state;
 
 	if ((view && view->nameless) || prctl(PR_GET_NAME, comm) || !comm[0])
@@ -238,6 +239,7 @@ void runtime_thread_renamed(void)
 void runtime_fork_child(void)
 {
 	uint32_t forked = WIPED_FORKED;
+	int32_t forker = runtime_self.real_tid;
 
 	/* The kernel gives the child what its parent had, and a guarded one may have had nothing. */
 	if (runtime_self.guard)
@@ -258,7 +260,7 @@ void runtime_fork_child(void)
 		wiped.view = NULL;
 		wiped.staged = wiped.registering = 0;
 	}
-	runtime_family_grow(runtime.pid);
+	runtime_family_grow(runtime.pid, forker);
 	runtime.pid = runtime_thread_tid();
 	runtime.start = 0;
 	memset(runtime.stage_of, 0, sizeof(runtime.stage_of));

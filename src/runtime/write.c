@@ -372,11 +372,21 @@ static enum ring_result write_buffer(struct thread *thread, struct view *view, u
 	return result;
 }
 
+/* The buffers that want this thread's event, of those that have not got it. */
+static uint64_t wanted(const struct view *view, struct thread *thread, uint32_t id, uint64_t done)
+{
+	uint64_t mask = LOAD(view->mask[id]) & ~done;
+
+	if (mask & VIEW_CHOOSY)
+		mask &= ~VIEW_CHOOSY & (~view->choosy | runtime_chosen(view, thread));
+	return mask;
+}
+
 /* Counts an event as lost in the buffers that have not got it. */
 static void lose(const struct view *view, uint32_t id, uint64_t done)
 {
 	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0;
-	uint64_t mask = view ? LOAD(view->mask[id]) & ~done : 0;
+	uint64_t mask = view ? wanted(view, &runtime_self, id, done) : 0;
 
 	if (!view)
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
@@ -390,10 +400,12 @@ static bool write_all(struct thread *thread, struct view *view, uint32_t id, con
 		      uint64_t *done)
 {
 	uint64_t generation = LOAD_ACQUIRE(view->published);
-	uint64_t mask = LOAD(view->mask[id]) & ~*done;
+	uint64_t mask = wanted(view, thread, id, *done);
 
-	if (mask & VIEW_CHOOSY)
-		mask &= ~VIEW_CHOOSY & (~view->choosy | runtime_chosen(view, thread));
+	/* What a section would find out: that another state was built in this place while we looked. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!mask && gone(generation))
+		return false;
 	for (uint32_t b = 0; mask && b < STATE_BUFFERS_MAX; b++) {
 		if (!(mask & 1ull << b))
 			continue;
@@ -444,6 +456,8 @@ int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_
 
 	if (!LOAD(runtime.attached))
 		return -ENOTCONN;
+	if (LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
+		runtime_fork_child();
 	runtime_thread_ready(thread);
 	*head = (struct record_head){ .type = (uint16_t)id, .pid = tid ? tid : thread->tid };
 	for (int tries = 0; tries < VIEW_TRIES; tries++) {

@@ -64,3 +64,9 @@ for header in "$RINGSIDE_SOURCE"/include/ringside/*; do
 		exit 1
 	}
 done
+for file in bash-completion/completions/ringside zsh/site-functions/_ringside; do
+	[ -s "$(find "$root" -path "*/share/$file")" ] || {
+		echo "FAIL $file is not installed"
+		exit 1
+	}
+done

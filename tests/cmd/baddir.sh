@@ -3,7 +3,7 @@
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
 d=$RINGSIDE_DIR
-commands='list show stop clear reset'
+commands='list show stop restart clear snapshot stat reset'
 
 # Every command refuses with one line that holds the text; `start` too, unless it can make the directory.
 all_refuse() {
@@ -90,7 +90,7 @@ done
 # Random bytes behind good headers: the control file is refused and reset heals it.
 fresh
 head -c 8000 /dev/urandom | dd of="$d/control" bs=64 seek=1 conv=notrunc 2>/dev/null
-for cmd in list show stop clear start; do
+for cmd in list show stop restart clear snapshot stat set start; do
 	refuse 1 $cmd -- "$d/control" 'ringside reset'
 done
 want 0 reset

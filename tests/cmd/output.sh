@@ -50,7 +50,8 @@ fi
 # What programs record cannot drive a terminal.
 want 0 write trace_marker "$(printf 'evil \033[31m')"
 if command -v script >/dev/null; then
-	TERM=xterm script -qec "'$RINGSIDE' show" /dev/null </dev/null >"$out" 2>"$err"
+	NO_COLOR=1 TERM=xterm script -qec "'$RINGSIDE' --no-pager show" /dev/null </dev/null \
+		>"$out" 2>"$err"
 	grep -q evil "$out" || fail "the mark is not there"
 	! grep -q "$(printf '\033')" "$out" || fail "an escape sequence came through"
 fi

@@ -5,6 +5,7 @@
 # A literal block in a page is taken when the line before it says how:
 #
 #	.\" run: sh		run by sh -eu; `ringside` is the built command
+#	.\" run: sh FILE	the same, unless FILE is not to be had on this machine
 #	.\" run: py		run by python3, which finds the built library
 #	.\" run: c NAME		compiled with the built library to ./NAME, and run
 #	.\" build: c NAME	compiled only
@@ -115,6 +116,10 @@ for page in "$RINGSIDE_SOURCE"/doc/man/*.[1-8]; do
 	cd "$dir" || exit 1
 	while read -r nr how lang name; do
 		[ "$how" = 'run:' ] || continue
+		if [ "$lang" = sh ] && [ -n "$name" ] && ! { : <>"$name"; } 2>/dev/null; then
+			echo "$(basename "$page"): block $nr not run: no $name here"
+			continue
+		fi
 		execute "$lang" "$nr.$lang" "$name" >"$nr.out" 2>&1 </dev/null
 		status=$?
 		if [ $status -eq 0 ]; then
@@ -123,6 +128,8 @@ for page in "$RINGSIDE_SOURCE"/doc/man/*.[1-8]; do
 			complain "$(basename "$page"): block $nr ended with $status" "$nr.out"
 		fi
 	done <list
+	# What an example has left mounted would be taken for its files below.
+	ringside umount >/dev/null 2>&1
 done
 
 echo "$good blocks good, $bad bad"

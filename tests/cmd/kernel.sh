@@ -1,0 +1,120 @@
+#!/bin/sh
+# The commands on the real kernel's tracefs, in an instance of our own that goes away with the test. The
+# top buffer is not touched: its files say the same before and after.
+. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+
+skip() {
+	echo "skip: $*"
+	exit 77
+}
+
+top=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
+[ -n "$top" ] || {
+	refuse 1 --kernel list -- 'mount -t tracefs nodev /sys/kernel/tracing'
+	skip "no tracefs is mounted"
+}
+[ "$(id -u)" -eq 0 ] || skip "not root"
+grep -q '^sched:sched_switch$' "$top/available_events" || skip "this kernel has no sched_switch"
+mine=ringside-test-$$
+mkdir "$top/instances/$mine" 2>/dev/null && rmdir "$top/instances/$mine" ||
+	skip "no instance can be made in $top"
+trap 'for i in $mine $mine-b; do [ ! -d "$top/instances/$i" ] || rmdir "$top/instances/$i"; done' EXIT
+
+state() {
+	(cd "$top" && cat tracing_on current_tracer set_event trace_options trace_clock buffer_size_kb)
+}
+state >"$RINGSIDE_SCRATCH/before"
+
+# A program that is seen for sure: it sleeps, so that its CPU switches away from it.
+doze() {
+	sh -c 'for i in 1 2 3; do sleep 0.01; done'
+}
+
+# Made by start, with its own settings, and recording.
+want 0 --kernel start -B $mine -e sched:sched_switch -b 200 -C mono -O nooverwrite
+want 0 --kernel list -B $mine
+says $mine
+doze
+want 0 --kernel stop -B $mine
+want 0 --kernel cat instances/$mine/tracing_on instances/$mine/set_event
+says '0
+sched:sched_switch'
+want 0 --kernel show -B $mine
+grep -q 'sched_switch: prev_comm=' "$out" || fail "nothing was recorded"
+cp "$out" "$out.all"
+doze
+want 0 --kernel show -B $mine
+grep -v '^#' "$out" | cmp -s - "$(grep -v '^#' "$out.all" >"$out.rows"; echo "$out.rows")" ||
+	fail "it records after stop"
+
+# Each CPU's part is a part of the whole.
+for cpu in $("$RINGSIDE" --kernel cat instances/$mine/per_cpu | tr -d '/' | sed 's/cpu//'); do
+	want 0 --kernel show -B $mine -c "$cpu"
+	! grep -v '^#' "$out" | grep -vqF "[$(printf %03d "$cpu")]" || fail "CPU $cpu shows another's"
+done
+
+want 0 --kernel stat -B $mine
+for text in "Instance: $mine" 'Tracing is disabled' 'Clock: mono' 'sched:sched_switch' 'nooverwrite'; do
+	grep -qF "$text" "$out" || fail "stat does not say '$text'"
+done
+
+# A filter, a marker, and what comes is taken out.
+want 0 --kernel clear -B $mine
+want 0 --kernel set -B $mine -e sched:sched_switch -f 'prev_pid == 0'
+want 0 --kernel cat instances/$mine/events/sched/sched_switch/filter
+says 'prev_pid == 0'
+want 0 --kernel stat -B $mine
+grep -qF 'sched:sched_switch prev_pid == 0' "$out" || fail "stat does not know the filter"
+refuse 1 --kernel set -B $mine -e sched:sched_switch -f 'nosuch ==' -- filter 'nosuch =='
+want 0 --kernel restart -B $mine
+want 0 --kernel write instances/$mine/trace_marker 'hello kernel'
+want 0 --kernel show -p -B $mine --timeout 1
+grep -q 'tracing_mark_write: hello kernel$' "$out" || fail "the marker does not come out"
+want 0 --kernel show -p -B $mine --timeout 0
+! grep -q 'hello kernel' "$out" || fail "the marker comes twice"
+
+# What a kernel refuses is told.
+refuse 1 --kernel write instances/$mine/tracing_on maybe -- tracing_on maybe
+refuse 1 --kernel start -B $mine -e no_such_event_here -- no_such_event_here
+refuse 1 --kernel show -B $mine-nosuch -- $mine-nosuch
+refuse 1 --kernel show -B $mine -c 99999 -- 99999
+# Nothing is left of an instance that was made for nothing.
+refuse 1 --kernel start -B $mine-b -e sched:sched_switch -f 'nosuch ==' -- 'nosuch =='
+[ ! -d "$top/instances/$mine-b" ] || fail "an instance was left behind"
+
+# Two at once, each its own.
+want 0 --kernel start -B $mine -e sched:sched_wakeup -B $mine-b -e irq
+want 0 --kernel cat instances/$mine-b/events/irq/enable instances/$mine-b/events/sched/enable
+says '1
+0'
+want 0 --kernel stop -B $mine -B $mine-b
+want 0 --kernel cat instances/$mine/tracing_on instances/$mine-b/tracing_on
+says '0
+0'
+
+if [ -e "$top/instances/$mine/snapshot" ]; then
+	want 0 --kernel snapshot -s -B $mine
+	want 0 --kernel snapshot -B $mine
+	want 0 --kernel snapshot -f -B $mine
+fi
+
+# As new, and gone.
+want 0 --kernel reset -B $mine
+want 0 --kernel cat instances/$mine/set_event instances/$mine/tracing_on \
+	instances/$mine/events/sched/sched_switch/filter
+says '1
+none'
+want 0 --kernel stat -B $mine
+! grep -qE 'Clock|Options|Events|Filters' "$out" || fail "not as new"
+want 0 --kernel reset -B $mine -B $mine-b -d
+[ ! -d "$top/instances/$mine" ] && [ ! -d "$top/instances/$mine-b" ] || fail "still there"
+
+# The whole kernel: looked at only.
+want 0 --kernel list -e '^sched:sched_switch$' --json
+grep -q '"event":"sched_switch"' "$out" || fail "not in JSON"
+want 0 --kernel list -t
+grep -qx nop "$out" || fail "no tracer nop"
+want 0 --kernel stat -t
+want 0 --kernel cat tracing_on
+state | cmp -s - "$RINGSIDE_SCRATCH/before" || fail "the top buffer was touched"
+exit 0

@@ -1,0 +1,193 @@
+#!/bin/sh
+# Every command on --tracefs DIR, where DIR is no more than files: what is read comes from them, and
+# what is written can be found in them.
+. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+. "$RINGSIDE_SOURCE/tests/cmd/tree.sh"
+
+on() {
+	want 0 --tracefs "$tree" "$@"
+}
+
+# Reading.
+on list
+says 'shop:order
+shop:pay
+web:hit'
+on list -s
+says 'shop
+web'
+on list -F pay
+grep -q 'field:int item;' "$out" && ! grep -q 'print fmt' "$out" || fail "fields"
+on list --full pay
+grep -q 'print fmt: "item=%d", REC->item' "$out" || fail "print format"
+on list --json -F hit
+says '{"system":"web","event":"hit","id":103,"enabled":false,"fields":[{"name":"common_type","type":"unsigned short","offset":0,"size":2,"signed":false},{"name":"item","type":"int","offset":8,"size":4,"signed":true}]}'
+on list -t
+says 'nop
+function'
+on list -C
+says '[local]
+global
+mono'
+on list -o stack
+says nostacktrace
+on list -B
+[ ! -s "$out" ] || fail "instances"
+on cat tracing_on buffer_size_kb
+says '1
+1408'
+on cat .
+grep -qx 'events/' "$out" && grep -qx 'trace' "$out" || fail "cat ."
+on cat /events/shop
+says 'order/
+pay/'
+on show
+says '# tracer: nop'
+on show -c 1
+says '# cpu 1'
+on show -s
+says '# snapshot'
+on show -p
+says piped
+on show -p -c 0 --timeout 5
+says 'piped 0'
+on snapshot
+says '# snapshot'
+on snapshot -c 1
+says '# snapshot 1'
+
+# Writing: plain files keep what is written last.
+on write tracing_on 0
+holds tracing_on 0
+on write -a set_event shop:pay
+on write -a set_event ' web:hit'
+holds set_event 'shop:pay web:hit'
+on write set_event ''
+holds set_event ''
+on start -e shop:order
+holds set_event 'shop:order'
+holds tracing_on 1
+on stop
+holds tracing_on 0
+on restart
+holds tracing_on 1
+on stop
+: >"$tree/set_event"
+on set -b 2000 -O nooverwrite -C mono -p function -M 1 -P 12,34 -P 56 -l 'kmem*' -e web -f 'item > 3'
+holds buffer_size_kb 2000
+holds trace_options nooverwrite
+holds trace_clock mono
+holds current_tracer function
+holds tracing_cpumask 1
+holds set_event_pid '12 34
+56'
+holds set_ftrace_filter 'kmem*'
+holds set_event web
+holds events/web/hit/filter 'item > 3'
+holds events/shop/pay/filter none
+holds tracing_on 0
+on set -e all
+holds set_event 'web
+*:*'
+on clear
+holds trace ''
+on snapshot -s
+holds snapshot 1
+on snapshot -r -c 0
+holds per_cpu/cpu0/snapshot 2
+on snapshot -f
+holds snapshot 0
+
+# Instances are directories; here they come empty, and a test fills them.
+tree_buffer "$tree/instances/a"
+tree_buffer "$tree/instances/b"
+on list -B
+says 'a
+b'
+on stop -a
+holds instances/a/tracing_on 0
+holds instances/b/tracing_on 0
+on restart -B a
+holds instances/a/tracing_on 1
+holds instances/b/tracing_on 0
+on restart -a -t
+holds tracing_on 1
+holds instances/b/tracing_on 1
+on stop -B a -B b
+holds tracing_on 1
+holds instances/a/tracing_on 0
+holds instances/b/tracing_on 0
+on start -B a -e shop -B b -e web:hit -b 64
+holds instances/a/set_event shop
+holds instances/b/set_event web:hit
+holds instances/a/buffer_size_kb 1408
+holds instances/b/buffer_size_kb 64
+holds instances/a/tracing_on 1
+holds instances/b/tracing_on 1
+on set -b 100 -B b -b 200
+holds buffer_size_kb 100
+holds instances/b/buffer_size_kb 200
+on show -B a
+says '# tracer: nop'
+on clear -B a
+holds instances/a/trace ''
+on clear -a
+holds instances/b/trace ''
+
+# Reset: the files say what a fresh buffer says.
+on reset -B b -b 77
+holds instances/b/set_event ''
+holds instances/b/buffer_size_kb 77
+holds instances/b/tracing_on 1
+holds instances/a/set_event shop
+on reset
+holds current_tracer nop
+holds trace_clock local
+holds trace_options overwrite
+holds tracing_cpumask 3
+holds set_event_pid ''
+holds set_ftrace_filter ''
+holds events/web/hit/filter 0
+holds set_event ''
+holds instances/a/set_event ''
+holds tracing_on 1
+holds buffer_size_kb 100
+rm -r "$tree/instances/a" "$tree/instances/b"
+mkdir "$tree/instances/a" "$tree/instances/b"
+on reset -B a -d
+on list -B
+says b
+on reset -d -a
+on list -B
+[ ! -s "$out" ] || fail "instances"
+
+# Refused, with words.
+refuse 2 --tracefs "$tree" start -- -e -p restart
+refuse 1 --tracefs "$tree" start -e nosuch -- nosuch 'ringside list'
+refuse 1 --tracefs "$tree" set -C nosuch -- clock nosuch 'list -C'
+refuse 1 --tracefs "$tree" set -O nonosuch -- option nonosuch 'list -o'
+refuse 1 --tracefs "$tree" start -p nosuch -- tracer nosuch 'list -t'
+holds set_event ''
+holds trace_clock local
+refuse 1 --tracefs "$tree" show -B nosuch -- nosuch 'list -B'
+refuse 1 --tracefs "$tree" stop -B nosuch -- nosuch
+refuse 1 --tracefs "$tree" show -c 2 -- 'no CPU 2' 'last one is 1'
+refuse 1 --tracefs "$tree" snapshot -c 9 -- 'no CPU 9'
+refuse 1 --tracefs "$tree" show --json -- --json "$tree"
+refuse 1 --tracefs "$tree" cat nosuch -- nosuch "$tree"
+refuse 1 --tracefs "$tree" cat ../out -- ../out
+refuse 1 --tracefs "$tree" write events/../../out x -- ../out
+refuse 1 --tracefs "$tree" write nosuch x -- nosuch
+[ ! -e "$tree/nosuch" ] || fail "a file was made"
+refuse 1 --tracefs "$tree" write events x -- directory
+refuse 1 --tracefs "$RINGSIDE_SCRATCH" list -- "$RINGSIDE_SCRATCH" 'no tracing tree'
+refuse 1 --tracefs "$tree/nosuch" list -- "$tree/nosuch"
+refuse 1 --tracefs "$tree/trace" list -- "$tree/trace"
+refuse 1 --tracefs '' list -- --tracefs
+refuse 2 --tracefs "$tree" --kernel list -- source
+refuse 2 --tracefs "$tree" --dir "$RINGSIDE_DIR" list -- source
+refuse 2 --programs --kernel list -- source
+[ ! -e "$RINGSIDE_DIR" ] || fail "a tracing directory was made"
+want 0 start --programs
+refuse 1 --tracefs "$RINGSIDE_DIR" list -- --dir "$RINGSIDE_DIR"
+exit 0

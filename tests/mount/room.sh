@@ -1,0 +1,59 @@
+# What tests of the mount share. Read with `.`; the tree goes to $place, which is unmounted in the end.
+
+. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+
+place=$RINGSIDE_SCRATCH/tree
+
+skip() {
+	echo "$*"
+	exit 77
+}
+
+[ -c /dev/fuse ] || skip 'there is no /dev/fuse here'
+{ : <>/dev/fuse; } 2>/dev/null || skip '/dev/fuse cannot be opened here'
+mkdir -p "$place"
+: >"$out"
+: >"$err"
+
+# Whatever is left: mounts, also dead ones, and programs in $left.
+left=
+clean_up() {
+	trap - EXIT
+	# shellcheck disable=SC2086
+	[ -z "$left" ] || kill -KILL $left 2>/dev/null
+	"$RINGSIDE" umount "$place" >/dev/null 2>&1 || umount -l "$place" 2>/dev/null ||
+		fusermount3 -uz "$place" 2>/dev/null
+}
+trap clean_up EXIT
+trap 'exit 99' HUP INT TERM
+
+mount_tree() {
+	want 0 mount "$@" "$place"
+	[ ! -s "$out" ] && [ ! -s "$err" ] || fail "mount says something"
+}
+
+# Until a command succeeds; it is a failure when it never does: until_it COMMAND...
+until_it() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ $tries -lt 3000 ] || fail "never: $*"
+		sleep 0.02
+	done
+}
+
+# A file of the tree says just this: reads FILE TEXT
+reads() {
+	cat "$place/$1" >"$out" 2>"$err" || fail "$1 cannot be read"
+	printf '%s\n' "$2" | cmp -s - "$out" || fail "$1 does not say '$2'"
+}
+
+# A command fails, with these words: fails WORDS COMMAND...
+fails() {
+	words=$1
+	shift
+	if "$@" >"$out" 2>"$err"; then
+		fail "succeeds: $*"
+	fi
+	grep -qF -e "$words" "$err" || fail "$*: does not say '$words'"
+}
