@@ -269,13 +269,15 @@ tc extract -o "$dat"
 shows $orders $pays report -i "$dat"
 tc reset
 
-# record and report: by name of system, by names of events, in an instance
+# record and report: by name of system, by names of events, in an instance. The program takes its time:
+# a recorder that is told to stop before it has begun, as it is when all is over within milliseconds on a
+# busy machine, takes nothing out.
 recorded() {
 	o=$1 p=$2
 	shift 2
 	last="record $*"
 	rm -f "$dat" sold
-	trace-cmd record -q -o "$dat" "$@" sh -c "./seller $orders >sold" >"$out" 2>"$err" </dev/null ||
+	trace-cmd record -q -o "$dat" "$@" sh -c "./seller $orders >sold; sleep 0.5" >"$out" 2>"$err" </dev/null ||
 		fail "trace-cmd record $*: exit $?"
 	[ "$(cat sold)" = "$orders $pays" ] || fail "the program did something else"
 	shows "$o" "$p" report -i "$dat"
@@ -290,6 +292,12 @@ recorded 0 $pays -B kitchen -e shop:pay
 [ ! -d $tracing/instances/kitchen ] || fail "record leaves its instance"
 recorded $orders $pays -e shop:order -B kitchen -e shop:pay
 recorded $orders $pays --compression none -e shop
+
+# stream: what is recorded, as text, while it comes; it hands on pages when they are as full as
+# buffer_percent says, and what is in them when the program ends may be too late for it.
+echo 0 >$tracing/buffer_percent
+shows $orders $pays stream -e shop sh -c "./seller $orders; sleep 1"
+echo 50 >$tracing/buffer_percent
 
 # Several times what the rings hold: it is taken out while it comes, and what is lost is told.
 rm -f "$dat"
