@@ -1,0 +1,161 @@
+#!/bin/sh
+# The kernel's own test suite for ftrace, unmodified, against a mount of ours.
+#
+# The cases come out of Debian's package of the kernel source; what was unpacked is kept in
+# build/cache/, by the package's version. They run on the stage (tests/clients/stage), in shells that
+# carry kernel_events.c, beside a program that sleeps all the time and so emits some of those events.
+#
+# ftracetest.expect says what is known to come of each case. It fails when a case does not do as
+# well as written there, and tells when one does better.
+#
+# FTRACETEST='00basic/basic1.tc event/event-pid.tc' runs just those, with their logs.
+
+set -eu
+here=$RINGSIDE_SOURCE/tests/clients
+package=linux-source-6.12
+tarball=/usr/src/$package.tar.xz
+part=$package/tools/testing/selftests/ftrace
+results=$RINGSIDE_SCRATCH/results
+
+# Inside the stage: the suite itself, in programs that emit.
+if [ "${1-}" = --on-stage ]; then
+	shift
+	# It goes on until the stage ends it.
+	LD_PRELOAD=$RINGSIDE_SCRATCH/kernel_events.so "$RINGSIDE_SCRATCH/restless" &
+	n=0
+	until grep -qsx sched:sched_switch /sys/kernel/tracing/available_events; do
+		n=$((n + 1))
+		[ $n -lt 50 ] || { echo "the programs' events are not in available_events"; exit 3; }
+		sleep 0.1
+	done
+	export LD_PRELOAD="$RINGSIDE_SCRATCH/kernel_events.so"
+	# What the cases think of themselves is in the logs; here it counts that all of them ran.
+	timeout -k 5 "$limit" "$cache/$part/ftracetest" -k -l "$RINGSIDE_SCRATCH/logs" "$@" || status=$?
+	[ "${status-0}" -le 1 ] || exit "$status"
+	exit 0
+fi
+
+lacks() {
+	echo "$*"
+	exit 77
+}
+
+version=$(dpkg-query -W -f '${Version}' $package 2>/dev/null) && [ -f $tarball ] ||
+	lacks "the package $package is not there"
+for tool in xz gawk; do
+	command -v $tool >/dev/null || lacks "$tool is missing"
+done
+
+# Unpack once. Two who do so at the same time do not meet: the last one's is used.
+cache=$RINGSIDE_SOURCE/build/cache/ftracetest-$version
+if [ ! -d "$cache" ]; then
+	mkdir -p "${cache%/*}"
+	fresh=$(mktemp -d "$cache.XXXXXX")
+	tar -xJf $tarball -C "$fresh" $part
+	mv -T "$fresh" "$cache" 2>/dev/null || rm -rf "$fresh"
+fi
+[ -x "$cache/$part/ftracetest" ] || { echo "no ftracetest in $tarball"; exit 1; }
+
+# CC is a command line.
+# shellcheck disable=SC2086
+$CC -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -I"$RINGSIDE_SOURCE/include" \
+	"$here/kernel_events.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
+	-L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" -lringside
+cat >"$RINGSIDE_SCRATCH/restless.c" <<'END'
+#include <time.h>
+int main(void)
+{
+	static const struct timespec moment = { .tv_nsec = 250000 };
+
+	for (;;)
+		nanosleep(&moment, 0);
+}
+END
+# shellcheck disable=SC2086
+$CC -O1 "$RINGSIDE_SCRATCH/restless.c" -o "$RINGSIDE_SCRATCH/restless"
+
+# All cases but those that the list leaves out; or the ones that are asked for.
+cd "$cache/$part/test.d"
+cases=${FTRACETEST-$(find . -name '*.tc' | sed 's|^\./||' | sort)}
+expect=$here/ftracetest.expect
+set --
+for case in $cases; do
+	! grep -q "^OUT  *$case " "$expect" || continue
+	set -- "$@" "$PWD/$case"
+done
+[ $# -gt 0 ] || { echo "no cases to run"; exit 1; }
+
+limit=${FTRACETEST_LIMIT-240}
+export limit cache
+status=0
+"$here/stage" sh "$here/ftracetest.sh" --on-stage "$@" >"$RINGSIDE_SCRATCH/out" 2>&1 || status=$?
+if [ $status -eq 77 ]; then
+	cat "$RINGSIDE_SCRATCH/out"
+	exit 77
+fi
+
+# Lines of the suite's own: [4] (instance) Basic trace clock test	[PASS]; each log begins with the file.
+: >"$results"
+sed -n 's/^\[\([0-9]*\)\].*\[\([A-Z]*\)\]$/\1 \2/p' "$RINGSIDE_SCRATCH/out" |
+while read -r number result; do
+	log=$(ls "$RINGSIDE_SCRATCH/logs/$number-"*)
+	file=$(sed -n '1s|^execute.*/test\.d/||p' "$log")
+	where=
+	! head -n 1 "$log" | grep -q '^execute (instance)' || where=' (instance)'
+	echo "$result $file$where" >>"$results"
+	case $result in
+	PASS|UNSUPPORTED) [ -n "${FTRACETEST-}" ] || continue ;;
+	esac
+	echo "--- $result $file$where"
+	tail -n 40 "$log" | cut -c 1-200
+done
+
+# How it compares: for each line of the list that was run, and for each result that is not in the list.
+asked=$RINGSIDE_SCRATCH/asked
+printf '%s\n' "$@" | sed "s|^$PWD/||" >"$asked"
+awk -v list="$expect" -v asked="$asked" '
+BEGIN {
+	good["PASS"] = good["XFAIL"] = 1
+	while ((getline line < asked) > 0)
+		run[line] = 1
+	while ((getline line < list) > 0) {
+		if (line ~ /^#/ || line ~ /^OUT / || split(line, word, " ") < 2)
+			continue
+		name = word[2] (word[3] == "(instance)" ? " (instance)" : "")
+		if (word[2] in run)
+			want[name] = word[1]
+	}
+}
+{
+	got = $1
+	name = $2 ($3 == "(instance)" ? " (instance)" : "")
+	seen[name] = 1
+	count[got]++
+	if (!(name in want)) {
+		print "new   " name ": " got
+		if (got == "FAIL")
+			bad = 1
+	} else if (got != want[name]) {
+		print (good[got] ? "better " : "WORSE ") name ": " got ", was " want[name]
+		if (!good[got])
+			bad = 1
+	}
+}
+END {
+	for (name in want)
+		if (!(name in seen)) {
+			print "WORSE " name ": did not run, was " want[name]
+			bad = 1
+		}
+	printf "%d passed, %d failed, %d unsupported, %d unresolved, %d untested, %d expected to fail\n",
+		count["PASS"], count["FAIL"], count["UNSUPPORTED"], count["UNRESOLVED"], count["UNTESTED"],
+		count["XFAIL"]
+	exit bad
+}' "$results" || bad=1
+
+if [ $status -ne 0 ]; then
+	echo "the suite did not come to its end: $status"
+	tail -n 20 "$RINGSIDE_SCRATCH/out"
+	exit 1
+fi
+exit ${bad-0}
