@@ -220,6 +220,21 @@ int node_enable_write(struct node_request *request, struct err *err)
 	return control_end(control, r, err);
 }
 
+/* Clients find events by this file, and write 0 to it to be sure: there are no filters yet. */
+int node_filter_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	buf_puts(&request->out, request->part[1][0] ? "none\n" : "### global filter ###\n# none is set\n");
+	return 0;
+}
+
+int node_filter_write(struct node_request *request, struct err *err)
+{
+	if (node_is(request, "0"))
+		return 0;
+	return err_set(err, -EINVAL, "events cannot be filtered yet: 0 is all that is taken");
+}
+
 int node_format_read(struct node_request *request, struct err *err)
 {
 	const struct control_event *event;

@@ -125,6 +125,7 @@ NODE_BOTH(errors);
 NODE_READ(available);
 NODE_BOTH(set_event);
 NODE_BOTH(enable);
+NODE_BOTH(filter);
 NODE_READ(format);
 NODE_READ(id);
 

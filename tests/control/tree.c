@@ -241,8 +241,8 @@ static void check_list(struct control *control)
 {
 	static const struct { const char *path, *want; } cases[] = {
 		{ "events", "enable\nftrace/\nheader_event\nheader_page\nlater/\nshop/\nweb/\n" },
-		{ "events/shop/", "enable\norder/\npay/\nsmall/\n" },
-		{ "events/web/hit", "enable\nformat\nid\ninject\n" },
+		{ "events/shop/", "enable\nfilter\norder/\npay/\nsmall/\n" },
+		{ "events/web/hit", "enable\nfilter\nformat\nid\ninject\n" },
 		{ "events/ftrace", "bprint/\nprint/\nraw_data/\n" },
 		{ "per_cpu/cpu0", 
 		  "buffer_size_kb\nsnapshot\nsnapshot_raw\nstats\ntrace\ntrace_pipe\ntrace_pipe_raw\n" },
