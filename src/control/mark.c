@@ -5,6 +5,7 @@
  * it attaches to the directory and writes through the runtime. One directory a process.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,20 @@ static int check_open(struct node_request *request, bool marker, struct err *err
 	return 0;
 }
 
+/* The process attaches once, whichever of its threads is first. */
+static int attach(const char *path, struct err *err)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int r;
+
+	pthread_mutex_lock(&lock);
+	r = runtime_attach(path);
+	pthread_mutex_unlock(&lock);
+	if (!r || r == -EALREADY)
+		return 0;
+	return err_set(err, r, "cannot attach to %s: %s", path, strerror(-r));
+}
+
 /* Rings for the buffer, the state that says so, and the runtime attached: when all else is known to be right. */
 static int prepare(struct node_request *request, struct err *err)
 {
@@ -61,13 +76,7 @@ static int prepare(struct node_request *request, struct err *err)
 		r = control_end(control, control_buffer_expand(control, node_buffer(request), err),
 				err);
 	}
-	if (!r) {
-		r = runtime_attach(control->dir.path);
-		r = r == -EALREADY ? 0 : r;
-		if (r)
-			err_set(err, r, "cannot attach to %s: %s", control->dir.path, strerror(-r));
-	}
-	return r;
+	return r ? r : attach(control->dir.path, err);
 }
 
 static int put(struct node_request *request, uint32_t id, void *record, size_t len, struct err *err)

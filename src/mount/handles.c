@@ -80,6 +80,7 @@ static void delist(struct handle *handle)
 	*handle->link = handle->next;
 	if (handle->next)
 		handle->next->link = handle->link;
+	all->left++;
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->lock);
 }
@@ -182,14 +183,14 @@ void handle_touch(struct handle *handle, uint64_t owner)
 	note_leaving(handle, false);
 }
 
-int handle_flush(struct handle *handle, uint64_t owner, struct err *err)
+int handle_flush(struct handle *handle, uint64_t owner, bool others, struct err *err)
 {
 	bool last, used;
 	int r = 0;
 
 	pthread_mutex_lock(&handle->lock);
 	used = handle->used;
-	last = (!used || handle->owner == owner) && !handle->parked;
+	last = (!used || handle->owner == owner) && !others;
 	pthread_mutex_unlock(&handle->lock);
 	if (last && used && !handle->followed) {
 		take_turn(handle);
@@ -234,13 +235,23 @@ static bool any_leaving(const struct handles *all, const char *path)
 	return false;
 }
 
-bool handles_wait_leaving(struct handles *all, const char *path)
+uint64_t handles_left(struct handles *all)
+{
+	uint64_t left;
+
+	pthread_mutex_lock(&all->lock);
+	left = all->left;
+	pthread_mutex_unlock(&all->lock);
+	return left;
+}
+
+bool handles_wait_leaving(struct handles *all, const char *path, uint64_t left)
 {
 	struct timespec until = after(LEAVING_MS);
 	bool had, timeout = false;
 
 	pthread_mutex_lock(&all->lock);
-	had = any_leaving(all, path);
+	had = all->left != left || any_leaving(all, path);
 	while (any_leaving(all, path) && !timeout)
 		timeout = pthread_cond_timedwait(&all->changed, &all->lock, &until) != 0;
 	pthread_mutex_unlock(&all->lock);

@@ -60,6 +60,7 @@ struct handles {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct handle *first;
+	uint64_t left;
 };
 
 void handles_init(struct handles *all);
@@ -78,16 +79,18 @@ void handle_end(struct handle *handle);
 
 /* `owner` reads or writes. */
 void handle_touch(struct handle *handle, uint64_t owner);
-/* `owner` closed a descriptor. What closing the file said. */
-int handle_flush(struct handle *handle, uint64_t owner, struct err *err);
+/* `owner` closed a descriptor; `others` are using it at this moment. What closing the file said. */
+int handle_flush(struct handle *handle, uint64_t owner, bool others, struct err *err);
 
 /* Is one open at or below that path? */
 bool handles_below(struct handles *all, const char *path);
+/* How many have left so far. */
+uint64_t handles_left(struct handles *all);
 /*
- * Waits until none is leaving the buffer that the path is about, for a moment; true when some were. For whoever
- * was refused with -EBUSY.
+ * For whoever was refused with -EBUSY: waits until none is leaving the buffer that the path is about, for a
+ * moment. True: some were, or have left since there were `left`, and it is worth another try.
  */
-bool handles_wait_leaving(struct handles *all, const char *path);
+bool handles_wait_leaving(struct handles *all, const char *path, uint64_t left);
 
 /* For conditions that are waited for with handle_wait(): a clock that nobody sets. */
 void handle_cond_init(pthread_cond_t *cond);

@@ -13,61 +13,31 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/buf.h"
 #include "control/tree.h"
 #include "mount/caller.h"
+#include "mount/ops.h"
 #include "mount/park.h"
-#include "mount/server.h"
-
-/* Files and events never go away, so the kernel may keep what it knows of them; instances do. */
-#define KEEP_S 60.0
 
 /* The kernel's TRACE_MMAP_IOCTL_GET_READER. */
 #define GET_READER _IO('R', 0x20)
 #define TURN_SLICE_MS 100
 
-/* A directory that is being listed. */
-struct listing {
-	struct buf names;	/* as tree_list() gives them, since the last look from the start */
-};
-
-/* Positions in a listing: the two that every directory has, then the byte at which a name starts. */
-enum { AT_SELF, AT_PARENT, AT_NAMES };
-
-static struct server *server_of(fuse_req_t req)
-{
-	return fuse_req_userdata(req);
-}
-
-static struct inode *inode_of(struct server *server, fuse_ino_t ino)
-{
-	return ino == FUSE_ROOT_ID ? server->inodes.root : (struct inode *)(uintptr_t)ino;
-}
+/* Files and events never go away, so the kernel may keep what it knows of them; instances do. */
+#define KEEP_S 60.0
 
 static struct handle *handle_of(const struct fuse_file_info *fi)
 {
 	return (struct handle *)(uintptr_t)fi->fh;
 }
 
-static struct listing *listing_of(const struct fuse_file_info *fi)
-{
-	return (struct listing *)(uintptr_t)fi->fh;
-}
-
-/* The tree's own word for a path: its root is ".". */
-static const char *in_tree(const char *path)
-{
-	return *path ? path : ".";
-}
-
-static int join(char *path, size_t size, const char *dir, const char *name)
+int ops_join(char *path, size_t size, const char *dir, const char *name)
 {
 	int n = snprintf(path, size, "%s%s%s", dir, *dir ? "/" : "", name);
 
 	return n < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-static double keep_of(const char *path)
+double ops_keep(const char *path)
 {
 	return strncmp(path, "instances/", 10) ? KEEP_S : 0;
 }
@@ -77,13 +47,12 @@ static int look(struct server *server, const char *path, struct tree_stat *stat)
 	int r;
 
 	pthread_mutex_lock(&server->look_lock);
-	r = tree_stat(server->look, in_tree(path), stat, NULL);
+	r = tree_stat(server->look, ops_in_tree(path), stat, NULL);
 	pthread_mutex_unlock(&server->look_lock);
 	return r;
 }
 
-/* An entry that the kernel is told of, and so has to forget. */
-static int fill_entry(struct server *server, const char *path, struct fuse_entry_param *entry)
+int ops_fill_entry(struct server *server, const char *path, struct fuse_entry_param *entry)
 {
 	struct tree_stat stat;
 	struct inode *inode;
@@ -97,7 +66,7 @@ static int fill_entry(struct server *server, const char *path, struct fuse_entry
 		return -ENOMEM;
 	memset(entry, 0, sizeof(*entry));
 	entry->ino = (uintptr_t)inode;
-	entry->attr_timeout = entry->entry_timeout = keep_of(path);
+	entry->attr_timeout = entry->entry_timeout = ops_keep(path);
 	inode_fill(&server->inodes, inode, &stat, &entry->attr);
 	return 0;
 }
@@ -108,7 +77,7 @@ static void reply_entry(fuse_req_t req, const char *path)
 	struct fuse_entry_param entry;
 	int r;
 
-	r = fill_entry(server, path, &entry);
+	r = ops_fill_entry(server, path, &entry);
 	if (r)
 		fuse_reply_err(req, -r);
 	else if (fuse_reply_entry(req, &entry))
@@ -128,7 +97,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	char path[PATH_MAX];
-	int r = join(path, sizeof(path), inode_of(server_of(req), parent)->path, name);
+	int r = ops_join(path, sizeof(path), inode_of(server_of(req), parent)->path, name);
 
 	if (r)
 		fuse_reply_err(req, -r);
@@ -169,7 +138,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		return;
 	}
 	inode_fill(&server->inodes, inode, &stat, &attr);
-	fuse_reply_attr(req, &attr, keep_of(inode->path));
+	fuse_reply_attr(req, &attr, ops_keep(inode->path));
 }
 
 /* Sizes and times are accepted and mean nothing here, as in the kernel. */
@@ -193,7 +162,7 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 	int r;
 
 	(void)mode;
-	r = join(path, sizeof(path), inode_of(server, parent)->path, name);
+	r = ops_join(path, sizeof(path), inode_of(server, parent)->path, name);
 	if (!r) {
 		pthread_mutex_lock(&server->change_lock);
 		r = tree_mkdir(server->change, path, NULL);
@@ -220,13 +189,14 @@ static int remove_dir(struct server *server, const char *path)
 static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct server *server = server_of(req);
+	uint64_t left = handles_left(&server->handles);
 	char path[PATH_MAX];
 	int r;
 
-	r = join(path, sizeof(path), inode_of(server, parent)->path, name);
+	r = ops_join(path, sizeof(path), inode_of(server, parent)->path, name);
 	if (!r)
 		r = remove_dir(server, path);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path, left))
 		r = remove_dir(server, path);
 	if (!r)
 		inodes_unset_below(&server->inodes, path);
@@ -284,13 +254,14 @@ static bool offer_mapping(struct server *server, struct handle *handle)
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct server *server = server_of(req);
+	uint64_t left = handles_left(&server->handles);
 	const char *path = inode_of(server, ino)->path;
 	unsigned int flags = open_flags(fi->flags);
 	struct handle *handle;
 	int r;
 
 	r = open_handle(server, path, flags, &handle);
-	if (r == -EBUSY && handles_wait_leaving(&server->handles, path))
+	if (r == -EBUSY && handles_wait_leaving(&server->handles, path, left))
 		r = open_handle(server, path, flags, &handle);
 	if (r) {
 		fuse_reply_err(req, r == -ENOENT ? ENODEV : -r);
@@ -402,6 +373,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 		     struct fuse_file_info *fi)
 {
 	struct server *server = server_of(req);
+	uint64_t left = handles_left(&server->handles);
 	struct handle *handle = handle_of(fi);
 	ssize_t n;
 
@@ -415,7 +387,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 		return;
 	}
 	n = write_now(handle, text, len, NULL);
-	if (n == -EBUSY && handles_wait_leaving(&server->handles, handle->path))
+	if (n == -EBUSY && handles_wait_leaving(&server->handles, handle->path, left))
 		n = write_now(handle, text, len, NULL);
 	reply_written(req, n);
 }
@@ -423,10 +395,10 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct handle *handle = handle_of(fi);
+	bool others = park_wake(handle, &fi->lock_owner);
 
 	(void)ino;
-	park_wake(handle, &fi->lock_owner);
-	fuse_reply_err(req, -handle_flush(handle, fi->lock_owner, NULL));
+	fuse_reply_err(req, -handle_flush(handle, fi->lock_owner, others, NULL));
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -509,134 +481,6 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg
 	}
 	park_wake(handle_of(fi), NULL);
 	fuse_reply_ioctl(req, 0, NULL, 0);
-}
-
-static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-	struct listing *listing = calloc(1, sizeof(*listing));
-
-	(void)ino;
-	if (!listing) {
-		fuse_reply_err(req, ENOMEM);
-		return;
-	}
-	fi->fh = (uintptr_t)listing;
-	if (fuse_reply_open(req, fi))
-		free(listing);
-}
-
-static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-	struct listing *listing = listing_of(fi);
-
-	(void)ino;
-	buf_fini(&listing->names);
-	free(listing);
-	fuse_reply_err(req, 0);
-}
-
-/* The names as they are now, for whoever reads from the start. */
-static int list(struct server *server, struct listing *listing, const char *path)
-{
-	int r;
-
-	buf_reset(&listing->names);
-	pthread_mutex_lock(&server->look_lock);
-	r = tree_list(server->look, in_tree(path), &listing->names, NULL);
-	pthread_mutex_unlock(&server->look_lock);
-	return r;
-}
-
-/* The name at that position, and the position of the next. False behind the last. */
-static bool name_at(const struct listing *listing, off_t at, char *name, size_t size, bool *is_dir,
-		    off_t *next)
-{
-	size_t from = (size_t)(at - AT_NAMES), len;
-
-	if (at < AT_NAMES) {
-		snprintf(name, size, "%s", at == AT_SELF ? "." : "..");
-		*is_dir = true;
-		*next = at + 1;
-		return true;
-	}
-	if (from >= listing->names.len)
-		return false;
-	len = strcspn(listing->names.data + from, "\n");
-	*next = at + (off_t)len + 1;
-	*is_dir = len && listing->names.data[from + len - 1] == '/';
-	len -= *is_dir;
-	snprintf(name, size, "%.*s", (int)len, listing->names.data + from);
-	return true;
-}
-
-/* What the kernel is told of a name beside the name; it is to remember what it may keep. */
-static void fill_direntry(struct server *server, const char *dir, const char *name, bool is_dir,
-			  bool plus, struct fuse_entry_param *entry)
-{
-	char path[PATH_MAX];
-
-	memset(entry, 0, sizeof(*entry));
-	entry->attr.st_mode = is_dir ? S_IFDIR : S_IFREG;
-	entry->attr.st_ino = FUSE_ROOT_ID;
-	if (!strcmp(name, ".") || !strcmp(name, "..") || join(path, sizeof(path), dir, name))
-		return;
-	if (plus && keep_of(path) > 0 && !fill_entry(server, path, entry))
-		return;
-	entry->attr.st_ino = inode_number(path);
-}
-
-static size_t add_direntry(fuse_req_t req, char *bytes, size_t size, const char *name, bool plus,
-			   const struct fuse_entry_param *entry, off_t next)
-{
-	if (plus)
-		return fuse_add_direntry_plus(req, bytes, size, name, entry, next);
-	return fuse_add_direntry(req, bytes, size, name, entry ? &entry->attr : NULL, next);
-}
-
-static void read_dir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
-		     struct fuse_file_info *fi, bool plus)
-{
-	struct server *server = server_of(req);
-	const char *dir = inode_of(server, ino)->path;
-	struct listing *listing = listing_of(fi);
-	struct fuse_entry_param entry;
-	size_t used = 0, need;
-	char *bytes, name[512];
-	off_t next;
-	bool is_dir;
-	int r = 0;
-
-	if (at == AT_SELF)
-		r = list(server, listing, dir);
-	bytes = malloc(size ? size : 1);
-	if (!r && !bytes)
-		r = -ENOMEM;
-	while (!r && name_at(listing, at, name, sizeof(name), &is_dir, &next)) {
-		/* What does not fit may not be counted as told. */
-		need = add_direntry(req, NULL, 0, name, plus, NULL, 0);
-		if (need > size - used)
-			break;
-		fill_direntry(server, dir, name, is_dir, plus, &entry);
-		used += add_direntry(req, bytes + used, size - used, name, plus, &entry, next);
-		at = next;
-	}
-	if (r)
-		fuse_reply_err(req, -r);
-	else
-		fuse_reply_buf(req, bytes, used);
-	free(bytes);
-}
-
-static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
-		       struct fuse_file_info *fi)
-{
-	read_dir(req, ino, size, at, fi, false);
-}
-
-static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
-			   struct fuse_file_info *fi)
-{
-	read_dir(req, ino, size, at, fi, true);
 }
 
 /* Nobody makes, removes or renames files: as the kernel says it. */

@@ -17,7 +17,10 @@ struct parked {
 	fuse_req_t req;
 	size_t size;
 	uint64_t owner;
-	bool interrupted;	/* while it was not in the list */
+	bool claimed;
+	/* Noted while it was claimed. */
+	bool interrupted;
+	bool woken;
 };
 
 static void answer(fuse_req_t req, const char *bytes, ssize_t n)
@@ -28,31 +31,32 @@ static void answer(fuse_req_t req, const char *bytes, ssize_t n)
 		fuse_reply_buf(req, bytes, (size_t)n);
 }
 
-/* Nobody interrupts it from here on. Not with the handle's lock. */
-static void disarm(struct parked *parked)
+static void unlist(struct parked *parked)
 {
-	fuse_req_interrupt_func(parked->req, NULL, NULL);
+	struct parked **at = &parked->handle->parked;
+
+	while (*at != parked)
+		at = &(*at)->next;
+	*at = parked->next;
 }
 
+/* For one that is out of the list. Nobody interrupts it from here on. Not with the handle's lock. */
 static void finish(struct parked *parked, const char *bytes, ssize_t n)
 {
 	fuse_req_t req = parked->req;
 
-	disarm(parked);
+	fuse_req_interrupt_func(req, NULL, NULL);
 	free(parked);
 	answer(req, bytes, n);
 }
 
-static bool unlist(struct parked *parked)
+/* The same for one that is claimed. */
+static void finish_claimed(struct parked *parked, const char *bytes, ssize_t n)
 {
-	struct parked **at = &parked->handle->parked;
-
-	while (*at && *at != parked)
-		at = &(*at)->next;
-	if (!*at)
-		return false;
-	*at = parked->next;
-	return true;
+	pthread_mutex_lock(&parked->handle->lock);
+	unlist(parked);
+	pthread_mutex_unlock(&parked->handle->lock);
+	finish(parked, bytes, n);
 }
 
 /* libfuse calls it with its lock of the request, from the thread that got the interrupt or armed it. */
@@ -60,14 +64,16 @@ static void interrupt(fuse_req_t req, void *data)
 {
 	struct parked *parked = data;
 	struct handle *handle = parked->handle;
-	bool listed;
+	bool claimed;
 
 	pthread_mutex_lock(&handle->lock);
-	listed = unlist(parked);
-	if (!listed)
+	claimed = parked->claimed;
+	if (claimed)
 		parked->interrupted = true;
+	else
+		unlist(parked);
 	pthread_mutex_unlock(&handle->lock);
-	if (!listed)
+	if (claimed)
 		return;
 	free(parked);
 	fuse_reply_err(req, EINTR);
@@ -84,23 +90,46 @@ static ssize_t read_now(struct handle *handle, char *bytes, size_t size)
 	return tree_file_read(handle->file, bytes, size, 0, NULL);
 }
 
-static void list(struct parked *parked);
+static bool ensure_waiter(struct handle *handle);
 
-/* Reads for a request that was claimed, in the handle's turn. False: it was listed again. */
+/* There was nothing to read: it waits, unless something was noted. */
+static void unclaim(struct parked *parked)
+{
+	struct handle *handle = parked->handle;
+	int r = -EAGAIN;
+
+	pthread_mutex_lock(&handle->lock);
+	if (parked->interrupted || handle->closing)
+		r = -EINTR;
+	else if (parked->woken)
+		r = 0;
+	else if (!ensure_waiter(handle))
+		r = -ENOMEM;
+	else
+		parked->claimed = false;
+	if (r != -EAGAIN)
+		unlist(parked);
+	pthread_mutex_unlock(&handle->lock);
+	if (r != -EAGAIN)
+		finish(parked, NULL, r);
+}
+
+/* Reads for one that is claimed, in the handle's turn. False: it waits again. */
 static bool serve_claimed(struct parked *parked, int waited)
 {
 	char *bytes = malloc(parked->size ? parked->size : 1);
-	ssize_t n = waited < 0 ? waited : -ENOMEM;
+	ssize_t n = waited;
 
-	disarm(parked);
+	pthread_mutex_lock(&parked->handle->lock);
 	if (parked->interrupted)
 		n = -EINTR;
-	else if (bytes && waited >= 0)
-		n = read_now(parked->handle, bytes, parked->size);
+	pthread_mutex_unlock(&parked->handle->lock);
+	if (n >= 0)
+		n = bytes ? read_now(parked->handle, bytes, parked->size) : -ENOMEM;
 	if (n == -EAGAIN)
-		list(parked);
+		unclaim(parked);
 	else
-		finish(parked, bytes, n);
+		finish_claimed(parked, bytes, n);
 	free(bytes);
 	return n != -EAGAIN;
 }
@@ -116,9 +145,10 @@ static bool serve(struct handle *handle, int waited)
 		poll = handle->poll;
 		handle->poll = NULL;
 	}
-	parked = handle->parked;
+	for (parked = handle->parked; parked && parked->claimed;)
+		parked = parked->next;
 	if (parked)
-		handle->parked = parked->next;
+		parked->claimed = true;
 	pthread_mutex_unlock(&handle->lock);
 	if (poll) {
 		fuse_lowlevel_notify_poll(poll);
@@ -177,28 +207,22 @@ static bool ensure_waiter(struct handle *handle)
 	return handle->waiting;
 }
 
-/* Armed first: what interrupts it before it is in the list is seen here. */
-static void list(struct parked *parked)
+/* Claimed, at the end of the list, and armed: what interrupts it from here on is noted. NULL: no memory. */
+static struct parked *park(struct handle *handle, fuse_req_t req, size_t size, uint64_t owner)
 {
-	struct handle *handle = parked->handle;
-	struct parked **last = &handle->parked;
-	int r = 0;
+	struct parked *parked = calloc(1, sizeof(*parked)), **last = &handle->parked;
 
-	fuse_req_interrupt_func(parked->req, interrupt, parked);
+	if (!parked)
+		return NULL;
+	*parked = (struct parked){ .handle = handle, .req = req, .size = size, .owner = owner,
+				   .claimed = true };
 	pthread_mutex_lock(&handle->lock);
-	if (parked->interrupted || handle->closing)
-		r = -EINTR;
-	else if (!ensure_waiter(handle))
-		r = -ENOMEM;
-	if (!r) {
-		while (*last)
-			last = &(*last)->next;
-		parked->next = NULL;
-		*last = parked;
-	}
+	while (*last)
+		last = &(*last)->next;
+	*last = parked;
 	pthread_mutex_unlock(&handle->lock);
-	if (r)
-		finish(parked, NULL, r);
+	fuse_req_interrupt_func(req, interrupt, parked);
+	return parked;
 }
 
 void park_read(struct handle *handle, fuse_req_t req, size_t size, uint64_t owner, bool nonblock)
@@ -208,22 +232,21 @@ void park_read(struct handle *handle, fuse_req_t req, size_t size, uint64_t owne
 	ssize_t n;
 
 	handle_touch(handle, owner);
-	n = !bytes ? -ENOMEM : fuse_req_interrupted(req) ? -EINTR : handle_begin(handle, NULL);
+	parked = bytes ? park(handle, req, size, owner) : NULL;
+	if (!parked) {
+		free(bytes);
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	n = fuse_req_interrupted(req) ? -EINTR : handle_begin(handle, NULL);
 	if (!n) {
 		n = read_now(handle, bytes, size);
 		handle_end(handle);
 	}
-	if (n == -EAGAIN && !nonblock) {
-		parked = calloc(1, sizeof(*parked));
-		n = -ENOMEM;
-		if (parked) {
-			*parked = (struct parked){ NULL, handle, req, size, owner, false };
-			list(parked);
-			free(bytes);
-			return;
-		}
-	}
-	answer(req, bytes, n);
+	if (n == -EAGAIN && !nonblock)
+		unclaim(parked);
+	else
+		finish_claimed(parked, bytes, n);
 	free(bytes);
 }
 
@@ -260,23 +283,36 @@ void park_poll(struct handle *handle, fuse_req_t req, struct fuse_pollhandle *po
 	fuse_reply_poll(req, events);
 }
 
-/* Those that are `owner`'s, NULL: all, in a list of their own. With the handle's lock. */
-static struct parked *claim_all(struct handle *handle, const uint64_t *owner)
+static bool any_waits(const struct handle *handle)
 {
-	struct parked *mine = NULL, **at = &handle->parked;
+	for (const struct parked *parked = handle->parked; parked; parked = parked->next)
+		if (!parked->woken)
+			return true;
+	return false;
+}
+
+/* Out of the list, into one of their own: those that wait, and are `owner`'s or anybody's. With the handle's lock. */
+static struct parked *take_waiting(struct handle *handle, const uint64_t *owner)
+{
+	struct parked *taken = NULL, **at = &handle->parked;
 
 	while (*at) {
 		struct parked *parked = *at;
+		bool meant = !owner || parked->owner == *owner;
 
-		if (owner && parked->owner != *owner) {
+		if (meant && parked->claimed)
+			parked->woken = true;
+		if (!meant || parked->claimed) {
 			at = &parked->next;
 			continue;
 		}
 		*at = parked->next;
-		parked->next = mine;
-		mine = parked;
+		parked->next = taken;
+		/* An interrupt that is on its way finds it out of the list. */
+		parked->claimed = true;
+		taken = parked;
 	}
-	return mine;
+	return taken;
 }
 
 static void finish_all(struct parked *parked, ssize_t n)
@@ -289,14 +325,17 @@ static void finish_all(struct parked *parked, ssize_t n)
 	}
 }
 
-void park_wake(struct handle *handle, const uint64_t *owner)
+bool park_wake(struct handle *handle, const uint64_t *owner)
 {
 	struct parked *parked;
+	bool others;
 
 	pthread_mutex_lock(&handle->lock);
-	parked = claim_all(handle, owner);
+	parked = take_waiting(handle, owner);
+	others = any_waits(handle);
 	pthread_mutex_unlock(&handle->lock);
 	finish_all(parked, 0);
+	return others;
 }
 
 void park_stop(struct handle *handle)
@@ -313,7 +352,7 @@ void park_stop(struct handle *handle)
 			pthread_kill(handle->sleeper, HANDLE_KICK);
 		handle_wait(&handle->changed, &handle->lock, NAP_MS);
 	}
-	parked = claim_all(handle, NULL);
+	parked = take_waiting(handle, NULL);
 	pthread_mutex_unlock(&handle->lock);
 	if (ran)
 		pthread_join(handle->waiter, NULL);

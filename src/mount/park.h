@@ -2,15 +2,16 @@
  * mount/park: requests on a followed file that has nothing to read.
  *
  * Such a request is put aside and a thread of the handle waits for it, so that neither the server's
- * loop nor another file waits with it. A request is in the handle's list, where an interrupt takes it
- * out and answers it, or somebody has claimed it by taking it out: only then is anything read for it,
- * so that nothing is consumed for one that was interrupted.
+ * loop nor another file waits with it. All of a handle are in one list. One is claimed while somebody
+ * reads for it, and only then is anything read, so that nothing is consumed for one that was interrupted:
  *
- *                 interrupt: EINTR
- *                  ^
- *   read -> listed -> claimed -> read: bytes, or listed again
- *                  v
- *                 flush, ioctl: no bytes
+ *             -> bytes              -> bytes
+ *   claimed -+            claimed -+
+ *             -> waiting -^         -> waiting ...
+ *                  |
+ *                  +-> EINTR: interrupted    +-> no bytes: flush, ioctl
+ *
+ * An interrupt, a flush or an ioctl that finds it claimed is noted, and counts should it have to wait again.
  *
  * Locks: libfuse's of the request, then the handle's; so nobody disarms a request while holding the
  * handle's. The kernel releases a file when all its requests have been answered: after its answer,
@@ -19,8 +20,8 @@
 #ifndef MOUNT_PARK_H
 #define MOUNT_PARK_H
 
-#include <stdint.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mount/fuse.h"
 #include "mount/handles.h"
@@ -34,8 +35,11 @@ void park_read(struct handle *handle, fuse_req_t req, size_t size, uint64_t owne
 /* Answers now, and tells `poll`, which may be NULL, when there is more to say. */
 void park_poll(struct handle *handle, fuse_req_t req, struct fuse_pollhandle *poll);
 
-/* All that wait get no bytes; `owner` not NULL: only those who are that. */
-void park_wake(struct handle *handle, const uint64_t *owner);
+/*
+ * All that wait get no bytes; `owner` not NULL: only those who are that. True: there are others, who go on
+ * waiting.
+ */
+bool park_wake(struct handle *handle, const uint64_t *owner);
 
 /* The same with EINTR, and the thread has ended. For the last use of the handle. */
 void park_stop(struct handle *handle);

@@ -24,17 +24,24 @@
 #define THREADS_MAX 64
 #define THREADS_IDLE 4
 
+/* The server leaves this directory, and opens the tracing directory anew for each file. */
+static int make_absolute(struct control *control, struct err *err)
+{
+	char path[PATH_MAX];
+
+	if (!realpath(control->dir.path, path))
+		return err_set(err, -errno, "%s: %s", control->dir.path, strerror(errno));
+	strcpy(control->dir.path, path);
+	return 0;
+}
+
 static int refuse_place(const char *place, const struct control *control, const char *path,
 			struct err *err)
 {
-	char dir[PATH_MAX];
-
-	if (!realpath(control->dir.path, dir))
-		return err_set(err, -errno, "%s: %s", control->dir.path, strerror(errno));
-	if (!inode_path_below(dir, strcmp(path, "/") ? path : ""))
+	if (!inode_path_below(control->dir.path, strcmp(path, "/") ? path : ""))
 		return 0;
 	return err_set(err, -EINVAL, "%s: holds the tracing directory %s, which would be hidden: "
-		       "choose an empty directory", place, dir);
+		       "choose an empty directory", place, control->dir.path);
 }
 
 /* An absolute path at which nothing of ours is mounted any more. */
@@ -278,7 +285,9 @@ int mount_serve(struct control *control, const char *place, const struct mount_h
 	int ends[2], r;
 	pid_t pid;
 
-	r = prepare_place(path, sizeof(path), place, control, err);
+	r = make_absolute(control, err);
+	if (!r)
+		r = prepare_place(path, sizeof(path), place, control, err);
 	if (r)
 		return r;
 	if (how->foreground)

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -173,19 +174,44 @@ static void unmap_all(void)
 	rings->base = NULL;
 }
 
+bool runtime_is_at(const char *path)
+{
+	struct segment_dir dir;
+	struct stat st;
+	bool same;
+
+	if (!runtime.attached || segment_open(&dir, path, false, NULL))
+		return false;
+	same = !fstat(dir.fd[SEGMENT_CONTROL], &st) && st.st_dev == runtime.dev && st.st_ino == runtime.ino;
+	segment_close(&dir);
+	return same;
+}
+
+/* Which directory this is: by its control file, which the mappings keep from going. */
+static void note_place(const struct segment_dir *dir)
+{
+	struct stat st;
+
+	if (!fstat(dir->fd[SEGMENT_CONTROL], &st)) {
+		runtime.dev = st.st_dev;
+		runtime.ino = st.st_ino;
+	}
+}
+
 int runtime_attach(const char *path)
 {
 	struct segment_dir dir;
 	int ret;
 
 	if (runtime.attached)
-		return -EALREADY;
+		return runtime_is_at(path) ? -EALREADY : -EBUSY;
 	ret = segment_open(&dir, path, true, NULL);
 	if (ret)
 		return ret;
 	runtime.ncpu = dir.ncpu;
 	runtime.pid = getpid();
 	ret = map_all(&dir);
+	note_place(&dir);
 	segment_close(&dir);
 	if (!ret && !runtime_view_init())
 		ret = -ENOMEM;

@@ -89,6 +89,7 @@ struct runtime {
 	uint32_t locked;	/* the program gave up system calls: make none */
 	uint32_t timeless;	/* and the CPU's counter: reading it, in the vDSO too, would be a SIGSEGV */
 	uint32_t ncpu;
+	uint64_t dev, ino;	/* of the directory's control file */
 	pid_t pid;
 	uint32_t start;		/* low bits of the process's start time, 0 not read yet */
 	int tid_offset;		/* of the tid in libc's thread descriptor, -1 unknown: for locked programs */

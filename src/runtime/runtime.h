@@ -8,6 +8,7 @@
 #ifndef RUNTIME_RUNTIME_H
 #define RUNTIME_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,11 @@
 /* The word that event sites test while the process has no directory: always 0. */
 extern const uint32_t runtime_hint_off;
 
-/* For the tool, which is no traced program by itself: joins the directory at `path`. -EALREADY when it has. */
+/* For the tool, which is no traced program by itself: joins the directory at `path`. -EALREADY when it has; -EBUSY when it
+ * has joined another: one directory a process. */
 int runtime_attach(const char *path);
+/* For the tool: is that the directory? */
+bool runtime_is_at(const char *path);
 
 /* For the tool: the name of a thread that it writes for. */
 void runtime_tell_name(int32_t tid, int32_t tgid, uint32_t start, const char comm[16]);

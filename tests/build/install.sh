@@ -1,6 +1,6 @@
 #!/bin/sh
 # What `meson install` lays down is enough for a stranger: pkg-config finds it, a program compiles
-# against it with the shared and with the static library, and runs; the man pages are there.
+# against each library in its shared and in its static form, and runs; the man pages are there.
 
 set -eu
 root=$RINGSIDE_SCRATCH/root
@@ -45,10 +45,50 @@ if readelf -d use-static | grep -q libringside; then
 	exit 1
 fi
 
+# The same for the control library.
+cat >control.c <<-'EOF'
+	#include <ringside/control.h>
+	#include <stdio.h>
+
+	int main(void)
+	{
+		struct ringside_control *tree;
+		int r = ringside_control_open(&tree, NULL, 0);
+
+		if (!r)
+			r = ringside_control_mark(tree, NULL, "installed");
+		if (r)
+			fprintf(stderr, "%s\n", ringside_control_error(tree));
+		ringside_control_close(tree);
+		return r != 0;
+	}
+EOF
+cflags=$(pkg-config --cflags ringside-control)
+libs=$(pkg-config --libs ringside-control)
+# shellcheck disable=SC2086
+{
+	$CC -std=c11 -Wall -Wextra -Werror $cflags control.c -o control-shared $libs
+	$CC -std=c11 -Wall -Wextra -Werror $cflags control.c -o control-static \
+		"$libdir/libringside-control.a" -lpthread
+}
+LD_LIBRARY_PATH=$libdir ./control-shared
+./control-static
+[ "$("$command" show | grep -c 'mark_write: installed')" -eq 2 ] || {
+	echo 'FAIL not every program has marked:'
+	"$command" show
+	exit 1
+}
+readelf -d control-shared | grep -q 'NEEDED.*libringside-control.so.0'
+if readelf -d control-static | grep -q libringside; then
+	echo 'FAIL the static program needs the shared library'
+	exit 1
+fi
+
 version=$(pkg-config --modversion ringside)
 header=$(awk '/^#define RINGSIDE_(MAJOR|MINOR|PATCH) / { v = v "." $3 } END { print v }' \
 	"$RINGSIDE_SOURCE/include/ringside/ringside.h")
-if [ "$("$command" --version)" != "ringside $version" ] || [ "$header" != ".$version" ]; then
+if [ "$("$command" --version)" != "ringside $version" ] || [ "$header" != ".$version" ] ||
+   [ "$(pkg-config --modversion ringside-control)" != "$version" ]; then
 	echo "FAIL header ($header), command and pkg-config do not all have version $version"
 	exit 1
 fi

@@ -14,7 +14,7 @@ static void mask_text(char *text, size_t size, uint32_t ncpu, int bit)
 	for (uint32_t g = groups; g-- > 0;) {
 		uint32_t bits = g + 1 == groups ? ncpu - g * 32 : 32;
 		uint32_t all = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
-		uint32_t one = bit / 32 == (int)g ? 1u << bit % 32 : 0;
+		uint32_t one = bit >= 0 && bit / 32 == (int)g ? 1u << bit % 32 : 0;
 
 		at += (size_t)snprintf(text + at, size - at, "%0*x%s", (int)(bits + 3) / 4, bit < 0 ? all : one,
 				       g ? "," : "\n");

@@ -7,7 +7,7 @@
 #	.\" run: sh		run by sh -eu; `ringside` is the built command
 #	.\" run: sh FILE	the same, unless FILE is not to be had on this machine
 #	.\" run: py		run by python3, which finds the built library
-#	.\" run: c NAME		compiled with the built library to ./NAME, and run
+#	.\" run: c NAME		compiled with the built libraries to ./NAME, and run
 #	.\" build: c NAME	compiled only
 #
 # (c++ like c.) All C programs of all pages are there, as ./NAME, for the blocks of every page; the
@@ -61,10 +61,14 @@ compile() {
 	*.cc) cc="${CXX:-g++} -std=c++17" ;;
 	*) cc="${CC:-gcc} -std=c11" ;;
 	esac
-	# A compiler may come with options of its own.
+	# To control is not to be traced: each library only for those who include its headers.
+	libs=
+	! grep -q '<ringside/control\.h>' "$1" || libs=-lringside-control
+	! grep '<ringside/' "$1" | grep -qv '/control\.h>' || libs="$libs -lringside"
+	# A compiler may come with options of its own; the libraries are a list.
 	# shellcheck disable=SC2086
 	$cc -Wall -Wextra -Werror -O2 -I"$RINGSIDE_SOURCE/include" -o "$2" "$1" \
-		-L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" -lringside
+		-L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" $libs
 }
 
 # Run one block in the page's directory: execute LANGUAGE FILE NAME.

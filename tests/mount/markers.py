@@ -98,6 +98,10 @@ def main():
     except OSError as e:
         print("/dev/fuse cannot be opened here: %s" % e.strerror)
         return 77
+    none = subprocess.run([RINGSIDE, "mount", PLACE], stderr=subprocess.PIPE, check=False)
+    if b"without libfuse" in none.stderr:
+        print("this build has no libfuse")
+        return 77
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
     cpus = sorted(os.sched_getaffinity(0))
     os.mkdir(PLACE)

@@ -11,6 +11,9 @@ skip() {
 
 [ -c /dev/fuse ] || skip 'there is no /dev/fuse here'
 { : <>/dev/fuse; } 2>/dev/null || skip '/dev/fuse cannot be opened here'
+if "$RINGSIDE" mount "$RINGSIDE_SCRATCH/none" 2>&1 | grep -q 'without libfuse'; then
+	skip 'this build has no libfuse'
+fi
 mkdir -p "$place"
 : >"$out"
 : >"$err"

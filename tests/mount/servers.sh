@@ -97,4 +97,10 @@ want 0 mount link/
 reads tracing_on 1
 refuse 1 mount ./tree/../tree -- 'mounted there already'
 want 0 umount tree
+RINGSIDE_DIR=${RINGSIDE_DIR##*/}
+want 0 mount tree
+reads tracing_on 1
+echo here >"$place/trace_marker" || fail "a relative RINGSIDE_DIR"
+want 0 umount
+[ ! -e "$place/trace_marker" ] || fail "a relative RINGSIDE_DIR is not found again"
 exit 0

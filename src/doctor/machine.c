@@ -1,5 +1,5 @@
 /*
- * cmd/machine: the doctor's look at the kernel and what it offers.
+ * doctor/machine: the doctor's look at the kernel and what it offers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #include <cpuid.h>
 #endif
 
-#include "cmd/doctor.h"
+#include "doctor/doctor.h"
 #include "layout/control.h"
 #include "layout/registry.h"
 

@@ -1,7 +1,7 @@
 /*
- * cmd/program: see program.h.
+ * doctor/program: see program.h.
  */
-#include "cmd/program.h"
+#include "doctor/program.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
 
 #define LISTED_MAX 5	/* events in a line of words */
 #define SYSTEMS_MAX 3
@@ -30,7 +29,7 @@ void program_fini(struct program *program)
 		free(program->sites[i].name);
 	}
 	if (program->fd >= 0) {
-		cmd_elf_close(&program->elf);
+		elf_close(&program->elf);
 		close(program->fd);
 	}
 }
@@ -56,7 +55,7 @@ bool program_open(struct doctor *doctor, struct program *program)
 		close(fd);
 		return false;
 	}
-	r = cmd_elf_open(&program->elf, fd, &err);
+	r = elf_open(&program->elf, fd, &err);
 	if (r) {
 		doctor_put(doctor, DOCTOR_BAD, "program", NULL, "%s %s%s", program->path, err.text,
 			   r == -ENOEXEC ? " and no script: the kernel does not run it" : "");
@@ -67,7 +66,7 @@ bool program_open(struct doctor *doctor, struct program *program)
 	return true;
 }
 
-static const char *kind(const struct cmd_elf *elf)
+static const char *kind(const struct elf *elf)
 {
 	switch (elf->type) {
 	case ET_EXEC:
@@ -85,16 +84,16 @@ static const char *kind(const struct cmd_elf *elf)
 
 bool program_runs(struct doctor *doctor, struct program *program)
 {
-	const struct cmd_elf *elf = &program->elf;
+	const struct elf *elf = &program->elf;
 	const char *other = kind(elf), *machine;
 	bool starts = !program->running[0];
 	char text[32];
 
-	machine = cmd_elf_machine(elf, text);
+	machine = elf_machine(elf, text);
 	program->musl = elf->interp && strstr(elf->interp, "ld-musl-");
 	if (other)
 		doctor_put(doctor, DOCTOR_BAD, "program", NULL, "%s is %s, not a program", program->path, other);
-	else if (!cmd_elf_runs_here(elf))
+	else if (!elf_runs_here(elf))
 		doctor_put(doctor, DOCTOR_BAD, "program", NULL, "%s is for %s, which this machine does not run",
 			   program->path, machine);
 	else if (starts && elf->interp && access(elf->interp, X_OK))
@@ -125,13 +124,13 @@ bool program_holds_runtime(struct doctor *doctor, struct program *program)
 {
 	/* Words that the runtime looks for its directory by, for files without symbols. */
 	static const char variable[] = "RINGSIDE_DIR", place[] = "/dev/shm/ringside-%u";
-	const struct cmd_elf *elf = &program->elf;
-	int r = cmd_elf_defines(elf, "ringside_event_register");
+	const struct elf *elf = &program->elf;
+	int r = elf_defines(elf, "ringside_event_register");
 
 	if (r != 1) {
-		r = cmd_elf_holds(elf, place, sizeof(place));
+		r = elf_holds(elf, place, sizeof(place));
 		if (r == 1)
-			r = cmd_elf_holds(elf, variable, sizeof(variable));
+			r = elf_holds(elf, variable, sizeof(variable));
 	}
 	if (r < 0)
 		doctor_put(doctor, DOCTOR_NOTE, "runtime", NULL, "%s was not searched for it: %s", program->path,
@@ -139,7 +138,7 @@ bool program_holds_runtime(struct doctor *doctor, struct program *program)
 	if (r != 1)
 		return false;
 	program->carries = true;
-	program->unwilling = is_ringside(program) || cmd_elf_defines(elf, "ringside_no_attach") == 1;
+	program->unwilling = is_ringside(program) || elf_defines(elf, "ringside_no_attach") == 1;
 	doctor_put(doctor, DOCTOR_OK, "runtime", NULL, "is inside the program");
 	return true;
 }
@@ -165,10 +164,10 @@ static void take_site(void *ctx, const char *system, const char *name, bool ours
 	free(site->name);
 }
 
-void program_take_sites(struct doctor *doctor, struct program *program, const struct cmd_elf *elf,
+void program_take_sites(struct doctor *doctor, struct program *program, const struct elf *elf,
 			const char *path)
 {
-	int r = cmd_elf_sites(elf, take_site, program);
+	int r = elf_sites(elf, take_site, program);
 
 	if (r == -ENODATA)
 		doctor_put(doctor, DOCTOR_NOTE, "events", NULL,

@@ -1,16 +1,16 @@
 /*
- * cmd/program: the doctor's look at a program's file. Shared by those who have its path and those who have a
+ * doctor/program: the doctor's look at a program's file. Shared by those who have its path and those who have a
  * process that runs it.
  */
-#ifndef CMD_PROGRAM_H
-#define CMD_PROGRAM_H
+#ifndef DOCTOR_PROGRAM_H
+#define DOCTOR_PROGRAM_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "cmd/doctor.h"
-#include "cmd/elf.h"
+#include "doctor/doctor.h"
+#include "doctor/elf.h"
 
 #define PROGRAM_SITES_MAX 1024
 
@@ -20,7 +20,7 @@ struct program {
 	char running[32];	/* /proc/PID/exe of one that runs already, else "" */
 	int fd;			/* -1: not open */
 	struct stat st;
-	struct cmd_elf elf;
+	struct elf elf;
 	bool script;		/* it is a script's interpreter that is looked at */
 	bool musl;
 	bool secure;		/* starts with more rights than we have */
@@ -47,7 +47,7 @@ bool program_runs(struct doctor *doctor, struct program *program);
 bool program_holds_runtime(struct doctor *doctor, struct program *program);
 
 /* Gathers the events that an ELF file's notes name: the program's own, or a library's. */
-void program_take_sites(struct doctor *doctor, struct program *program, const struct cmd_elf *elf,
+void program_take_sites(struct doctor *doctor, struct program *program, const struct elf *elf,
 			const char *path);
 
 /* Lines about the sites that were gathered. */

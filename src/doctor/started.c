@@ -1,5 +1,5 @@
 /*
- * cmd/started: the doctor's answer for a program that is going to be started: what would run, what it is linked
+ * doctor/started: the doctor's answer for a program that is going to be started: what would run, what it is linked
  * with, whose directory it would use, and with which commands it is traced.
  */
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "cmd/library.h"
-#include "cmd/program.h"
+#include "doctor/library.h"
+#include "doctor/program.h"
 
 #define SCRIPTS_MAX 5	/* interpreters that are scripts, as the kernel counts */
 #define LIBRARIES_MAX 512
@@ -170,10 +170,10 @@ struct libraries {
 	bool linked;
 };
 
-static void take_needed(struct libraries *libraries, const struct cmd_elf *elf, const char *path)
+static void take_needed(struct libraries *libraries, const struct elf *elf, const char *path)
 {
 	const struct program *program = libraries->program;
-	struct cmd_library_for asker = { elf, path, program->secure, program->musl };
+	struct library_for asker = { elf, path, program->secure, program->musl };
 	char found[PATH_MAX];
 	unsigned int j;
 
@@ -186,11 +186,11 @@ static void take_needed(struct libraries *libraries, const struct cmd_elf *elf, 
 			continue;
 		asker.elf = elf;
 		asker.path = path;
-		if (!cmd_library_find(&asker, name, found)) {
+		if (!library_find(&asker, name, found)) {
 			/* The program's own search path holds for all that it loads, if it is of the old kind. */
 			asker.elf = &program->elf;
 			asker.path = program->path;
-			if (!program->elf.rpath || !cmd_library_find(&asker, name, found))
+			if (!program->elf.rpath || !library_find(&asker, name, found))
 				found[0] = '\0';
 		}
 		libraries->all[libraries->n].name = strdup(name);
@@ -202,10 +202,10 @@ static void take_needed(struct libraries *libraries, const struct cmd_elf *elf, 
 	}
 }
 
-static bool asks_for_ours(const struct cmd_elf *elf)
+static bool asks_for_ours(const struct elf *elf)
 {
 	for (uint32_t i = 0; i < elf->nneeded; i++)
-		if (cmd_library_is_ours(elf->needed[i]))
+		if (library_is_ours(elf->needed[i]))
 			return true;
 	return false;
 }
@@ -213,8 +213,8 @@ static bool asks_for_ours(const struct cmd_elf *elf)
 /* A library that asks for libringside may have event sites of its own. */
 static void look_into(struct libraries *libraries, const char *path)
 {
-	struct cmd_elf elf;
-	int fd = cmd_library_open(path, &elf);
+	struct elf elf;
+	int fd = library_open(path, &elf);
 
 	if (fd < 0)
 		return;
@@ -225,7 +225,7 @@ static void look_into(struct libraries *libraries, const char *path)
 		program_take_sites(libraries->doctor, libraries->program, &elf, path);
 	}
 	take_needed(libraries, &elf, path);
-	cmd_elf_close(&elf);
+	elf_close(&elf);
 	close(fd);
 }
 
@@ -237,15 +237,15 @@ static bool is_loader(const struct program *program, const char *name)
 
 static bool needs_glibc(const char *path)
 {
-	struct cmd_elf elf;
-	int fd = cmd_library_open(path, &elf);
+	struct elf elf;
+	int fd = library_open(path, &elf);
 	bool needs = false;
 
 	if (fd < 0)
 		return false;
 	for (uint32_t i = 0; i < elf.nneeded; i++)
 		needs |= !strcmp(elf.needed[i], "libc.so.6");
-	cmd_elf_close(&elf);
+	elf_close(&elf);
 	close(fd);
 	return needs;
 }
@@ -258,7 +258,7 @@ static void put_libraries(struct libraries *libraries)
 	for (unsigned int i = 0; i < libraries->n; i++) {
 		const char *name = libraries->all[i].name, *path = libraries->all[i].path;
 
-		if (!cmd_library_is_ours(name)) {
+		if (!library_is_ours(name)) {
 			if (!path && !is_loader(program, name))
 				doctor_put(doctor, DOCTOR_NOTE, "library", NULL,
 					   "%s, which it needs, is not where the loader looks", name);

@@ -1,5 +1,5 @@
 /*
- * cmd/directory: the doctor's look at the tracing directory: can it be used, and how does it fare.
+ * doctor/directory: the doctor's look at the tracing directory: can it be used, and how does it fare.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "capture/stream.h"
-#include "cmd/doctor.h"
-#include "cmd/process.h"
+#include "doctor/doctor.h"
+#include "doctor/process.h"
 #include "control/file.h"
 #include "control/registry.h"
 #include "control/rules.h"
@@ -239,7 +239,7 @@ static void look_at_lock(struct doctor *doctor)
 {
 	int fd = doctor->control->dir.fd[SEGMENT_CONTROL];
 	struct timespec pause = { 0, 20000000 };
-	struct cmd_process holder;
+	struct process holder;
 	pid_t pid;
 	char step[64];
 
@@ -252,7 +252,7 @@ static void look_at_lock(struct doctor *doctor)
 		nanosleep(&pause, NULL);
 	}
 	pid = lock_holder(doctor->control);
-	if (!pid || cmd_process_read(&holder, pid)) {
+	if (!pid || process_read(&holder, pid)) {
 		doctor_put(doctor, DOCTOR_BAD, "lock", NULL,
 			   "has been held for %d s by a process that cannot be seen from here",
 			   LOCK_WAIT_MS / 1000);
@@ -328,11 +328,11 @@ struct attached {
 static bool count_attached(void *ctx, pid_t pid)
 {
 	struct attached *attached = ctx;
-	struct cmd_attachment attachment;
-	struct cmd_process process;
-	int r = cmd_process_attachment(&attachment, pid);
+	struct attachment attachment;
+	struct process process;
+	int r = process_attachment(&attachment, pid);
 
-	if (cmd_process_read(&process, pid))
+	if (process_read(&process, pid))
 		return true;
 	/* Another user's processes cannot use this directory. */
 	if (r && process.uid == geteuid() && process.state != 'Z')
@@ -360,7 +360,7 @@ static void look_at_programs(struct doctor *doctor)
 	    !realpath(doctor->dir, attached.dir))
 		r = -errno;
 	else
-		r = cmd_process_walk(count_attached, &attached);
+		r = process_walk(count_attached, &attached);
 	if (r) {
 		doctor_put(doctor, DOCTOR_NOTE, "programs", NULL, "were not looked at: %s", strerror(-r));
 		return;

@@ -1,5 +1,5 @@
 /*
- * cmd/running: the doctor's answer for a process that runs already: is it attached, to which directory, or why not.
+ * doctor/running: the doctor's answer for a process that runs already: is it attached, to which directory, or why not.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/process.h"
-#include "cmd/program.h"
+#include "doctor/process.h"
+#include "doctor/program.h"
 
 struct running {
 	struct doctor *doctor;
-	struct cmd_process process;
-	struct cmd_attachment attachment;
+	struct process process;
+	struct attachment attachment;
 	struct program *program;
 };
 
@@ -37,7 +37,7 @@ static const char *as_who(struct running *running)
 static bool look_at_process(struct running *running)
 {
 	struct doctor *doctor = running->doctor;
-	const struct cmd_process *process = &running->process;
+	const struct process *process = &running->process;
 	char path[64], *exe = running->program->path;
 	int pid = (int)process->pid;
 	bool there;
@@ -51,7 +51,7 @@ static bool look_at_process(struct running *running)
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	n = readlink(path, exe, PATH_MAX - 1);
 	if (n < 0 && errno == ENOENT) {
-		there = !cmd_process_read(&running->process, process->pid);
+		there = !process_read(&running->process, process->pid);
 		doctor_put(doctor, DOCTOR_BAD, "process", NULL,
 			   there ? "%s (%d) is a thread of the kernel" : "%s (%d) is gone", process->name, pid);
 		return false;
@@ -121,7 +121,7 @@ static void look_at_program(struct running *running)
 /* Is what it has mapped the directory that we have open? */
 static bool is_ours(const struct running *running)
 {
-	const struct cmd_attachment *attachment = &running->attachment;
+	const struct attachment *attachment = &running->attachment;
 	const struct control *control = running->doctor->control;
 	char dir[PATH_MAX];
 	struct stat st;
@@ -137,7 +137,7 @@ static bool is_ours(const struct running *running)
 static void put_elsewhere(struct running *running)
 {
 	struct doctor *doctor = running->doctor;
-	const struct cmd_attachment *attachment = &running->attachment;
+	const struct attachment *attachment = &running->attachment;
 	struct buf step = BUF_INIT;
 
 	if (attachment->removed) {
@@ -169,7 +169,7 @@ static void put_unattached(struct running *running)
 			   "it cannot be traced: libringside is neither inside it nor loaded");
 		return;
 	}
-	r = cmd_process_environment(running->process.pid, "RINGSIDE_DIR", named, sizeof(named));
+	r = process_environment(running->process.pid, "RINGSIDE_DIR", named, sizeof(named));
 	if (r == 1 && named[0] && strcmp(named, doctor->dir))
 		doctor_put(doctor, DOCTOR_BAD, "verdict", doctor_step(doctor, "ringside doctor --dir ", named),
 			   "it is not attached; the directory that it was given is %s", named);
@@ -202,12 +202,12 @@ void doctor_process(struct doctor *doctor, pid_t pid)
 		return;
 	}
 	program_init(running.program, "");
-	r = cmd_process_read(&running.process, pid);
+	r = process_read(&running.process, pid);
 	if (r) {
 		doctor_put(doctor, DOCTOR_BAD, "process", NULL,
 			   r == -ESRCH ? "there is no process %d" : "process %d cannot be looked at", (int)pid);
 	} else if (look_at_process(&running)) {
-		r = cmd_process_attachment(&running.attachment, pid);
+		r = process_attachment(&running.attachment, pid);
 		look_at_sandbox(&running);
 		if (r == -ENOENT || r == -ESRCH)
 			doctor_put(doctor, DOCTOR_BAD, "verdict", NULL, "it has just ended");

@@ -1,7 +1,7 @@
 /*
- * cmd/library: see library.h.
+ * doctor/library: see library.h.
  */
-#include "cmd/library.h"
+#include "doctor/library.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #define CACHE_MAX (16u << 20)
 
-bool cmd_library_is_ours(const char *name)
+bool library_is_ours(const char *name)
 {
 	const char *base = strrchr(name, '/');
 
@@ -21,7 +21,7 @@ bool cmd_library_is_ours(const char *name)
 	return !strcmp(base, "libringside.so") || !strncmp(base, "libringside.so.", 15);
 }
 
-int cmd_library_open(const char *path, struct cmd_elf *elf)
+int library_open(const char *path, struct elf *elf)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -29,28 +29,28 @@ int cmd_library_open(const char *path, struct cmd_elf *elf)
 
 	if (fd < 0)
 		return -errno;
-	r = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? cmd_elf_open(elf, fd, NULL) : -EINVAL;
+	r = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? elf_open(elf, fd, NULL) : -EINVAL;
 	if (r)
 		close(fd);
 	return r ? r : fd;
 }
 
-static bool fits(const struct cmd_library_for *asker, const char *path)
+static bool fits(const struct library_for *asker, const char *path)
 {
-	struct cmd_elf elf;
-	int fd = cmd_library_open(path, &elf);
+	struct elf elf;
+	int fd = library_open(path, &elf);
 	bool same;
 
 	if (fd < 0)
 		return false;
 	same = elf.native && elf.is64 == asker->elf->is64 && elf.machine == asker->elf->machine;
-	cmd_elf_close(&elf);
+	elf_close(&elf);
 	close(fd);
 	return same;
 }
 
 /* One entry of a search path, `len` bytes, with $ORIGIN for where the asker lies. */
-static bool find_in(const struct cmd_library_for *asker, const char *dir, size_t len, const char *name,
+static bool find_in(const struct library_for *asker, const char *dir, size_t len, const char *name,
 		    char found[PATH_MAX])
 {
 	const char *slash = strrchr(asker->path, '/');
@@ -71,7 +71,7 @@ static bool find_in(const struct cmd_library_for *asker, const char *dir, size_t
 	return n > 0 && n < PATH_MAX && fits(asker, found);
 }
 
-static bool find_along(const struct cmd_library_for *asker, const char *dirs, const char *name,
+static bool find_along(const struct library_for *asker, const char *dirs, const char *name,
 		       char found[PATH_MAX])
 {
 	while (dirs) {
@@ -113,7 +113,7 @@ static char *file_take(const char *path, size_t max, size_t *len)
 }
 
 /* What ldconfig wrote: a header of 48 bytes, then 24 for each library, with the offsets of name and path. */
-static bool find_cached(const struct cmd_library_for *asker, const char *name, char found[PATH_MAX])
+static bool find_cached(const struct library_for *asker, const char *name, char found[PATH_MAX])
 {
 	static const char magic[] = "glibc-ld.so.cache1.1";
 	size_t len, magic_len = sizeof(magic) - 1;
@@ -134,7 +134,7 @@ static bool find_cached(const struct cmd_library_for *asker, const char *name, c
 	return good;
 }
 
-static bool find_default(const struct cmd_library_for *asker, const char *name, char found[PATH_MAX])
+static bool find_default(const struct library_for *asker, const char *name, char found[PATH_MAX])
 {
 	static const char wide[] = "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
 				   "/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
@@ -157,9 +157,9 @@ static bool find_default(const struct cmd_library_for *asker, const char *name, 
 	return good;
 }
 
-bool cmd_library_find(const struct cmd_library_for *asker, const char *name, char found[PATH_MAX])
+bool library_find(const struct library_for *asker, const char *name, char found[PATH_MAX])
 {
-	const struct cmd_elf *elf = asker->elf;
+	const struct elf *elf = asker->elf;
 	const char *given = asker->secure ? NULL : getenv("LD_LIBRARY_PATH");
 
 	if (strchr(name, '/'))

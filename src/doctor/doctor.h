@@ -1,15 +1,15 @@
 /*
- * cmd/doctor: what the parts of `ringside doctor` share.
+ * doctor/doctor: what the parts of `ringside doctor` share.
  *
- *   doctor.c     the command, and how a finding is written
+ *   finding.c    how a finding is written
  *   machine.c    the kernel and what it offers
  *   directory.c  the tracing directory
  *   program.c    a program's file
  *   started.c    a program that is to be started
  *   running.c    a process
  */
-#ifndef CMD_DOCTOR_H
-#define CMD_DOCTOR_H
+#ifndef DOCTOR_DOCTOR_H
+#define DOCTOR_DOCTOR_H
 
 #include <limits.h>
 #include <stdbool.h>

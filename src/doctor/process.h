@@ -1,8 +1,8 @@
 /*
- * cmd/process: what /proc tells about a process. It may be gone at any moment, and another user's tells little.
+ * doctor/process: what /proc tells about a process. It may be gone at any moment, and another user's tells little.
  */
-#ifndef CMD_PROCESS_H
-#define CMD_PROCESS_H
+#ifndef DOCTOR_PROCESS_H
+#define DOCTOR_PROCESS_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 /* Numbers that the kernel does not tell are -1. */
-struct cmd_process {
+struct process {
 	pid_t pid;
 	char name[64];
 	char state;		/* as in ps: R, S, D, T, Z, ... */
@@ -24,10 +24,10 @@ struct cmd_process {
 };
 
 /* -ESRCH: there is none. -EACCES: it must not be looked at. */
-int cmd_process_read(struct cmd_process *process, pid_t pid);
+int process_read(struct process *process, pid_t pid);
 
 /* What it has mapped that has to do with tracing. */
-struct cmd_attachment {
+struct attachment {
 	bool attached;		/* the three files of a tracing directory */
 	bool removed;		/* which was removed since */
 	char dir[PATH_MAX];
@@ -37,12 +37,12 @@ struct cmd_attachment {
 };
 
 /* 0, or -errno when its mappings cannot be read. */
-int cmd_process_attachment(struct cmd_attachment *attachment, pid_t pid);
+int process_attachment(struct attachment *attachment, pid_t pid);
 
 /* The value of a variable in the environment that it was started with: 1, 0 when unset, -errno. */
-int cmd_process_environment(pid_t pid, const char *variable, char *value, size_t size);
+int process_environment(pid_t pid, const char *variable, char *value, size_t size);
 
 /* Calls `each` for every process; false from it ends the walk. -errno when there is no /proc. */
-int cmd_process_walk(bool (*each)(void *ctx, pid_t pid), void *ctx);
+int process_walk(bool (*each)(void *ctx, pid_t pid), void *ctx);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * cmd/elf: see elf.h.
+ * doctor/elf: see elf.h.
  */
-#include "cmd/elf.h"
+#include "doctor/elf.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static int damaged(struct err *err, const char *how)
 }
 
 /* Exactly so many bytes; -EBADMSG when the file ends before them. */
-static int read_at(const struct cmd_elf *elf, void *bytes, uint64_t len, uint64_t offset)
+static int read_at(const struct elf *elf, void *bytes, uint64_t len, uint64_t offset)
 {
 	char *to = bytes;
 
@@ -57,7 +57,7 @@ static int read_at(const struct cmd_elf *elf, void *bytes, uint64_t len, uint64_
 }
 
 /* A string that ends before `room` bytes are over, as a copy; NULL when there is none. */
-static char *string_at(const struct cmd_elf *elf, uint64_t offset, uint64_t room)
+static char *string_at(const struct elf *elf, uint64_t offset, uint64_t room)
 {
 	char text[PATH_MAX];
 
@@ -71,10 +71,10 @@ static char *string_at(const struct cmd_elf *elf, uint64_t offset, uint64_t room
 }
 
 /* Where in the file an address of the program lies, and how many bytes of it follow. */
-static bool place(const struct cmd_elf *elf, uint64_t address, uint64_t *offset, uint64_t *room)
+static bool place(const struct elf *elf, uint64_t address, uint64_t *offset, uint64_t *room)
 {
 	for (uint32_t i = 0; i < elf->nloads; i++) {
-		const struct cmd_elf_load *load = &elf->loads[i];
+		const struct elf_load *load = &elf->loads[i];
 
 		if (address < load->vaddr || address - load->vaddr >= load->filesz)
 			continue;
@@ -85,7 +85,7 @@ static bool place(const struct cmd_elf *elf, uint64_t address, uint64_t *offset,
 	return false;
 }
 
-static int section_read(const struct cmd_elf *elf, uint32_t i, struct section *section)
+static int section_read(const struct elf *elf, uint32_t i, struct section *section)
 {
 	Elf64_Shdr wide;
 	Elf32_Shdr narrow;
@@ -105,7 +105,7 @@ static int section_read(const struct cmd_elf *elf, uint32_t i, struct section *s
 }
 
 /* -ENOENT: there is none of that name. -ENODATA: there are no sections. */
-static int section_find(const struct cmd_elf *elf, const char *name, struct section *section)
+static int section_find(const struct elf *elf, const char *name, struct section *section)
 {
 	size_t len = strlen(name) + 1;
 	struct section names;
@@ -126,7 +126,7 @@ static int section_find(const struct cmd_elf *elf, const char *name, struct sect
 }
 
 /* All of a section, at most TABLE_MAX bytes, to be freed; *len of them. */
-static char *section_take(const struct cmd_elf *elf, const struct section *section, uint64_t *len)
+static char *section_take(const struct elf *elf, const struct section *section, uint64_t *len)
 {
 	char *bytes;
 
@@ -141,18 +141,18 @@ static char *section_take(const struct cmd_elf *elf, const struct section *secti
 	return bytes;
 }
 
-static int load_add(struct cmd_elf *elf, const Elf64_Phdr *segment, struct err *err)
+static int load_add(struct elf *elf, const Elf64_Phdr *segment, struct err *err)
 {
 	if (segment->p_offset > elf->size || segment->p_filesz > elf->size - segment->p_offset)
 		return damaged(err, "is cut short: its last bytes are missing");
 	if (elf->nloads == CMD_ELF_LOADS_MAX)
 		return damaged(err, "has a damaged header: too many parts");
 	elf->loads[elf->nloads++] =
-		(struct cmd_elf_load){ segment->p_vaddr, segment->p_offset, segment->p_filesz };
+		(struct elf_load){ segment->p_vaddr, segment->p_offset, segment->p_filesz };
 	return 0;
 }
 
-static int segment_read(const struct cmd_elf *elf, uint64_t at, Elf64_Phdr *segment)
+static int segment_read(const struct elf *elf, uint64_t at, Elf64_Phdr *segment)
 {
 	Elf32_Phdr narrow;
 	int r;
@@ -166,7 +166,7 @@ static int segment_read(const struct cmd_elf *elf, uint64_t at, Elf64_Phdr *segm
 }
 
 /* `dynamic` is the segment of that kind; its p_type stays PT_NULL when there is none. */
-static int segments_read(struct cmd_elf *elf, uint64_t at, uint32_t n, Elf64_Phdr *dynamic,
+static int segments_read(struct elf *elf, uint64_t at, uint32_t n, Elf64_Phdr *dynamic,
 			 struct err *err)
 {
 	Elf64_Phdr segment;
@@ -193,7 +193,7 @@ static int segments_read(struct cmd_elf *elf, uint64_t at, uint32_t n, Elf64_Phd
 	return r;
 }
 
-static bool dynamic_entry(const struct cmd_elf *elf, uint64_t at, uint64_t *tag, uint64_t *value)
+static bool dynamic_entry(const struct elf *elf, uint64_t at, uint64_t *tag, uint64_t *value)
 {
 	Elf64_Dyn wide;
 	Elf32_Dyn narrow;
@@ -211,7 +211,7 @@ static bool dynamic_entry(const struct cmd_elf *elf, uint64_t at, uint64_t *tag,
 	return *tag != DT_NULL;
 }
 
-static int dynamic_read(struct cmd_elf *elf, const Elf64_Phdr *segment, struct err *err)
+static int dynamic_read(struct elf *elf, const Elf64_Phdr *segment, struct err *err)
 {
 	uint64_t entry = elf->is64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
 	uint64_t n = (segment->p_filesz < DYNAMIC_MAX ? segment->p_filesz : DYNAMIC_MAX) / entry;
@@ -241,7 +241,7 @@ static int dynamic_read(struct cmd_elf *elf, const Elf64_Phdr *segment, struct e
 }
 
 /* Where tables begin and how many entries they have; numbers that do not fit stand in section 0. */
-static int header_read(struct cmd_elf *elf, uint64_t *segments, uint32_t *nsegments, struct err *err)
+static int header_read(struct elf *elf, uint64_t *segments, uint32_t *nsegments, struct err *err)
 {
 	Elf64_Ehdr head;
 	Elf32_Ehdr narrow;
@@ -275,7 +275,7 @@ static int header_read(struct cmd_elf *elf, uint64_t *segments, uint32_t *nsegme
 	return 0;
 }
 
-static int parts_read(struct cmd_elf *elf, struct err *err)
+static int parts_read(struct elf *elf, struct err *err)
 {
 	Elf64_Phdr dynamic = { .p_type = PT_NULL };
 	uint32_t nsegments = 0;
@@ -290,7 +290,7 @@ static int parts_read(struct cmd_elf *elf, struct err *err)
 	return r;
 }
 
-int cmd_elf_open(struct cmd_elf *elf, int fd, struct err *err)
+int elf_open(struct elf *elf, int fd, struct err *err)
 {
 	unsigned char ident[EI_NIDENT + 4];
 	struct stat st;
@@ -324,11 +324,11 @@ int cmd_elf_open(struct cmd_elf *elf, int fd, struct err *err)
 		return 0;
 	r = parts_read(elf, err);
 	if (r)
-		cmd_elf_close(elf);
+		elf_close(elf);
 	return r;
 }
 
-void cmd_elf_close(struct cmd_elf *elf)
+void elf_close(struct elf *elf)
 {
 	for (uint32_t i = 0; i < elf->nneeded; i++)
 		free(elf->needed[i]);
@@ -339,7 +339,7 @@ void cmd_elf_close(struct cmd_elf *elf)
 	elf->fd = -1;
 }
 
-const char *cmd_elf_machine(const struct cmd_elf *elf, char text[32])
+const char *elf_machine(const struct elf *elf, char text[32])
 {
 	switch (elf->machine) {
 	case EM_X86_64:
@@ -362,7 +362,7 @@ const char *cmd_elf_machine(const struct cmd_elf *elf, char text[32])
 	}
 }
 
-bool cmd_elf_runs_here(const struct cmd_elf *elf)
+bool elf_runs_here(const struct elf *elf)
 {
 #if defined(__aarch64__)
 	return elf->native && elf->is64 && elf->machine == EM_AARCH64;
@@ -381,7 +381,7 @@ bool cmd_elf_runs_here(const struct cmd_elf *elf)
  * What a semaphore that a note names is part of: Ringside's is the second member of an event, which tells the
  * version of its layout and is otherwise untouched; others' stand alone.
  */
-static bool is_event(const struct cmd_elf *elf, uint64_t semaphore)
+static bool is_event(const struct elf *elf, uint64_t semaphore)
 {
 	const uint64_t word = elf->is64 ? 8 : 4;
 	uint32_t abi, id;
@@ -396,7 +396,7 @@ static bool is_event(const struct cmd_elf *elf, uint64_t semaphore)
 }
 
 /* A note's three addresses and three strings. `base`: where .stapsdt.base is now; the note tells where it was. */
-static bool site_take(const struct cmd_elf *elf, const char *bytes, uint64_t len, uint64_t base,
+static bool site_take(const struct elf *elf, const char *bytes, uint64_t len, uint64_t base,
 		      void (*put)(void *ctx, const char *system, const char *name, bool ours), void *ctx)
 {
 	const uint64_t word = elf->is64 ? 8 : 4;
@@ -421,7 +421,7 @@ static bool site_take(const struct cmd_elf *elf, const char *bytes, uint64_t len
 	return true;
 }
 
-int cmd_elf_sites(const struct cmd_elf *elf,
+int elf_sites(const struct elf *elf,
 		  void (*put)(void *ctx, const char *system, const char *name, bool ours), void *ctx)
 {
 	struct section section, base;
@@ -458,7 +458,7 @@ int cmd_elf_sites(const struct cmd_elf *elf,
 }
 
 /* Does one of the table's symbols have this name and a place? */
-static bool table_defines(const struct cmd_elf *elf, const char *table, uint64_t len, const char *names,
+static bool table_defines(const struct elf *elf, const char *table, uint64_t len, const char *names,
 			  uint64_t names_len, const char *symbol)
 {
 	uint64_t entry = elf->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
@@ -485,7 +485,7 @@ static bool table_defines(const struct cmd_elf *elf, const char *table, uint64_t
 	return false;
 }
 
-int cmd_elf_defines(const struct cmd_elf *elf, const char *symbol)
+int elf_defines(const struct elf *elf, const char *symbol)
 {
 	int found = -ENODATA;
 
@@ -511,7 +511,7 @@ int cmd_elf_defines(const struct cmd_elf *elf, const char *symbol)
 	return found;
 }
 
-static int load_holds(const struct cmd_elf *elf, const struct cmd_elf_load *load, char *piece,
+static int load_holds(const struct elf *elf, const struct elf_load *load, char *piece,
 		      size_t piece_size, const void *bytes, size_t len)
 {
 	uint64_t at = 0;
@@ -530,7 +530,7 @@ static int load_holds(const struct cmd_elf *elf, const struct cmd_elf_load *load
 	return 0;
 }
 
-int cmd_elf_holds(const struct cmd_elf *elf, const void *bytes, size_t len)
+int elf_holds(const struct elf *elf, const void *bytes, size_t len)
 {
 	const size_t piece_size = 1u << 20;
 	uint64_t all = 0;

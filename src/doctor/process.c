@@ -1,7 +1,7 @@
 /*
- * cmd/process: see process.h.
+ * doctor/process: see process.h.
  */
-#include "cmd/process.h"
+#include "doctor/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "cmd/library.h"
+#include "doctor/library.h"
 
 /* Directories with a file that could be one of a tracing directory; more than a few are no program of ours. */
 #define CANDIDATES_MAX 16
@@ -33,7 +33,7 @@ static FILE *open_proc(pid_t pid, const char *name)
 	return fopen(path, "re");
 }
 
-static void status_line(struct cmd_process *process, const char *line)
+static void status_line(struct process *process, const char *line)
 {
 	static const char name[] = "Name:\t";
 	unsigned long uid;
@@ -61,12 +61,12 @@ static int same_pids(pid_t pid)
 	return theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
 }
 
-int cmd_process_read(struct cmd_process *process, pid_t pid)
+int process_read(struct process *process, pid_t pid)
 {
 	FILE *file = open_proc(pid, "status");
 	char line[512];
 
-	*process = (struct cmd_process){ .pid = pid, .uid = (uid_t)-1, .threads = -1, .tracer = -1,
+	*process = (struct process){ .pid = pid, .uid = (uid_t)-1, .threads = -1, .tracer = -1,
 					 .seccomp = -1, .no_new_privs = -1 };
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
@@ -94,7 +94,7 @@ static struct candidate *candidate_of(struct candidate *candidates, const char *
 }
 
 /* A mapped file by its path, which loses its mark of being removed. */
-static void mapping_take(struct cmd_attachment *attachment, struct candidate *candidates, char *path,
+static void mapping_take(struct attachment *attachment, struct candidate *candidates, char *path,
 			 uint64_t inode, dev_t device)
 {
 	static const char *const files[] = { "control", "registry", "rings" };
@@ -109,7 +109,7 @@ static void mapping_take(struct cmd_attachment *attachment, struct candidate *ca
 	base = strrchr(path, '/');
 	if (!base)
 		return;
-	if (cmd_library_is_ours(path))
+	if (library_is_ours(path))
 		snprintf(attachment->library, sizeof(attachment->library), "%s", path);
 	for (unsigned int i = 0; i < 3; i++) {
 		if (strcmp(base + 1, files[i]))
@@ -126,7 +126,7 @@ static void mapping_take(struct cmd_attachment *attachment, struct candidate *ca
 	}
 }
 
-int cmd_process_attachment(struct cmd_attachment *attachment, pid_t pid)
+int process_attachment(struct attachment *attachment, pid_t pid)
 {
 	struct candidate *candidates = calloc(CANDIDATES_MAX, sizeof(*candidates));
 	FILE *file = candidates ? open_proc(pid, "maps") : NULL;
@@ -166,7 +166,7 @@ int cmd_process_attachment(struct cmd_attachment *attachment, pid_t pid)
 	return r;
 }
 
-int cmd_process_environment(pid_t pid, const char *variable, char *value, size_t size)
+int process_environment(pid_t pid, const char *variable, char *value, size_t size)
 {
 	FILE *file = open_proc(pid, "environ");
 	size_t cap = 0, len = strlen(variable);
@@ -185,7 +185,7 @@ int cmd_process_environment(pid_t pid, const char *variable, char *value, size_t
 	return r;
 }
 
-int cmd_process_walk(bool (*each)(void *ctx, pid_t pid), void *ctx)
+int process_walk(bool (*each)(void *ctx, pid_t pid), void *ctx)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;

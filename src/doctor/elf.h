@@ -1,11 +1,11 @@
 /*
- * cmd/elf: a program's file, as far as it tells whether and how the program can be traced.
+ * doctor/elf: a program's file, as far as it tells whether and how the program can be traced.
  *
  * The file may hold anything and may change while it is read. It is never mapped; what its headers say is
  * checked against its size, tables are bounded, and strings are copied out with their ends.
  */
-#ifndef CMD_ELF_H
-#define CMD_ELF_H
+#ifndef DOCTOR_ELF_H
+#define DOCTOR_ELF_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #define CMD_ELF_LOADS_MAX 128
 #define CMD_ELF_NEEDED_MAX 256
 
-struct cmd_elf {
+struct elf {
 	int fd;			/* the caller's */
 	uint64_t size;
 	bool is64;
@@ -29,7 +29,7 @@ struct cmd_elf {
 	char *needed[CMD_ELF_NEEDED_MAX];
 	uint32_t nneeded;
 	/* Where it lies in the file. */
-	struct cmd_elf_load {
+	struct elf_load {
 		uint64_t vaddr, offset, filesz;
 	} loads[CMD_ELF_LOADS_MAX];
 	uint32_t nloads;
@@ -39,26 +39,26 @@ struct cmd_elf {
 };
 
 /* -ENOEXEC: no ELF file at all. -EBADMSG: one that cannot be run, with words. Others: it cannot be read. */
-int cmd_elf_open(struct cmd_elf *elf, int fd, struct err *err);
-void cmd_elf_close(struct cmd_elf *elf);
+int elf_open(struct elf *elf, int fd, struct err *err);
+void elf_close(struct elf *elf);
 
 /* "x86_64", or a number in `text`. */
-const char *cmd_elf_machine(const struct cmd_elf *elf, char text[32]);
+const char *elf_machine(const struct elf *elf, char text[32]);
 
 /* Is it code that programs on this machine are made of? */
-bool cmd_elf_runs_here(const struct cmd_elf *elf);
+bool elf_runs_here(const struct elf *elf);
 
 /*
  * Calls `put` for each USDT note. `ours`: it stands for a site of one of Ringside's events. -ENODATA: the file
  * has no section headers, so there is no telling. -EBADMSG: the notes are damaged; those before were put.
  */
-int cmd_elf_sites(const struct cmd_elf *elf,
+int elf_sites(const struct elf *elf,
 		  void (*put)(void *ctx, const char *system, const char *name, bool ours), void *ctx);
 
 /* Does it define this symbol? 1, 0, -ENODATA when it has no symbols of its own, as stripped files. */
-int cmd_elf_defines(const struct cmd_elf *elf, const char *symbol);
+int elf_defines(const struct elf *elf, const char *symbol);
 
 /* Are these bytes in what is loaded of it? 1, 0, -EFBIG when there is too much to look at. */
-int cmd_elf_holds(const struct cmd_elf *elf, const void *bytes, size_t len);
+int elf_holds(const struct elf *elf, const void *bytes, size_t len);
 
 #endif

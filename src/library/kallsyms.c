@@ -1,0 +1,137 @@
+/*
+ * library/kallsyms: see kallsyms.h. /proc/kallsyms has a line for each symbol: "ADDRESS TYPE
+ * NAME", and "[MODULE]" behind a tab. Who may not see addresses sees zeros: then there are no
+ * names.
+ */
+#include "library/kallsyms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define PIECE 65536
+
+struct symbol {
+	uint64_t addr;
+	const char *name;
+	const char *module;
+	uint32_t number;	/* of its line: of several names of an address the first is taken */
+};
+
+struct library_kallsyms {
+	struct symbol *symbols;	/* by address */
+	size_t n;
+	struct buf text;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static bool read_all(struct buf *text)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char *room;
+	size_t n = 0;
+
+	if (!file)
+		return false;
+	while ((room = buf_room(text, PIECE)) && (n = fread(room, 1, PIECE, file)) > 0) {
+		text->len += n;
+		text->data[text->len] = '\0';
+	}
+	fclose(file);
+	return text->len && !buf_failed(text);
+}
+
+/* Cuts up a line. Data has names, too, but nothing in a record is about those. */
+static bool parse(char *line, struct symbol *symbol)
+{
+	char *end, *name, *module;
+
+	symbol->addr = strtoull(line, &end, 16);
+	if (!symbol->addr || strlen(end) < 4 || !strchr("tTwW", end[1]))
+		return false;
+	name = end + 3;
+	module = strchr(name, '\t');
+	if (module) {
+		*module++ = '\0';
+		module += *module == '[';
+		module[strcspn(module, "]")] = '\0';
+	}
+	symbol->name = name;
+	symbol->module = module;
+	return true;
+}
+
+struct library_kallsyms *library_kallsyms_open(void)
+{
+	struct library_kallsyms *symbols = calloc(1, sizeof(*symbols));
+	size_t lines = 1;
+	char *save;
+
+	if (!symbols || !read_all(&symbols->text))
+		goto fail;
+	for (size_t i = 0; i < symbols->text.len; i++)
+		lines += symbols->text.data[i] == '\n';
+	symbols->symbols = calloc(lines, sizeof(*symbols->symbols));
+	if (!symbols->symbols)
+		goto fail;
+	for (char *line = strtok_r(symbols->text.data, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		struct symbol *symbol = &symbols->symbols[symbols->n];
+
+		symbol->number = (uint32_t)symbols->n;
+		symbols->n += parse(line, symbol);
+	}
+	qsort(symbols->symbols, symbols->n, sizeof(*symbols->symbols), compare);
+	return symbols;
+fail:
+	library_kallsyms_close(symbols);
+	return NULL;
+}
+
+void library_kallsyms_close(struct library_kallsyms *symbols)
+{
+	if (!symbols)
+		return;
+	free(symbols->symbols);
+	buf_fini(&symbols->text);
+	free(symbols);
+}
+
+bool library_kallsyms_find(const struct library_kallsyms *symbols, uint64_t addr,
+			   struct decode_symbol *out)
+{
+	const struct symbol *all = symbols->symbols;
+	size_t low = 0, high = symbols->n, first, behind;
+
+	/* The first symbol behind the address. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || low == symbols->n)
+		return false;
+	behind = low;
+	for (first = low - 1; first && all[first - 1].addr == all[low - 1].addr;)
+		first--;
+	*out = (struct decode_symbol){
+		.name = all[first].name,
+		.module = all[first].module,
+		.offset = addr - all[first].addr,
+		.size = all[behind].addr - all[first].addr,
+	};
+	return true;
+}
