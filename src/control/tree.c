@@ -307,6 +307,7 @@ int tree_stat(struct control *control, const char *path, struct tree_stat *stat,
 	if (r)
 		return r;
 	stat->is_dir = false;
+	stat->is_pages = node->flow == &node_raw_flow || node->flow == &node_snapshot_raw_flow;
 	stat->mode = (node_reads(node) ? 0440 : 0) | (node_writes(node) ? 0220 & ~020 : 0);
 	/* As the kernel's: what can only be written, its group may write. */
 	if (!node_reads(node))

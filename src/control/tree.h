@@ -27,6 +27,7 @@ enum {
 /* What a path names. `mode` is the kernel's for such a file, without the type. */
 struct tree_stat {
 	bool is_dir;
+	bool is_pages;		/* a file of pages: clients splice it */
 	uint32_t mode;
 };
 int tree_stat(struct control *control, const char *path, struct tree_stat *stat, struct err *err);

@@ -21,6 +21,7 @@
 /* The kernel's TRACE_MMAP_IOCTL_GET_READER. */
 #define GET_READER _IO('R', 0x20)
 #define TURN_SLICE_MS 100
+#define SPLICE_WAIT_MS 50
 
 /* Files and events never go away, so the kernel may keep what it knows of them; instances do. */
 #define KEEP_S 60.0
@@ -87,6 +88,8 @@ static void reply_entry(fuse_req_t req, const char *path)
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
 	conn->max_write = PARK_PIECE_MAX;
+	/* What is followed is read when it is asked for. */
+	conn->max_readahead = 0;
 	conn->want |= conn->capable & FUSE_CAP_ATOMIC_O_TRUNC;
 	/* Pages of trace_pipe_raw are copied out of the ring anyway: a pipe in between gains nothing. */
 	conn->want &= ~(unsigned int)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE);
@@ -276,6 +279,19 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		handle_close(handle);
 }
 
+/*
+ * For a splice the kernel reads into its cache, on nobody's behalf and with a page locked, so that no signal ends it: it may
+ * wait a little, no more.
+ */
+static void read_for_splice(struct handle *handle, fuse_req_t req, size_t size, bool nonblock)
+{
+	if (!nonblock && !handle_begin(handle, NULL)) {
+		tree_wait(handle->file, SPLICE_WAIT_MS, NULL);
+		handle_end(handle);
+	}
+	park_read(handle, req, size, 0, true);
+}
+
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct handle *handle = handle_of(fi);
@@ -283,6 +299,10 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, stru
 	char *bytes;
 
 	(void)ino;
+	if (handle->followed && !fi->lock_owner) {
+		read_for_splice(handle, req, size, fi->flags & O_NONBLOCK);
+		return;
+	}
 	if (handle->followed) {
 		park_read(handle, req, size, fi->lock_owner, fi->flags & O_NONBLOCK);
 		return;
