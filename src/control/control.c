@@ -166,6 +166,9 @@ int control_begin(struct control *control, struct err *err)
 		control_cancel(control);
 		return r;
 	}
+	/* Who finds no place to put something away does not come as far as to make some. */
+	if (control->state.nlimbo > STATE_LIMBO_MAX / 2)
+		control_reclaim(control);
 	control_pause_check(control);
 	control_retire_consumed(control);
 	return 0;

@@ -88,6 +88,9 @@ static int put(struct node_request *request, uint32_t id, void *record, size_t l
 		runtime_tell_name(caller->tid, caller->tgid, 0, caller->comm);
 	r = runtime_write_to(request->buffer, request->born, id, record, len,
 			     caller ? caller->tid : 0);
+	if (r == -EBADF)
+		return err_set(err, r, "the buffer takes nothing now: it is full, or paused, or off on this "
+			       "CPU");
 	return r ? err_set(err, r, "cannot be written: %s", strerror(-r)) : 0;
 }
 

@@ -23,7 +23,7 @@ int control_limbo_add_extent(struct control *control, uint64_t offset, uint64_t 
 /* In a transaction: retired sets that were read to their end go to limbo. */
 void control_retire_consumed(struct control *control);
 
-/* In a transaction, right after publishing: frees limbo if that can be done now; else later. */
+/* In a transaction, before anything is changed or right after publishing: frees limbo if that can be done now; else later. */
 void control_reclaim(struct control *control);
 
 /*

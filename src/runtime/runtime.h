@@ -53,7 +53,8 @@ void runtime_write(uint32_t id, void *record, size_t len);
 
 /*
  * For the tool: writes a record to the buffer in place `b` of the state alone, on or not, if it is still the one that was
- * `born` then. `tid` stands in the record as who wrote it, 0: this thread. -ENODEV: another buffer; -EBADF: it takes nothing.
+ * `born` then. `tid` stands in the record as who wrote it, 0: this thread. -ENODEV: another buffer; -EBADF: it takes
+ * nothing, or not here, or there is no room.
  */
 int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_t len, int32_t tid);
 

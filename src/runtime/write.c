@@ -462,13 +462,16 @@ int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_
 	*head = (struct record_head){ .type = (uint16_t)id, .pid = tid ? tid : thread->tid };
 	for (int tries = 0; tries < VIEW_TRIES; tries++) {
 		struct view *view = runtime_view_refresh();
+		enum ring_result result = RING_STALE;
 
 		if (view && (b >= view->nbuffers || view->buffer[b].born != born))
 			return -ENODEV;
 		if (view && !(view->usable & 1ull << b))
 			return view->unreachable & 1ull << b ? -ENOMEM : -EBADF;
-		if (view && write_buffer(thread, view, LOAD_ACQUIRE(view->published), b, record, len) != RING_STALE)
-			return 0;
+		if (view)
+			result = write_buffer(thread, view, LOAD_ACQUIRE(view->published), b, record, len);
+		if (result != RING_STALE)
+			return result == RING_DONE ? 0 : -EBADF;
 		sched_yield();
 	}
 	return -EBUSY;

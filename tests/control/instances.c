@@ -3,6 +3,7 @@
  */
 #include "control/program.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "control/buffer.h"
@@ -273,6 +274,63 @@ static void check_many(struct control *control)
 	      (unsigned long long)before);
 }
 
+/* Takes or frees every other instance's snapshot, or all of them; gives the first whose there is no place to put away. */
+static int snapshots(struct control *control, const char *text, int each)
+{
+	for (int i = 1; i < STATE_BUFFERS_MAX; i += each) {
+		uint64_t before = control->state.published;
+		struct err err = ERR_INIT;
+		char path[64];
+		int r;
+
+		snprintf(path, sizeof(path), "instances/i%d/snapshot", i);
+		r = tree_write(control, path, text, strlen(text), 0, &err);
+		CHECK(!r || (r == -EBUSY && strstr(err.text, "try again")), "%s <- %s: %s", path, text, err.text);
+		CHECK(!r || (!control_refresh(control, &err) && control->state.published == before),
+		      "%s was refused, and something has changed", path);
+		if (r)
+			return i;
+	}
+	return 0;
+}
+
+/* More is given up than can be put away while somebody may still use it: refused, and possible again afterwards. */
+static void check_put_away(struct control *control)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 4096 };
+	const char *text = "1";
+	char path[5000];
+	int fd, full = 0;
+
+	snprintf(path, sizeof(path), "%s/rings", control->dir.path);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	for (int i = 1; i < STATE_BUFFERS_MAX; i++) {
+		snprintf(path, sizeof(path), "instances/i%d", i);
+		room_mkdir(control, path, 0);
+		snprintf(path, sizeof(path), "instances/i%d/buffer_size_kb", i);
+		room_write(control, path, "16", 0);
+	}
+	CHECK(!snapshots(control, "1", 1), "no snapshots");
+	CHECK(fd >= 0 && !fcntl(fd, F_OFD_SETLK, &lock), "%s", strerror(errno));
+	for (int round = 0; !full && round < 8; round++) {
+		text = round % 2 ? "0" : "1";
+		full = snapshots(control, text, 1 + round % 2);
+	}
+	CHECK(full, "there is place for everything");
+	snprintf(path, sizeof(path), "instances/i%d/snapshot", full);
+	room_append(control, path, text, -EBUSY);
+	close(fd);
+	/* The same again, and nothing else in between. */
+	room_append(control, path, text, 0);
+	CHECK(!snapshots(control, "1", 1) && !snapshots(control, "0", 1), "still no place");
+	for (int i = 1; i < STATE_BUFFERS_MAX; i++) {
+		snprintf(path, sizeof(path), "instances/i%d", i);
+		room_rmdir(control, path, 0);
+	}
+	room_write(control, "buffer_percent", "50", 0);
+	CHECK(!control->state.nlimbo, "%u in limbo", control->state.nlimbo);
+}
+
 /* A file stays that of the instance it was opened in. */
 static void check_gone(struct control *control)
 {
@@ -358,6 +416,7 @@ int main(void)
 	check_landing(control);
 	check_hog(control);
 	check_many(control);
+	check_put_away(control);
 	check_gone(control);
 	check_reset(control);
 	control_close(control);

@@ -53,6 +53,30 @@ static void check_text(struct control *control)
 	room_expect(control, "error_log", "");
 }
 
+/* Not recorded: told, as the kernel does. */
+static void check_refused(struct control *control)
+{
+	char *all = room_read(control, "tracing_cpumask");
+	struct err err = ERR_INIT;
+	int r = 0, n = 0;
+
+	room_write(control, "tracing_cpumask", "0", 0);
+	room_write(control, "trace_marker", "no", -EBADF);
+	room_write(control, "trace_marker_raw", "abcd", -EBADF);
+	room_write(control, "tracing_cpumask", all, 0);
+	free(all);
+	room_write(control, "buffer_size_kb", "16", 0);
+	room_write(control, "options/overwrite", "0", 0);
+	while (!r && n++ < 10000)
+		r = tree_write(control, "trace_marker", "full", 4, 0, &err);
+	CHECK(r == -EBADF && strstr(err.text, "full"), "%d after %d (%s)", r, n, err.text);
+	CHECK(count_in(control, "trace_pipe", "tracing_mark_write: full") == n - 1, "not all that were accepted");
+	room_write(control, "trace_marker", "room", 0);
+	room_write(control, "options/overwrite", "1", 0);
+	room_write(control, "buffer_size_kb", "1408", 0);
+	CHECK(count_in(control, "trace_pipe", "[LOST 1 EVENTS]") == 1, "the refused one is not told");
+}
+
 /* Longer than a record: taken in pieces that are the text again when they are put together. */
 static void check_long(struct control *control)
 {
@@ -174,6 +198,7 @@ int main(void)
 
 	cpu_pin(cpu_at(0));
 	check_text(control);
+	check_refused(control);
 	check_long(control);
 	check_raw(control);
 	check_caller(control);
