@@ -298,14 +298,15 @@ int tree_stat(struct control *control, const char *path, struct tree_stat *stat,
 {
 	struct node_request request = { .control = control };
 	const struct node *node;
-	int r = node_find(&request, path, &node, err);
+	struct err found = ERR_INIT;
+	int r = node_find(&request, path, &node, &found);
 
 	if (r == -EISDIR) {
 		*stat = (struct tree_stat){ .is_dir = true, .mode = 0755 };
 		return 0;
 	}
 	if (r)
-		return r;
+		return err_set(err, r, "%s", found.text);
 	stat->is_dir = false;
 	stat->mode = (node_reads(node) ? 0440 : 0) | (node_writes(node) ? 0220 & ~020 : 0);
 	/* As the kernel's: what can only be written, its group may write. */
@@ -451,15 +452,17 @@ int tree_list(struct control *control, const char *path, struct buf *out, struct
 {
 	struct node_request request = { .control = control };
 	struct names names = { 0 };
+	struct err found = ERR_INIT;
 	const struct node *node;
 	struct parts dir;
 	int r;
 
-	r = node_find(&request, path, &node, NULL);
+	/* Asked once: an instance may come or go before the same question is asked again. */
+	r = node_find(&request, path, &node, &found);
 	if (!r)
 		return err_set(err, -ENOTDIR, "%.200s: is a file", path);
 	if (r != -EISDIR)
-		return node_find(&request, path, &node, err);
+		return err_set(err, r, "%s", found.text);
 	r = locate(&request, path, &dir, err);
 	if (r)
 		return r;
