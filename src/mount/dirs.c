@@ -104,7 +104,7 @@ static void fill_direntry(struct server *server, const char *dir, const char *na
 	entry->attr.st_ino = FUSE_ROOT_ID;
 	if (!strcmp(name, ".") || !strcmp(name, "..") || ops_join(path, sizeof(path), dir, name))
 		return;
-	if (plus && ops_keep(path) > 0 && !ops_fill_entry(server, path, entry))
+	if (plus && ops_keep(path) > 0 && !ops_fill_entry(server, path, NULL, entry))
 		return;
 	entry->attr.st_ino = inode_number(path);
 }
