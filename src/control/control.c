@@ -24,6 +24,7 @@
 #include "control/pause.h"
 #include "control/pictures.h"
 #include "control/reclaim.h"
+#include "control/sets.h"
 
 int control_open(struct control **out, const char *path, bool create, struct err *err)
 {
@@ -190,8 +191,10 @@ int control_commit(struct control *control, struct err *err)
 	r = control_state_publish(&control->state, &control->dir, err);
 	if (!r)
 		r = control_hints_sync(control, err);
-	if (!r)
+	if (!r) {
 		control_reclaim(control);
+		control_sets_sweep(control);
+	}
 	control_cancel(control);
 	return r;
 }
