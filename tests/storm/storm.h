@@ -464,11 +464,18 @@ static inline int storm_mount_read(const struct storm_mount *mount, const char *
 /* ---- the text of `trace` ---- */
 
 struct storm_text {
-	struct once once;
+	uint64_t *notes;	/* who << 32 | seq, as they come */
 	uint64_t *last;		/* microseconds, of each CPU */
 	uint32_t ncpu;
 	uint64_t lines, gaps;
 };
+
+static inline int storm_text_compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
 
 static inline void storm_text_line(struct storm_text *text, const char *line)
 {
@@ -488,8 +495,9 @@ static inline void storm_text_line(struct storm_text *text, const char *line)
 	CHECK(cpu < text->ncpu, "CPU %u: '%s'", cpu, line);
 	CHECK(seconds * 1000000 + micros >= text->last[cpu], "time goes back: '%s'", line);
 	text->last[cpu] = seconds * 1000000 + micros;
-	text->lines++;
-	once_see(&text->once, who, seq);
+	CHECK(who < STORM_WRITERS && seq <= __atomic_load_n(&storm->written[who], __ATOMIC_ACQUIRE),
+	      "was never written: '%s'", line);
+	text->notes[text->lines++] = (uint64_t)who << 32 | seq;
 }
 
 /* One whole reading: every line is one, times do not go back on a CPU, no event comes twice. Its lines. */
@@ -498,13 +506,19 @@ static inline uint64_t storm_text_check(struct buf *all, uint32_t ncpu, uint64_t
 	struct storm_text text = { .ncpu = ncpu, .last = calloc(ncpu, sizeof(uint64_t)) };
 	char *line, *next;
 
+	/* No line of it has less than 32 bytes. */
+	text.notes = calloc(all->len / 32 + 1, sizeof(uint64_t));
 	CHECK(!buf_failed(all) && all->len && all->data[all->len - 1] == '\n', "a trace that ends in the middle of a line");
 	for (line = all->data; *line; line = next) {
 		next = strchr(line, '\n');
 		*next++ = '\0';
 		storm_text_line(&text, line);
 	}
-	once_fini(&text.once);
+	qsort(text.notes, text.lines, sizeof(uint64_t), storm_text_compare);
+	for (uint64_t i = 1; i < text.lines; i++)
+		CHECK(text.notes[i] != text.notes[i - 1], "who %u seq %u comes twice", (uint32_t)(text.notes[i] >> 32),
+		      (uint32_t)text.notes[i]);
+	free(text.notes);
 	free(text.last);
 	if (gaps)
 		*gaps += text.gaps;
