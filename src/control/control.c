@@ -185,12 +185,13 @@ void control_cancel(struct control *control)
 
 int control_commit(struct control *control, struct err *err)
 {
-	int r;
+	struct control_hints *hints = control_hints_raise(control);
+	int r = control_state_publish(&control->state, &control->dir, err);
 
-	/* Hints only after the state: a program that brings an event in between looks for itself. */
-	r = control_state_publish(&control->state, &control->dir, err);
 	if (!r)
-		r = control_hints_sync(control, err);
+		r = control_hints_settle(control, hints, err);
+	else
+		control_hints_free(hints);
 	if (!r) {
 		control_reclaim(control);
 		control_sets_sweep(control);

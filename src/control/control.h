@@ -3,10 +3,10 @@
  *
  * A change is a transaction: control_begin() takes the directory's lock and reads the state,
  * functions of this room change it in memory, control_commit() publishes it as a new generation,
- * brings the words that event sites test into line, and lets go. Whoever dies in between leaves
+ * with the words that event sites test in line, and lets go. Whoever dies in between leaves
  * the old state in force and the lock free. Reading needs no lock.
  *
- *   begin -> state (memory) -> change, change ... -> commit: publish | hints | free what is unused
+ *   begin -> state (memory) -> change, change ... -> commit: hints | publish | hints | free what is unused
  *                                                 -> cancel
  *
  * The tree of files (tree.h) is made of such transactions; commands use the tree where they can.
