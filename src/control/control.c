@@ -96,9 +96,20 @@ void control_close(struct control *control)
 
 int control_refresh(struct control *control, struct err *err)
 {
+	int r;
+
 	if (control->locked)
 		return 0;
-	return control_state_read(&control->state, &control->dir, err);
+	r = control_state_read(&control->state, &control->dir, err);
+	control->fresh = !r;
+	return r;
+}
+
+int control_follow(struct control *control, struct err *err)
+{
+	if (control->fresh && control_state_current(&control->state, &control->dir))
+		return 0;
+	return control_refresh(control, err);
 }
 
 /* The process that holds the lock, as far as /proc tells; 0 if not. */
@@ -153,6 +164,7 @@ static int lock(struct control *control, struct err *err)
 			pause.tv_nsec *= 2;
 	}
 	control->locked = true;
+	control->fresh = false;
 	return 0;
 }
 
