@@ -12,6 +12,12 @@ function target(what, value, relation, limit) {
 		printf "%-52s %8.2f  (%s %s)  %s\n", what, value, relation, limit, ok ? "met" : "MISSED"
 }
 
+# A ratio that has no target: how it came out is all there is to say.
+function ratio(what, value) {
+	if (!json)
+		printf "%-52s %8.2f\n", what, value
+}
+
 { ns[$1] = $2; order[NR] = $1 }
 
 END {
@@ -37,5 +43,20 @@ END {
 	if ("attach" in ns) {
 		target("attaching a process, us", ns["attach"] / 1000, "<=", 150)
 		target("memory of an attached process, KiB", ns["memory_kib"], "<=", 1024)
+	}
+	if ("enable_200" in ns)
+		target("`enable` in force in 200 programs, ms", ns["enable_200"] / 1e6, "<=", 5)
+	if ("ls_5000_events" in ns)
+		target("ls -R over 5,000 events through a mount, s", ns["ls_5000_events"] / 1e9, "<=", 1)
+	if ("event_top" in ns) {
+		ratio("event in an instance, over one in the top buffer", ns["event_instance"] / ns["event_top"])
+		ratio("event in two buffers, over one in the top buffer", ns["event_two_buffers"] / ns["event_top"])
+		ratio("event under set_event_pid, over one without", ns["event_chosen_pid"] / ns["event_instance"])
+	}
+	if ("raw_direct_64" in ns) {
+		ratio("raw pages one by one: mount over direct", ns["raw_mount_1"] / ns["raw_direct_1"])
+		ratio("raw pages by 64: mount over direct", ns["raw_mount_64"] / ns["raw_direct_64"])
+		if ("raw_mount_splice" in ns)
+			ratio("raw pages by 64: splice over direct", ns["raw_mount_splice"] / ns["raw_direct_64"])
 	}
 }

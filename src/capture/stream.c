@@ -768,13 +768,30 @@ int stream_wait(struct stream *stream, int timeout_ms)
 
 /* ---- numbers ---- */
 
+/* Was the event in hand written behind what was the ring's end? */
+static bool is_behind(const struct cursor *cursor, uint64_t tail, uint32_t commit)
+{
+	int64_t pages = ring_distance(&cursor->source, tail, cursor->page);
+
+	return pages > 0 || (!pages && cursor->event.offset >= commit);
+}
+
 static int add_lane(const struct stream *stream, struct reader *reader, uint32_t n, struct stream_stats *stats)
 {
 	struct lane *lane = &reader->lane[n];
-	uint64_t lost;
-	int ret;
+	uint64_t lost, tail = 0;
+	uint32_t commit = 0;
+	int ret = lane_peek(stream, reader, n);
 
-	while ((ret = lane_peek(stream, reader, n)) > 0) {
+	/* What is there now: writers may be as fast as we count, and counting has to end. */
+	if (ret > 0) {
+		int found = ring_read_tail(&lane->cursor.source, &tail);
+
+		if (found)
+			return found;
+		commit = ring_page_commit(&lane->cursor.source, tail);
+	}
+	for (; ret > 0 && !is_behind(&lane->cursor, tail, commit); ret = lane_peek(stream, reader, n)) {
 		const struct page_event *event = &lane->cursor.event;
 
 		if (!stats->oldest_ts || event->ts < stats->oldest_ts)

@@ -24,6 +24,7 @@
 #include "control/pause.h"
 #include "control/pictures.h"
 #include "control/reclaim.h"
+#include "control/sets.h"
 
 int control_open(struct control **out, const char *path, bool create, struct err *err)
 {
@@ -95,9 +96,20 @@ void control_close(struct control *control)
 
 int control_refresh(struct control *control, struct err *err)
 {
+	int r;
+
 	if (control->locked)
 		return 0;
-	return control_state_read(&control->state, &control->dir, err);
+	r = control_state_read(&control->state, &control->dir, err);
+	control->fresh = !r;
+	return r;
+}
+
+int control_follow(struct control *control, struct err *err)
+{
+	if (control->fresh && control_state_current(&control->state, &control->dir))
+		return 0;
+	return control_refresh(control, err);
 }
 
 /* The process that holds the lock, as far as /proc tells; 0 if not. */
@@ -152,6 +164,7 @@ static int lock(struct control *control, struct err *err)
 			pause.tv_nsec *= 2;
 	}
 	control->locked = true;
+	control->fresh = false;
 	return 0;
 }
 
@@ -187,14 +200,17 @@ void control_cancel(struct control *control)
 
 int control_commit(struct control *control, struct err *err)
 {
-	int r;
+	struct control_hints *hints = control_hints_raise(control);
+	int r = control_state_publish(&control->state, &control->dir, err);
 
-	/* Hints only after the state: a program that brings an event in between looks for itself. */
-	r = control_state_publish(&control->state, &control->dir, err);
 	if (!r)
-		r = control_hints_sync(control, err);
-	if (!r)
+		r = control_hints_settle(control, hints, err);
+	else
+		control_hints_free(hints);
+	if (!r) {
 		control_reclaim(control);
+		control_sets_sweep(control);
+	}
 	control_cancel(control);
 	return r;
 }

@@ -3,10 +3,10 @@
  *
  * A change is a transaction: control_begin() takes the directory's lock and reads the state,
  * functions of this room change it in memory, control_commit() publishes it as a new generation,
- * brings the words that event sites test into line, and lets go. Whoever dies in between leaves
+ * with the words that event sites test in line, and lets go. Whoever dies in between leaves
  * the old state in force and the lock free. Reading needs no lock.
  *
- *   begin -> state (memory) -> change, change ... -> commit: publish | hints | free what is unused
+ *   begin -> state (memory) -> change, change ... -> commit: hints | publish | hints | free what is unused
  *                                                 -> cancel
  *
  * The tree of files (tree.h) is made of such transactions; commands use the tree where they can.
@@ -30,6 +30,7 @@ struct control {
 	struct control_picture *picture;	/* of the events, see control_events() */
 	struct control_state state;	/* as of the last begin or refresh */
 	bool locked;
+	bool fresh;	/* nothing was changed in the state since it was read */
 	uint64_t pauses;	/* buffers that this handle keeps from taking anything: pause.h */
 	bool escape;	/* control characters in what programs recorded are shown as \\n, \\x1b */
 };
@@ -48,6 +49,8 @@ const struct control_registry *control_events(struct control *control, struct er
 
 /* Reads the state without the lock, for those who only look. */
 int control_refresh(struct control *control, struct err *err);
+/* The same for those who look often: what was read stays until something else is published. */
+int control_follow(struct control *control, struct err *err);
 
 /* -EBUSY when somebody else kept the lock for CONTROL_LOCK_MS. */
 #define CONTROL_LOCK_MS 10000

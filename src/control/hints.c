@@ -1,12 +1,14 @@
 /*
- * control/hints: see hints.h. In a transaction, after publishing.
+ * control/hints: see hints.h. In a transaction.
  *
  *   tool                                     program that brings an event
- *     store published                          mark the slot ready
+ *     read the slots, set words
+ *     store published                          draw a number, mark the slot ready
  *     fence                                    fence
- *     read the slots                           read published, set the word by it
+ *     read the slots, set and clear words      read published, set the word by it
  *
- * So the tool sees the slot, or the program sees the state; if both, they agree.
+ * So the tool sees the slot, or the program sees the state; if both, they agree. The slots need not be read a second
+ * time when no slot was half-way at the first and no number was drawn since.
  */
 #include "control/hints.h"
 
@@ -16,6 +18,11 @@
 #include "control/file.h"
 #include "control/registry.h"
 #include "control/rules.h"
+
+struct control_hints {
+	struct control_registry registry;	/* with the words as they are in the file */
+	uint64_t number;
+};
 
 /* Does any buffer that is being written to have this event on? */
 static bool wanted(const struct control_state *state, const struct control_event *event)
@@ -30,8 +37,13 @@ static bool wanted(const struct control_state *state, const struct control_event
 	return false;
 }
 
-static int sync_events(struct control *control, const struct control_registry *registry,
-		       struct err *err)
+static int put_word(struct control *control, uint64_t offset, uint32_t word, struct err *err)
+{
+	return control_file_publish(&control->dir, SEGMENT_REGISTRY, &word, sizeof(word), offset, err);
+}
+
+static int put_events(struct control *control, struct control_registry *registry, bool raise,
+		      struct err *err)
 {
 	uint8_t *want = calloc(REGISTRY_EVENTS, 1);
 	int r = 0;
@@ -48,31 +60,32 @@ static int sync_events(struct control *control, const struct control_registry *r
 			want[event->related - EVENT_ID_FIRST] |= CONTROL_HINT_RELATED;
 	}
 	for (uint32_t i = 0; !r && i < registry->nevents; i++) {
-		const struct control_event *event = &registry->events[i];
+		struct control_event *event = &registry->events[i];
 		uint32_t slot = event->id - EVENT_ID_FIRST;
-		uint32_t hint = want[slot];
+		uint32_t hint = want[slot] | (raise ? event->hint : 0);
 
-		if (event->hint != hint)
-			r = control_file_publish(&control->dir, SEGMENT_REGISTRY, &hint,
-						 sizeof(hint), REGISTRY_EVENTS_OFFSET +
-						 (uint64_t)slot * sizeof(struct registry_slot) +
-						 offsetof(struct registry_slot, hint), err);
+		if (event->hint == hint)
+			continue;
+		r = put_word(control, REGISTRY_EVENTS_OFFSET +
+			     (uint64_t)slot * sizeof(struct registry_slot) +
+			     offsetof(struct registry_slot, hint), hint, err);
+		event->hint = hint;
 	}
 	free(want);
 	return r;
 }
 
-static int sync_builtin(struct control *control, uint32_t id, bool on, struct err *err)
+/* One of ftrace's own events: these are always known. */
+static int put_builtin(struct control *control, uint32_t id, bool on, bool raise, struct err *err)
 {
-	uint32_t hint = on ? CONTROL_HINT_ON : 0;
-
-	return control_file_publish(&control->dir, SEGMENT_REGISTRY, &hint, sizeof(hint),
-				    offsetof(struct registry_head, builtin_hint) + id * sizeof(hint),
-				    err);
+	if (raise && !on)
+		return 0;
+	return put_word(control, offsetof(struct registry_head, builtin_hint) + id * sizeof(uint32_t),
+			on ? CONTROL_HINT_ON : 0, err);
 }
 
 /* Marks go to the top buffer, printf there or where somebody wants it instead: as in runtime/view.c. */
-static int sync_builtins(struct control *control, struct err *err)
+static int put_builtins(struct control *control, bool raise, struct err *err)
 {
 	const struct state_buffer *top = &control->state.buffers[0], *dest = top;
 	int r;
@@ -81,23 +94,70 @@ static int sync_builtins(struct control *control, struct err *err)
 		if (control->state.buffers[b].born &&
 		    control->state.buffers[b].flags & BUFFER_PRINTK_DEST)
 			dest = &control->state.buffers[b];
-	r = sync_builtin(control, EVENT_ID_PRINT, buffer_takes(top) && top->flags & BUFFER_MARKERS,
-			 err);
-	return r ? r : sync_builtin(control, EVENT_ID_BPRINT, buffer_takes(dest) &&
-				    top->flags & BUFFER_TRACE_PRINTK, err);
+	r = put_builtin(control, EVENT_ID_PRINT, buffer_takes(top) && top->flags & BUFFER_MARKERS,
+			raise, err);
+	return r ? r : put_builtin(control, EVENT_ID_BPRINT, buffer_takes(dest) &&
+				   top->flags & BUFFER_TRACE_PRINTK, raise, err);
 }
 
-int control_hints_sync(struct control *control, struct err *err)
+static int put(struct control *control, struct control_hints *hints, bool raise, struct err *err)
 {
-	struct control_registry registry;
-	int r;
+	int r = put_events(control, &hints->registry, raise, err);
 
-	r = control_registry_read(&registry, &control->dir, CONTROL_REGISTRY_EVENTS, err);
-	if (r)
-		return r;
-	r = sync_events(control, &registry, err);
+	return r ? r : put_builtins(control, raise, err);
+}
+
+/* The number first: what is brought after it makes the rest untrue. */
+static struct control_hints *read_slots(const struct control *control, struct err *err)
+{
+	struct control_hints *hints = calloc(1, sizeof(*hints));
+
+	if (!hints) {
+		err_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	if (control_registry_number(&control->dir, &hints->number, err) ||
+	    control_registry_read(&hints->registry, &control->dir, CONTROL_REGISTRY_EVENTS, err)) {
+		free(hints);
+		return NULL;
+	}
+	return hints;
+}
+
+void control_hints_free(struct control_hints *hints)
+{
+	if (!hints)
+		return;
+	control_registry_fini(&hints->registry);
+	free(hints);
+}
+
+struct control_hints *control_hints_raise(struct control *control)
+{
+	struct control_hints *hints = read_slots(control, NULL);
+
+	if (hints && put(control, hints, true, NULL)) {
+		control_hints_free(hints);
+		return NULL;
+	}
+	return hints;
+}
+
+int control_hints_settle(struct control *control, struct control_hints *hints, struct err *err)
+{
+	struct err own = ERR_INIT;
+	uint64_t number;
+	int r = 0;
+
+	err = err ? err : &own;
+	if (!hints || hints->registry.unsettled ||
+	    control_registry_number(&control->dir, &number, NULL) || number != hints->number) {
+		control_hints_free(hints);
+		hints = read_slots(control, err);
+		r = hints ? 0 : err->code;
+	}
 	if (!r)
-		r = sync_builtins(control, err);
-	control_registry_fini(&registry);
+		r = put(control, hints, false, err);
+	control_hints_free(hints);
 	return r;
 }

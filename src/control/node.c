@@ -35,7 +35,7 @@ static int check_born(struct node_request *request, struct err *err)
 
 int node_refresh(struct node_request *request, struct err *err)
 {
-	int r = control_refresh(request->control, err);
+	int r = control_follow(request->control, err);
 
 	return r ? r : check_born(request, err);
 }

@@ -57,7 +57,7 @@ int node_flush(struct node_request *request);
 /* The buffer that the request is about, in the state last read. */
 struct state_buffer *node_buffer(const struct node_request *request);
 
-/* control_refresh() and control_begin() for a file: -ENODEV when its buffer is no more. */
+/* control_follow() and control_begin() for a file: -ENODEV when its buffer is no more. */
 int node_refresh(struct node_request *request, struct err *err);
 int node_begin(struct node_request *request, struct err *err);
 

@@ -77,6 +77,33 @@ static uint64_t find_room(const struct control *control, uint64_t size)
 	return size <= CONTROL_RINGS_MAX && at <= CONTROL_RINGS_MAX - size ? at : 0;
 }
 
+/* Gives back what memory there is between two bytes of the file. Where that cannot be done it is found by the next set. */
+static void sweep(const struct control *control, uint64_t from, uint64_t to)
+{
+	int fd = control->dir.fd[SEGMENT_RINGS];
+	off_t data = from < to ? lseek(fd, (off_t)from, SEEK_DATA) : -1;
+
+	if (data >= 0 && (uint64_t)data < to)
+		(void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, data,
+				 (off_t)to - data);
+}
+
+void control_sets_sweep(const struct control *control)
+{
+	struct extent extents[EXTENTS_MAX];
+	size_t n = extents_used(control, extents);
+	uint64_t at = rings_data_offset(control->dir.ncpu), size;
+
+	if (control_file_size(&control->dir, SEGMENT_RINGS, &size, NULL))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		sweep(control, at, extents[i].offset);
+		if (extents[i].end > at)
+			at = extents[i].end;
+	}
+	sweep(control, at, size);
+}
+
 /* Is there memory for the rings of every CPU that is online, and for all heads? */
 static int check_space(const struct control *control, uint32_t npages, uint32_t page_size,
 		       struct err *err)

@@ -25,6 +25,12 @@ struct control_set_plan {
 int control_set_make(struct control *control, struct state_set *set,
 		     const struct control_set_plan *plan, struct err *err);
 
+/*
+ * Gives back memory that no set and no limbo accounts for: of one who died while it made a set, or of a program that gave a
+ * ring its memory when the set was gone already. In a transaction, when the state is published.
+ */
+void control_sets_sweep(const struct control *control);
+
 /* Pages of each CPU's ring. True when they are not all the same. */
 bool control_set_shape(const struct control *control, const struct state_set *set,
 		       uint32_t *cpu_npages);

@@ -149,6 +149,15 @@ static bool cut(struct parts *parts, const char *path)
 	return true;
 }
 
+/* Can the pattern match a path that begins with that part? No pattern begins with a wild one. Most can not. */
+static bool may_match(const char *pattern, const struct parts *path)
+{
+	size_t len = path->n ? strlen(path->part[0]) : 0;
+
+	return !path->n || (!strncmp(pattern, path->part[0], len) &&
+			    (!pattern[len] || pattern[len] == '/'));
+}
+
 /* N of "cpuN", written as the kernel writes it. */
 static bool is_cpu(const char *part, uint32_t ncpu, uint32_t *cpu)
 {
@@ -256,7 +265,7 @@ static bool is_shown(const struct node_request *request, const struct node *node
 /* Cuts the path, and finds the buffer it is about in the state as of now. */
 static int locate(struct node_request *request, const char *path, struct parts *parts, struct err *err)
 {
-	int r = control_refresh(request->control, err);
+	int r = control_follow(request->control, err);
 
 	if (r)
 		return r;
@@ -276,6 +285,8 @@ int node_find(struct node_request *request, const char *path, const struct node 
 		return r;
 	is_dir = !want.n || (!request->buffer && want.n == 1 && !strcmp(want.part[0], INSTANCES));
 	for (size_t i = 0; i < NNODES; i++) {
+		if (!may_match(nodes[i].path, &want))
+			continue;
 		cut(&have, nodes[i].path);
 		if (!is_shown(request, &nodes[i]) || want.n > have.n ||
 		    !match(request, &have, &want, want.n))
@@ -298,14 +309,15 @@ int tree_stat(struct control *control, const char *path, struct tree_stat *stat,
 {
 	struct node_request request = { .control = control };
 	const struct node *node;
-	int r = node_find(&request, path, &node, err);
+	struct err found = ERR_INIT;
+	int r = node_find(&request, path, &node, &found);
 
 	if (r == -EISDIR) {
 		*stat = (struct tree_stat){ .is_dir = true, .mode = 0755 };
 		return 0;
 	}
 	if (r)
-		return r;
+		return err_set(err, r, "%s", found.text);
 	stat->is_dir = false;
 	stat->is_pages = node->flow == &node_raw_flow || node->flow == &node_snapshot_raw_flow;
 	stat->mode = (node_reads(node) ? 0440 : 0) | (node_writes(node) ? 0220 & ~020 : 0);
@@ -431,6 +443,8 @@ static int names_collect(struct names *names, struct node_request *request, cons
 		const char *next;
 		bool is_dir;
 
+		if (!may_match(nodes[i].path, dir))
+			continue;
 		cut(&have, nodes[i].path);
 		is_dir = dir->n + 1 < have.n;
 		if (dir->n >= have.n || !is_shown(request, &nodes[i]) ||
@@ -452,15 +466,17 @@ int tree_list(struct control *control, const char *path, struct buf *out, struct
 {
 	struct node_request request = { .control = control };
 	struct names names = { 0 };
+	struct err found = ERR_INIT;
 	const struct node *node;
 	struct parts dir;
 	int r;
 
-	r = node_find(&request, path, &node, NULL);
+	/* Asked once: an instance may come or go before the same question is asked again. */
+	r = node_find(&request, path, &node, &found);
 	if (!r)
 		return err_set(err, -ENOTDIR, "%.200s: is a file", path);
 	if (r != -EISDIR)
-		return node_find(&request, path, &node, err);
+		return err_set(err, r, "%s", found.text);
 	r = locate(&request, path, &dir, err);
 	if (r)
 		return r;

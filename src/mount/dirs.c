@@ -93,7 +93,10 @@ static bool name_at(const struct listing *listing, off_t at, char *name, size_t 
 	return true;
 }
 
-/* What the kernel is told of a name beside the name; it is to remember what it may keep. */
+/*
+ * What the kernel is told of a name beside the name. It is to remember directories that it may keep, into which whoever lists goes
+ * next. Of files it has to be told when they are looked up: there are thousands, and most are listed for nothing.
+ */
 static void fill_direntry(struct server *server, const char *dir, const char *name, bool is_dir,
 			  bool plus, struct fuse_entry_param *entry)
 {
@@ -104,7 +107,7 @@ static void fill_direntry(struct server *server, const char *dir, const char *na
 	entry->attr.st_ino = FUSE_ROOT_ID;
 	if (!strcmp(name, ".") || !strcmp(name, "..") || ops_join(path, sizeof(path), dir, name))
 		return;
-	if (plus && ops_keep(path) > 0 && !ops_fill_entry(server, path, entry))
+	if (plus && is_dir && ops_keep(path) > 0 && !ops_fill_entry(server, path, NULL, entry))
 		return;
 	entry->attr.st_ino = inode_number(path);
 }

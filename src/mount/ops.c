@@ -53,32 +53,36 @@ static int look(struct server *server, const char *path, struct tree_stat *stat)
 	return r;
 }
 
-int ops_fill_entry(struct server *server, const char *path, struct fuse_entry_param *entry)
+int ops_fill_entry(struct server *server, const char *path, const struct tree_stat *stat,
+		   struct fuse_entry_param *entry)
 {
-	struct tree_stat stat;
+	struct tree_stat found;
 	struct inode *inode;
 	int r;
 
-	r = look(server, path, &stat);
-	if (r)
-		return r;
+	if (!stat) {
+		r = look(server, path, &found);
+		if (r)
+			return r;
+		stat = &found;
+	}
 	inode = inode_get(&server->inodes, path);
 	if (!inode)
 		return -ENOMEM;
 	memset(entry, 0, sizeof(*entry));
 	entry->ino = (uintptr_t)inode;
 	entry->attr_timeout = entry->entry_timeout = ops_keep(path);
-	inode_fill(&server->inodes, inode, &stat, &entry->attr);
+	inode_fill(&server->inodes, inode, stat, &entry->attr);
 	return 0;
 }
 
-static void reply_entry(fuse_req_t req, const char *path)
+static void reply_entry(fuse_req_t req, const char *path, const struct tree_stat *stat)
 {
 	struct server *server = server_of(req);
 	struct fuse_entry_param entry;
 	int r;
 
-	r = ops_fill_entry(server, path, &entry);
+	r = ops_fill_entry(server, path, stat, &entry);
 	if (r)
 		fuse_reply_err(req, -r);
 	else if (fuse_reply_entry(req, &entry))
@@ -105,7 +109,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	if (r)
 		fuse_reply_err(req, -r);
 	else
-		reply_entry(req, path);
+		reply_entry(req, path, NULL);
 }
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
@@ -160,6 +164,7 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to
 
 static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
+	const struct tree_stat made = { .is_dir = true, .mode = 0755 };
 	struct server *server = server_of(req);
 	char path[PATH_MAX];
 	int r;
@@ -171,10 +176,11 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 		r = tree_mkdir(server->change, path, NULL);
 		pthread_mutex_unlock(&server->change_lock);
 	}
+	/* Not looked at: somebody may have removed it by now, and it was made nevertheless. */
 	if (r)
 		fuse_reply_err(req, -r);
 	else
-		reply_entry(req, path);
+		reply_entry(req, path, &made);
 }
 
 static int remove_dir(struct server *server, const char *path)

@@ -31,8 +31,9 @@ int ops_join(char *path, size_t size, const char *dir, const char *name);
 /* How long the kernel may keep what it is told of a path, in seconds; 0: not at all. */
 double ops_keep(const char *path);
 
-/* An entry that the kernel is told of, and so has to forget. */
-int ops_fill_entry(struct server *server, const char *path, struct fuse_entry_param *entry);
+/* An entry that the kernel is told of, and so has to forget. `stat` NULL: as the tree says. */
+int ops_fill_entry(struct server *server, const char *path, const struct tree_stat *stat,
+		   struct fuse_entry_param *entry);
 
 /* dirs.c */
 void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
