@@ -2,8 +2,7 @@
  * mount/backing: files that can be mapped. The kernel maps no file of ours, but it maps another in its place ("passthrough",
  * Linux 6.9 and later, root only), and leaves reading to us. trace_pipe_raw has such a file in memory behind it.
  *
- * This libfuse does not know of that: the two answers that speak of it are completed on their way to the kernel. Where
- * the kernel does not know of it either, or we may not, nothing is mapped and all else works.
+ * Where the kernel does not know of that, or we may not, nothing is mapped and all else works.
  */
 #ifndef MOUNT_BACKING_H
 #define MOUNT_BACKING_H
@@ -22,15 +21,14 @@ struct backing {
 };
 
 struct backings {
-	bool offered;		/* the kernel says that it can */
-	bool on;		/* and was answered that we will */
+	bool on;		/* the kernel can, and was answered that we will */
 	int device;		/* /dev/fuse, the session's */
 	pthread_mutex_t lock;
 	struct backing *first;
 };
 
-/* Steps between the session, which is mounted, and its device. */
-int backings_init(struct backings *backings, struct fuse_session *session);
+/* The session is mounted. */
+void backings_init(struct backings *backings, struct fuse_session *session);
 void backings_fini(struct backings *backings);
 
 /* The file behind that path, the same one as long as the server lives: the kernel wants it so. NULL: nothing is mapped here. */

@@ -50,6 +50,8 @@ struct handle {
 
 	/* park.c: requests that wait for something to read. */
 	struct parked *parked;
+	uint64_t woken, woken_own;	/* numbers of the last requests that woke all, and those of... */
+	uint64_t woken_owner;		/* ...this one */
 	struct fuse_pollhandle *poll;
 	pthread_t waiter;
 	bool waiting;			/* there is such a thread */

@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "mount/wire.h"
+
 #define SLICE_MS 500
 /* Where waiting says that there is something and reading finds nothing, or less than poll(2) wants. */
 #define NAP_MS 10
@@ -211,6 +213,7 @@ static bool ensure_waiter(struct handle *handle)
 static struct parked *park(struct handle *handle, fuse_req_t req, size_t size, uint64_t owner)
 {
 	struct parked *parked = calloc(1, sizeof(*parked)), **last = &handle->parked;
+	uint64_t number = wire_number();
 
 	if (!parked)
 		return NULL;
@@ -220,6 +223,9 @@ static struct parked *park(struct handle *handle, fuse_req_t req, size_t size, u
 	while (*last)
 		last = &(*last)->next;
 	*last = parked;
+	/* Threads overtake each other: what was asked later may have been answered before. */
+	parked->woken = number < handle->woken ||
+			(owner == handle->woken_owner && number < handle->woken_own);
 	pthread_mutex_unlock(&handle->lock);
 	fuse_req_interrupt_func(req, interrupt, parked);
 	return parked;
@@ -331,6 +337,12 @@ bool park_wake(struct handle *handle, const uint64_t *owner)
 	bool others;
 
 	pthread_mutex_lock(&handle->lock);
+	if (owner) {
+		handle->woken_owner = *owner;
+		handle->woken_own = wire_number();
+	} else {
+		handle->woken = wire_number();
+	}
 	parked = take_waiting(handle, owner);
 	others = any_waits(handle);
 	pthread_mutex_unlock(&handle->lock);

@@ -19,6 +19,7 @@
 
 #include "mount/mount.h"
 #include "mount/overhear.h"
+#include "mount/wire.h"
 
 /* Requests may wait for the directory's lock, each on a thread: others still get through. */
 #define THREADS_MAX 64
@@ -156,7 +157,8 @@ static int mount_session(struct server *server, const char *place, const char *p
 	if (r)
 		return err_set(err, -EPERM, "%s: cannot be mounted on: %s", place,
 			       *said ? said : "libfuse does not say why");
-	r = backings_init(&server->backings, server->session);
+	backings_init(&server->backings, server->session);
+	r = wire_init(server->session);
 	if (r)
 		fuse_session_unmount(server->session);
 	return r ? err_set(err, r, "out of memory") : 0;

@@ -41,11 +41,17 @@ def refused(error, what, *args):
 
 
 def await_read(pid, tid):
-    """Until that thread is in read(2)."""
+    """Until that thread waits for the answer to a read(2)."""
     while True:
         with open("/proc/%d/task/%d/syscall" % (pid, tid)) as f:
-            if f.read().split()[0] == READ:
-                return
+            reads = f.read().split()[0] == READ
+        with open("/proc/%d/task/%d/wchan" % (pid, tid)) as f:
+            where = f.read()
+        # Who may not know where it waits has to guess.
+        if reads and where in ("", "0"):
+            time.sleep(0.5)
+        if reads and where in ("", "0", "request_wait_answer"):
+            return
         time.sleep(0.01)
 
 
