@@ -1,5 +1,5 @@
 /*
- * capture/stream: see stream.h. Runs in the tool; one thread at a time per stream.
+ * capture/stream: see stream.h. Runs in the tool; one thread at a time per stream. Waiting is in wait.c, counting in stats.c.
  *
  * Sets are asked in the order in which they were made, each time anew: a writer that was late for the switch may still add an
  * event to a retired one. Within a set the CPU's own ring sets the pace; records from overflow rings are slipped in by time,
@@ -9,133 +9,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/build.h"
-#include "capture/cursor.h"
-#include "capture/moves.h"
+#include "capture/lanes.h"
 
-#define SETS_MAX (STATE_RETIRED_MAX + 1)
-#define SLEEP_MS 100
 #define LOCK_TRIES 2000
-
-struct lane {
-	struct cursor cursor;
-	bool open;
-	uint64_t consumed_at, records_at;
-	uint64_t read;		/* events handed out by this stream */
-	uint64_t lost;		/* told by this stream */
-	uint64_t told;		/* of those, what the shared record knows */
-};
-
-struct reader {
-	struct state_set set;
-	struct lane *lane;	/* [0]: the CPU's ring; [1 + i]: overflow ring i */
-	uint64_t refused;	/* told by this stream */
-	uint64_t taken;		/* how often overflow slots had been taken when all their rings were empty */
-	const uint32_t *wakes;	/* mapped for futex only, never looked at */
-};
-
-struct stream {
-	int rings;
-	uint32_t ncpu, cpu, page_size;
-	bool consume;
-	bool unaccepted;
-	uint64_t last_ts;
-	/* The page last yielded: what stream_accept_part() needs. A ring's own as it was has no moves. */
-	struct {
-		const struct reader *reader;
-		uint64_t page, nr, read;
-		uint32_t events;
-		struct moves moves;
-		struct move *begin;	/* where the lanes stood before; page UINT64_MAX: not open then */
-	} last;
-	uint32_t nreaders;
-	struct reader reader[SETS_MAX];
-};
-
-/* ---- opening ---- */
-
-static bool shape_ok(const struct state_set *set)
-{
-	uint32_t size = set->page_size;
-
-	return set->offset && size >= PAGE_SIZE_MIN && size <= PAGE_SIZE_MAX && !(size & (size - 1)) &&
-	       set->npages >= RING_NPAGES_MIN && set->npages <= RING_NPAGES_MAX;
-}
-
-static struct ring_source lane_source(const struct stream *stream, const struct state_set *set, uint32_t ring)
-{
-	return (struct ring_source){
-		.fd = stream->rings,
-		.ncpu = stream->ncpu,
-		.offset = set_ring_offset(set->offset, ring, stream->ncpu, set->npages, set->page_size),
-		.npages = set->npages,
-		.page_size = set->page_size,
-		.room = set->npages,
-	};
-}
-
-/* A ring without memory has no events: its lane opens when it gets some. */
-static int lane_open(const struct stream *stream, const struct reader *reader, uint32_t n)
-{
-	struct lane *lane = &reader->lane[n];
-	struct ring_source source = lane_source(stream, &reader->set, n ? stream->ncpu + n - 1 : stream->cpu);
-	struct ring_head head;
-	int ret = ring_read_head(&source, &head);
-
-	/* What was refused is told with the own ring, even if all that came through took other ways. */
-	if (ret || (!head.made && (n || !head.refused)))
-		return ret;
-	source.npages = ring_npages(head.npages, source.room);
-	lane->consumed_at = offsetof(struct ring_head, consumed);
-	lane->records_at = offsetof(struct ring_head, read);
-	if (n) {
-		uint64_t at = RING_STREAMS_OFFSET + (uint64_t)stream->cpu * sizeof(struct ring_stream);
-
-		lane->consumed_at = at + offsetof(struct ring_stream, consumed);
-		lane->records_at = at + offsetof(struct ring_stream, read);
-	}
-	ret = cursor_open(&lane->cursor, &source, lane->consumed_at, lane->records_at);
-	lane->open = !ret;
-	return ret;
-}
-
-static int reader_open(const struct stream *stream, struct reader *reader, const struct state_set *set)
-{
-	void *page;
-
-	memset(reader, 0, sizeof(*reader));
-	if (!shape_ok(set))
-		return -EBADMSG;
-	reader->set = *set;
-	reader->lane = calloc(1 + stream->ncpu, sizeof(*reader->lane));
-	if (!reader->lane)
-		return -ENOMEM;
-	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, stream->rings, (off_t)set->offset);
-	reader->wakes = page == MAP_FAILED ? NULL : &((struct set_head *)page)->wakes;
-	return 0;
-}
-
-static void reader_close(const struct stream *stream, struct reader *reader)
-{
-	for (uint32_t i = 0; reader->lane && i < 1 + stream->ncpu; i++)
-		if (reader->lane[i].open)
-			cursor_close(&reader->lane[i].cursor);
-	free(reader->lane);
-	if (reader->wakes)
-		munmap((void *)(uintptr_t)reader->wakes, 4096);
-	memset(reader, 0, sizeof(*reader));
-}
 
 /* Does another consumer have what we want to lock? A transaction that is about to give up the set locks all its bytes at
  * once, and that passes. */
@@ -195,7 +79,7 @@ static int take_sets(struct stream *stream, const struct state_set *sets, uint32
 		if (ret == -EAGAIN || ret == -EACCES)
 			ret = err_set(err, -EBUSY, "cpu %u is being read by somebody else", stream->cpu);
 		else if (!ret)
-			ret = reader_open(stream, &next[count], &sets[i]);
+			ret = stream_reader_open(stream, &next[count], &sets[i]);
 		if (!ret)
 			count++;
 	}
@@ -203,7 +87,7 @@ static int take_sets(struct stream *stream, const struct state_set *sets, uint32
 		/* What is still locked is not freed: see control/reclaim. */
 		if (stream->consume && stream->reader[i].set.offset)
 			lock_set(stream, &stream->reader[i].set, F_UNLCK);
-		reader_close(stream, &stream->reader[i]);
+		stream_reader_close(stream, &stream->reader[i]);
 	}
 	memcpy(stream->reader, next, count * sizeof(next[0]));
 	stream->nreaders = count;
@@ -268,7 +152,7 @@ void stream_close(struct stream *stream)
 	if (!stream)
 		return;
 	for (uint32_t i = 0; i < stream->nreaders; i++)
-		reader_close(stream, &stream->reader[i]);
+		stream_reader_close(stream, &stream->reader[i]);
 	if (stream->consume)
 		close(stream->rings);
 	moves_fini(&stream->last.moves);
@@ -279,35 +163,6 @@ void stream_close(struct stream *stream)
 uint32_t stream_page_size(const struct stream *stream)
 {
 	return stream->page_size;
-}
-
-/* ---- reading ---- */
-
-/* Shows the lane's next event that belongs to this CPU. */
-static int lane_peek(const struct stream *stream, const struct reader *reader, uint32_t n)
-{
-	struct lane *lane = &reader->lane[n];
-	int ret;
-
-	if (!lane->open) {
-		ret = lane_open(stream, reader, n);
-		if (ret || !lane->open)
-			return ret;
-	}
-	while ((ret = cursor_peek(&lane->cursor)) > 0) {
-		const struct page_event *event = &lane->cursor.event;
-		uint32_t cpu;
-
-		if (!n)
-			return 1;
-		if (event->len > sizeof(cpu)) {
-			memcpy(&cpu, event->data, sizeof(cpu));
-			if (cpu == stream->cpu || (cpu >= stream->ncpu && !stream->cpu))
-				return 1;
-		}
-		cursor_pass(&lane->cursor);
-	}
-	return ret;
 }
 
 /* How often overflow slots were taken, all together; 0 is never equal to what was seen before. */
@@ -342,7 +197,7 @@ static int earliest(const struct stream *stream, struct reader *reader, uint32_t
 	if (taken && taken == reader->taken)
 		return 0;
 	for (uint32_t n = 1; n <= stream->ncpu; n++) {
-		int ret = lane_peek(stream, reader, n);
+		int ret = stream_lane_peek(stream, reader, n);
 
 		if (ret < 0)
 			return ret;
@@ -465,7 +320,7 @@ static int merge(struct stream *stream, struct reader *reader, struct build *bui
 
 	for (;;) {
 		struct lane *from;
-		int look, ret = lane_peek(stream, reader, 0);
+		int look, ret = stream_lane_peek(stream, reader, 0);
 
 		if (ret < 0)
 			return ret;
@@ -508,7 +363,7 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 	uint64_t lost = 0;
 	bool more = false;
 	uint32_t other;
-	int own = lane_peek(stream, reader, 0);
+	int own = stream_lane_peek(stream, reader, 0);
 	int ret = own < 0 ? own : earliest(stream, reader, &other);
 
 	if (ret < 0)
@@ -659,182 +514,4 @@ void stream_accept_part(struct stream *stream, uint32_t events, uint32_t bytes, 
 		accept_part_moved(stream, events, ts);
 	else
 		accept_part_own(stream, events, bytes, ts);
-}
-
-/* ---- waiting ---- */
-
-static int something(const struct stream *stream)
-{
-	for (uint32_t i = 0; i < stream->nreaders; i++)
-		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
-			if (lane_peek(stream, &stream->reader[i], n) > 0)
-				return 1;
-	return 0;
-}
-
-bool stream_is_filled(struct stream *stream, uint32_t percent)
-{
-	const struct reader *live = stream->nreaders ? &stream->reader[stream->nreaders - 1] : NULL;
-	struct ring_source source;
-	struct ring_head head;
-	uint32_t offset;
-	int64_t dirty;
-
-	if (!live)
-		return false;
-	for (const struct reader *old = stream->reader; old < live; old++)
-		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
-			if (lane_peek(stream, old, n) > 0)
-				return true;
-	if (!something(stream))
-		return false;
-	if (!percent)
-		return true;
-	source = lane_source(stream, &live->set, stream->cpu);
-	if (ring_read_head(&source, &head))
-		return false;
-	source.npages = ring_npages(head.npages, source.room);
-	dirty = ring_distance(&source, ring_pos_page(&source, head.consumed, head.tail, &offset), head.tail);
-	return (dirty + 1) * 100 >= (int64_t)percent * source.npages;
-}
-
-static void arm(const struct stream *stream)
-{
-	const struct state_set *set = &stream->reader[stream->nreaders - 1].set;
-	struct ring_source source = lane_source(stream, set, stream->cpu);
-	uint32_t wait = RING_WAIT_EVENT;
-
-	/* Only a consumer's lock keeps the set from being freed: who peeks looks by itself. */
-	if (!stream->consume)
-		return;
-	if (pwrite(stream->rings, &wait, sizeof(wait),
-		   (off_t)(source.offset + offsetof(struct ring_head, waiters))) < 0)
-		return;
-}
-
-static void sleep_on(const struct reader *reader, uint32_t seen, int ms)
-{
-	struct timespec limit = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
-
-	if (!reader || !reader->wakes || syscall(SYS_futex, reader->wakes, FUTEX_WAIT, seen, &limit, NULL, 0)) {
-		if (reader && reader->wakes && errno != EFAULT)
-			return;
-		nanosleep(&limit, NULL);
-	}
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms)
-{
-	const struct stream *first = n ? streams[0] : NULL;
-	const struct reader *live = first && first->nreaders ? &first->reader[first->nreaders - 1] : NULL;
-	int64_t left = timeout_ms < 0 || timeout_ms > SLEEP_MS ? SLEEP_MS : timeout_ms, start = now_ms();
-	uint32_t seen = 0;
-
-	if (live && pread(first->rings, &seen, sizeof(seen), (off_t)live->set.offset) != sizeof(seen))
-		live = NULL;
-	for (uint32_t i = 0; i < n; i++)
-		if (streams[i]->nreaders)
-			arm(streams[i]);
-	/* Either a writer's commit is seen below, or it sees our waiters word. Partner: wake() in runtime/write.c. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-	atomic_thread_fence(memory_order_seq_cst);
-	for (uint32_t i = 0; i < n; i++)
-		if (something(streams[i]))
-			return 1;
-	if (left > 0) {
-		errno = 0;
-		sleep_on(live, seen, (int)left);
-		if (errno == EINTR)
-			return -EINTR;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (something(streams[i]))
-			return 1;
-	return timeout_ms >= 0 && now_ms() - start >= timeout_ms ? 0 : 1;
-}
-
-int stream_wait(struct stream *stream, int timeout_ms)
-{
-	return stream_wait_any(&stream, 1, timeout_ms);
-}
-
-/* ---- numbers ---- */
-
-/* Was the event in hand written behind what was the ring's end? */
-static bool is_behind(const struct cursor *cursor, uint64_t tail, uint32_t commit)
-{
-	int64_t pages = ring_distance(&cursor->source, tail, cursor->page);
-
-	return pages > 0 || (!pages && cursor->event.offset >= commit);
-}
-
-static int add_lane(const struct stream *stream, struct reader *reader, uint32_t n, struct stream_stats *stats)
-{
-	struct lane *lane = &reader->lane[n];
-	uint64_t lost, tail = 0;
-	uint32_t commit = 0;
-	int ret = lane_peek(stream, reader, n);
-
-	/* What is there now: writers may be as fast as we count, and counting has to end. */
-	if (ret > 0) {
-		int found = ring_read_tail(&lane->cursor.source, &tail);
-
-		if (found)
-			return found;
-		commit = ring_page_commit(&lane->cursor.source, tail);
-	}
-	for (; ret > 0 && !is_behind(&lane->cursor, tail, commit); ret = lane_peek(stream, reader, n)) {
-		const struct page_event *event = &lane->cursor.event;
-
-		if (!stats->oldest_ts || event->ts < stats->oldest_ts)
-			stats->oldest_ts = event->ts;
-		stats->entries++;
-		stats->bytes += event->len + 4;
-		cursor_pass(&lane->cursor);
-	}
-	if (ret < 0 || !lane->open)
-		return ret;
-	stats->read += lane->cursor.read_before;
-	lost = lane->cursor.lost_before + lane->cursor.lost;
-	if (!n) {
-		struct ring_head head;
-
-		ret = ring_read_head(&lane->cursor.source, &head);
-		if (ret)
-			return ret;
-		stats->dropped += head.dropped + head.refused;
-		/* Told losses are overwritten, dropped or refused ones. */
-		lost -= lost < lane->cursor.refused_before ? lost : lane->cursor.refused_before;
-		stats->overrun += lost > head.dropped ? lost - head.dropped : 0;
-	} else if (n == 1 + stream->cpu) {
-		stats->overrun += lost;
-	}
-	return 0;
-}
-
-int stream_stats(struct stream *stream, struct stream_stats *stats)
-{
-	struct stream fresh = *stream;
-	int ret = 0;
-
-	/* Counted by looking, with readers of their own so that the stream's position stays. */
-	*stats = (struct stream_stats){ 0 };
-	for (uint32_t i = 0; i < stream->nreaders && !ret; i++) {
-		struct reader reader;
-
-		ret = reader_open(&fresh, &reader, &stream->reader[i].set);
-		for (uint32_t n = 0; !ret && n < 1 + fresh.ncpu; n++)
-			ret = add_lane(&fresh, &reader, n, stats);
-		reader_close(&fresh, &reader);
-	}
-	stats->written = stats->entries + stats->read + stats->overrun;
-	return ret;
 }

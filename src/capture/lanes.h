@@ -1,0 +1,61 @@
+/*
+ * capture/lanes: what a stream reads from: for each of the buffer's sets a reader, in it a lane for each ring that may hold
+ * events of this CPU. Private to the room.
+ */
+#ifndef CAPTURE_LANES_H
+#define CAPTURE_LANES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/cursor.h"
+#include "capture/moves.h"
+#include "layout/control.h"
+
+#define SETS_MAX (STATE_RETIRED_MAX + 1)
+
+struct lane {
+	struct cursor cursor;
+	bool open;
+	uint64_t consumed_at, records_at;
+	uint64_t read;		/* events handed out by this stream */
+	uint64_t lost;		/* told by this stream */
+	uint64_t told;		/* of those, what the shared record knows */
+};
+
+struct reader {
+	struct state_set set;
+	struct lane *lane;	/* [0]: the CPU's ring; [1 + i]: overflow ring i */
+	uint64_t refused;	/* told by this stream */
+	uint64_t taken;		/* how often overflow slots had been taken when all their rings were empty */
+	const uint32_t *wakes;	/* mapped for futex only, never looked at */
+};
+
+struct stream {
+	int rings;
+	uint32_t ncpu, cpu, page_size;
+	bool consume;
+	bool unaccepted;
+	uint64_t last_ts;
+	/* The page last yielded: what stream_accept_part() needs. A ring's own as it was has no moves. */
+	struct {
+		const struct reader *reader;
+		uint64_t page, nr, read;
+		uint32_t events;
+		struct moves moves;
+		struct move *begin;	/* where the lanes stood before; page UINT64_MAX: not open then */
+	} last;
+	uint32_t nreaders;
+	struct reader reader[SETS_MAX];
+};
+
+/* A ring of the set: the CPU's for ring < ncpu, else an overflow ring. */
+struct ring_source stream_lane_source(const struct stream *stream, const struct state_set *set, uint32_t ring);
+
+int stream_reader_open(const struct stream *stream, struct reader *reader, const struct state_set *set);
+void stream_reader_close(const struct stream *stream, struct reader *reader);
+
+/* Shows the lane's next event that belongs to this CPU: 1, 0 when there is none now, -errno. */
+int stream_lane_peek(const struct stream *stream, const struct reader *reader, uint32_t n);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * capture/stats: what a CPU's rings hold, lost and gave away. See stream.h.
+ */
+#include "capture/lanes.h"
+#include "capture/stream.h"
+
+/* Was the event in hand written behind what was the ring's end? */
+static bool is_behind(const struct cursor *cursor, uint64_t tail, uint32_t commit)
+{
+	int64_t pages = ring_distance(&cursor->source, tail, cursor->page);
+
+	return pages > 0 || (!pages && cursor->event.offset >= commit);
+}
+
+static int add_lane(const struct stream *stream, struct reader *reader, uint32_t n, struct stream_stats *stats)
+{
+	struct lane *lane = &reader->lane[n];
+	uint64_t lost, tail = 0;
+	uint32_t commit = 0;
+	int ret = stream_lane_peek(stream, reader, n);
+
+	/* What is there now: writers may be as fast as we count, and counting has to end. */
+	if (ret > 0) {
+		int found = ring_read_tail(&lane->cursor.source, &tail);
+
+		if (found)
+			return found;
+		commit = ring_page_commit(&lane->cursor.source, tail);
+	}
+	for (; ret > 0 && !is_behind(&lane->cursor, tail, commit); ret = stream_lane_peek(stream, reader, n)) {
+		const struct page_event *event = &lane->cursor.event;
+
+		if (!stats->oldest_ts || event->ts < stats->oldest_ts)
+			stats->oldest_ts = event->ts;
+		stats->entries++;
+		stats->bytes += event->len + 4;
+		cursor_pass(&lane->cursor);
+	}
+	if (ret < 0 || !lane->open)
+		return ret;
+	stats->read += lane->cursor.read_before;
+	lost = lane->cursor.lost_before + lane->cursor.lost;
+	if (!n) {
+		struct ring_head head;
+
+		ret = ring_read_head(&lane->cursor.source, &head);
+		if (ret)
+			return ret;
+		stats->dropped += head.dropped + head.refused;
+		/* Told losses are overwritten, dropped or refused ones. */
+		lost -= lost < lane->cursor.refused_before ? lost : lane->cursor.refused_before;
+		stats->overrun += lost > head.dropped ? lost - head.dropped : 0;
+	} else if (n == 1 + stream->cpu) {
+		stats->overrun += lost;
+	}
+	return 0;
+}
+
+int stream_stats(struct stream *stream, struct stream_stats *stats)
+{
+	struct stream fresh = *stream;
+	int ret = 0;
+
+	/* Counted by looking, with readers of their own so that the stream's position stays. */
+	*stats = (struct stream_stats){ 0 };
+	for (uint32_t i = 0; i < stream->nreaders && !ret; i++) {
+		struct reader reader;
+
+		ret = stream_reader_open(&fresh, &reader, &stream->reader[i].set);
+		for (uint32_t n = 0; !ret && n < 1 + fresh.ncpu; n++)
+			ret = add_lane(&fresh, &reader, n, stats);
+		stream_reader_close(&fresh, &reader);
+	}
+	stats->written = stats->entries + stats->read + stats->overrun;
+	return ret;
+}
