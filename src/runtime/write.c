@@ -390,9 +390,8 @@ static void lose(const struct view *view, uint32_t id, uint64_t done)
 
 	if (!view)
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
-	for (uint32_t b = 0; mask && b < STATE_BUFFERS_MAX; b++)
-		if (mask & 1ull << b)
-			refuse(&view->buffer[b], current_cpu(), generation);
+	for (; mask; mask &= mask - 1)
+		refuse(&view->buffer[__builtin_ctzll(mask)], current_cpu(), generation);
 }
 
 /* Every buffer that has not got the event yet, under one view; false when that went stale on the way. */
@@ -406,9 +405,9 @@ static bool write_all(struct thread *thread, struct view *view, uint32_t id, con
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (!mask && gone(generation))
 		return false;
-	for (uint32_t b = 0; mask && b < STATE_BUFFERS_MAX; b++) {
-		if (!(mask & 1ull << b))
-			continue;
+	for (; mask; mask &= mask - 1) {
+		uint32_t b = (uint32_t)__builtin_ctzll(mask);
+
 		if (write_buffer(thread, view, generation, b, record, len) == RING_STALE)
 			return false;
 		*done |= 1ull << b;
