@@ -212,6 +212,17 @@ void cursor_pass(struct cursor *cursor)
 	cursor->peeked = false;
 }
 
+void cursor_finish(struct cursor *cursor)
+{
+	struct ring_head head;
+
+	if (cursor->peeked || !cursor->numbered || ring_read_head(&cursor->source, &head))
+		return;
+	for (int i = 0; i < 2; i++)
+		if (head.slot[i].tag == ring_pos(cursor->page, cursor->offset))
+			take_number(cursor, head.slot[i].nr + head.dropped);
+}
+
 uint32_t cursor_whole_page(const struct cursor *cursor)
 {
 	return cursor->peeked && !cursor->offset ? cursor->walk.commit : 0;

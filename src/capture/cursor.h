@@ -48,6 +48,8 @@ void cursor_close(struct cursor *cursor);
 int cursor_peek(struct cursor *cursor);
 /* Passes the event that cursor_peek() shows. */
 void cursor_pass(struct cursor *cursor);
+/* Of a ring that is written no more: when all of it was passed, what was dropped behind its last event is missed, too. */
+void cursor_finish(struct cursor *cursor);
 
 /* More closed pages were copied along with the one in hand. */
 static inline bool cursor_in_batch(const struct cursor *cursor)

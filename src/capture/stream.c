@@ -244,6 +244,8 @@ static bool lost_more(const struct stream *stream, struct reader *reader)
 	for (uint32_t n = 1; n <= stream->ncpu; n++) {
 		if (n != 1 + stream->cpu && reader->lane[n].cursor.lost) {
 			reader->lane[n].cursor.lost = 0;
+			/* Where it stands by number has changed, and is to be stored. */
+			reader->lane[n].told = UINT64_MAX;
 			more = true;
 		}
 	}
@@ -372,6 +374,9 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 		return 0;
 	/* Before the merge: losses that it comes upon belong to the page after. Older sets may have ended with one. */
 	for (struct reader *each = stream->reader; each <= reader; each++) {
+		for (uint32_t n = 0; each < reader && n < 1 + stream->ncpu; n++)
+			if (each->lane[n].open)
+				cursor_finish(&each->lane[n].cursor);
 		lost += reader_lost(stream, each);
 		more |= lost_more(stream, each);
 	}
