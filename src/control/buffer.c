@@ -294,34 +294,40 @@ int control_buffer_clear(struct control *control, struct state_buffer *buffer, s
 	return renew(control, buffer, err);
 }
 
-/* Adds up what nobody read in the retired sets, for each CPU. The caller frees it. */
-static uint64_t *count_retired(struct control *control, const struct state_buffer *buffer)
+/* All retired sets go. Adds what is lost with them, for each CPU, to `sum`. */
+static int push_out_all(struct control *control, struct state_buffer *buffer, uint64_t *sum,
+			struct err *err)
 {
 	uint32_t ncpu = control->dir.ncpu;
-	uint64_t *sum = calloc(ncpu, 2 * sizeof(*sum));
+	uint64_t *lost = calloc(ncpu, sizeof(*lost));
+	int r = lost ? 0 : err_set(err, -ENOMEM, "out of memory");
 
-	for (uint32_t i = 0; sum && i < buffer->nretired; i++)
-		if (!control_set_unread(control, &buffer->retired[i], sum + ncpu))
-			for (uint32_t cpu = 0; cpu < ncpu; cpu++)
-				sum[cpu] += sum[ncpu + cpu];
-	return sum;
+	while (!r && buffer->nretired) {
+		memset(lost, 0, ncpu * sizeof(*lost));
+		r = push_out(control, buffer, lost, err);
+		for (uint32_t cpu = 0; cpu < ncpu; cpu++)
+			sum[cpu] += lost[cpu];
+	}
+	free(lost);
+	return r;
 }
 
 int control_buffer_snapshot(struct control *control, struct state_buffer *buffer, struct err *err)
 {
 	uint32_t *cpus = shape(control, buffer);
-	/* There is room for one set in a snapshot: what older ones held is lost, and the next events tell so. */
-	uint64_t *lost = count_retired(control, buffer);
+	uint64_t *lost = calloc(control->dir.ncpu, sizeof(*lost));
 	struct state_set set;
-	int r;
+	int r = lost ? 0 : err_set(err, -ENOMEM, "out of memory");
 
-	r = make(control, buffer, cpus, lost, &set, err);
+	/* There is room for one set in a snapshot: what older ones held is lost, and the next events tell so. */
+	if (!r)
+		r = push_out_all(control, buffer, lost, err);
+	if (!r)
+		r = make(control, buffer, cpus, lost, &set, err);
 	free(cpus);
 	free(lost);
 	if (!r)
 		r = control_limbo_add(control, &buffer->snapshot, err);
-	if (!r)
-		r = give_up_retired(control, buffer, err);
 	if (r)
 		return r;
 	buffer->snapshot = buffer->live;
