@@ -234,7 +234,8 @@ static void consumer_look(struct consumer *consumer)
 {
 	static unsigned char page[PAGE_SIZE_MAX];
 
-	if (!control_state_current(&consumer->control->state, &consumer->control->dir)) {
+	/* Sets are locked first; after that the state must still be the same, so that what is locked is in use. */
+	while (!control_state_current(&consumer->control->state, &consumer->control->dir)) {
 		tool_refresh(consumer->control);
 		consumer_update(consumer);
 	}

@@ -174,13 +174,18 @@ static inline void tool_enable(struct control *control, const char *system, cons
 	tool_commit(control);
 }
 
+/* A reader that gets hardly any time holds up the tool, which says so: it is tried again. */
 static inline void tool_resize(struct control *control, uint64_t npages)
 {
-	struct err err = ERR_INIT;
+	struct err err;
+	int r = -EBUSY;
 
-	tool_begin(control);
-	CHECK(!control_buffer_resize(control, &control->state.buffers[0], npages, &err), "%s", err.text);
-	tool_commit(control);
+	for (int tries = 0; r == -EBUSY && tries < 20; tries++) {
+		err = (struct err)ERR_INIT;
+		tool_begin(control);
+		r = control_end(control, control_buffer_resize(control, &control->state.buffers[0], npages, &err), &err);
+	}
+	CHECK(!r, "%s", err.text);
 }
 
 static inline void tool_refresh(struct control *control)
