@@ -2,9 +2,9 @@
  * A buffer that is changed all the time: its size, the size of its pages, its clock, what happens when it is full, and
  * snapshots, a thousand times in all, while programs write and a consumer reads.
  *
- * Sizes and `overwrite` lose nothing that no reader is told of. The size of pages, clocks and snapshots give up what was in the
- * buffer: that is kept from being freed here, by a lock such as a reader has, and counted when nobody writes or reads it any
- * more. So the sum is exact: read, told lost, given up.
+ * Sizes and `overwrite` lose nothing that no reader is told of. The size of pages and clocks give up what was in the buffer, a
+ * snapshot takes it out: that is kept from being freed here, by a lock such as a reader has, and counted when nobody writes or
+ * reads it any more. So the sum is exact: read, told lost, given up.
  *
  *	changes [CHANGES]
  *
@@ -61,8 +61,8 @@ static bool is_read(const struct state_set *set)
 	return buffer->live.offset == set->offset && buffer->live.generation == set->generation;
 }
 
-/* Counts what was in those sets that nobody reads any more, when nobody does. */
-static void unpin(struct pins *pins)
+/* Counts what was in those sets that nobody reads any more, when nobody does; of a snapshot, which tells of the others, in it. */
+static void unpin(struct pins *pins, bool snapshot)
 {
 	uint64_t end = now_ns() + STORM_PATIENCE_S * 1000000000ull, n = 0;
 
@@ -72,7 +72,8 @@ static void unpin(struct pins *pins)
 		pause_us(1000);
 	}
 	for (uint32_t i = 0; i < pins->n; i++)
-		if (!is_read(&pins->set[i]))
+		if (!is_read(&pins->set[i]) &&
+		    (!snapshot || pins->set[i].offset == control->state.buffers[0].snapshot.offset))
 			n += storm_unread(control, &pins->set[i]);
 	given_up += n;
 	giving_up += n > 0;
@@ -125,7 +126,7 @@ static void change(uint64_t *dice)
 		pin(&pins);
 	write_file(changes[kind].path, changes[kind].text[(n >> 8) % texts], STORM_MOUNTED && n & 1u << 31);
 	if (changes[kind].gives_up)
-		unpin(&pins);
+		unpin(&pins, !strcmp(changes[kind].path, "snapshot"));
 }
 
 static void check_sums(uint32_t n)
