@@ -15,18 +15,16 @@ static bool is_behind(const struct cursor *cursor, uint64_t tail, uint32_t commi
 static int add_lane(const struct stream *stream, struct reader *reader, uint32_t n, struct stream_stats *stats)
 {
 	struct lane *lane = &reader->lane[n];
+	struct ring_source source = stream_lane_source(stream, &reader->set, n ? stream->ncpu + n - 1 : stream->cpu);
 	uint64_t lost, tail = 0;
-	uint32_t commit = 0;
-	int ret = stream_lane_peek(stream, reader, n);
+	uint32_t commit;
+	int ret = ring_read_tail(&source, &tail);
 
-	/* What is there now: writers may be as fast as we count, and counting has to end. */
-	if (ret > 0) {
-		int found = ring_read_tail(&lane->cursor.source, &tail);
-
-		if (found)
-			return found;
-		commit = ring_page_commit(&lane->cursor.source, tail);
-	}
+	if (ret)
+		return ret;
+	/* What is there now, before anything is copied: writers may be as fast as we count, and counting has to end. */
+	commit = ring_page_commit(&source, tail);
+	ret = stream_lane_peek(stream, reader, n);
 	for (; ret > 0 && !is_behind(&lane->cursor, tail, commit); ret = stream_lane_peek(stream, reader, n)) {
 		const struct page_event *event = &lane->cursor.event;
 
