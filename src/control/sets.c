@@ -267,6 +267,7 @@ struct tally {
 	const struct ring_head *head;
 	const struct ring_stream *streams;
 	uint64_t next;
+	uint64_t end;		/* the position behind its last event */
 };
 
 static bool tally_read(struct tally *tally, const struct control *control,
@@ -276,7 +277,7 @@ static bool tally_read(struct tally *tally, const struct control *control,
 	uint64_t at = set_ring_offset(set->offset, ring, ncpu, set->npages, set->page_size);
 	const struct ring_head *head = (const void *)tally->bytes;
 	struct page_head page;
-	uint64_t index, end;
+	uint64_t index;
 
 	tally->head = head;
 	tally->streams = (const void *)(tally->bytes + RING_STREAMS_OFFSET);
@@ -288,9 +289,9 @@ static bool tally_read(struct tally *tally, const struct control *control,
 	if (index >= set->npages ||
 	    control_file_read(&control->dir, SEGMENT_RINGS, &page, sizeof(page), at, NULL))
 		return false;
-	end = ring_pos(head->tail, page.commit & PAGE_COMMIT_MASK);
+	tally->end = ring_pos(head->tail, page.commit & PAGE_COMMIT_MASK);
 	for (int i = 0; i < 2; i++) {
-		if (head->slot[i].tag == end) {
+		if (head->slot[i].tag == tally->end) {
 			tally->next = head->slot[i].nr + head->dropped;
 			return true;
 		}
@@ -366,4 +367,20 @@ bool control_set_consumed(const struct control *control, const struct state_set 
 			   overflow_consumed(control, set, &tally, i);
 	free(tally.bytes);
 	return consumed;
+}
+
+bool control_set_emptied(const struct control *control, const struct state_set *set)
+{
+	uint32_t ncpu = control->dir.ncpu;
+	struct tally tally = { .bytes = aligned_alloc(64, ring_head_size(ncpu)) };
+	bool emptied = tally.bytes != NULL;
+
+	for (uint32_t i = 0; emptied && i < ncpu; i++) {
+		emptied = tally_read(&tally, control, set, i) && tally.head->consumed == tally.end;
+		emptied = emptied && tally_read(&tally, control, set, ncpu + i);
+		for (uint32_t cpu = 0; emptied && cpu < ncpu; cpu++)
+			emptied = tally.streams[cpu].consumed == tally.end;
+	}
+	free(tally.bytes);
+	return emptied;
 }

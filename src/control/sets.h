@@ -49,4 +49,7 @@ int control_set_lock(const struct control *control, const struct state_set *set)
 /* Has every reader been told everything of the set? One that cannot be read has not been. */
 bool control_set_consumed(const struct control *control, const struct state_set *set);
 
+/* Were all events taken out of it? Losses behind the last one may be left to tell. */
+bool control_set_emptied(const struct control *control, const struct state_set *set);
+
 #endif

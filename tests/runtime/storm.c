@@ -347,13 +347,19 @@ static void take_snapshot(struct control *control)
 	struct err err = ERR_INIT;
 	struct state_buffer *buffer = &control->state.buffers[0];
 	bool taken = false;
+	int r = 0;
 
 	tool_begin(control);
 	if (!buffer->nretired || wild) {
-		CHECK(!control_buffer_snapshot(control, buffer, &err), "%s", err.text);
+		r = control_buffer_snapshot(control, buffer, &err);
+		/* A wild one may be too early for the reader of retired sets, and is told so. */
+		CHECK(!r || (wild && r == -EBUSY), "%s", err.text);
 		taken = true;
 	}
-	tool_commit(control);
+	if (r)
+		control_cancel(control);
+	else
+		tool_commit(control);
 	if (!taken || wild)
 		return;
 	if (await_consumer(control))
