@@ -52,7 +52,7 @@ static uint64_t capacity(void)
 
 int main(int argc, char **argv)
 {
-	uint32_t readings = argc > 1 ? (uint32_t)atoi(argv[1]) : 300;
+	uint32_t readings = argc > 1 ? (uint32_t)atoi(argv[1]) : 100;
 	struct err err = ERR_INIT;
 	uint64_t lines = 0, gaps = 0;
 	pid_t writer[STORM_WRITERS];
