@@ -11,13 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ringside/ringside.h>
 
 #include "control/tree.h"
+#include "measure.h"
 
 RINGSIDE_EVENT(buffers, top, field(int, value))
 RINGSIDE_EVENT(buffers, instance, field(int, value))
@@ -25,22 +24,6 @@ RINGSIDE_EVENT(buffers, both, field(int, value))
 RINGSIDE_EVENT(buffers, chosen, field(int, value))
 
 static int rounds = 400, events = 5000;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static long switches(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_THREAD, &usage);
-	return usage.ru_nivcsw + usage.ru_nvcsw;
-}
 
 static void do_top(void)
 {

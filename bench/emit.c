@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #include <ringside/ringside.h>
+
+#include "measure.h"
 
 #ifdef WITH_LTTNG
 #define LTTNG_UST_TRACEPOINT_DEFINE
@@ -40,22 +40,6 @@ static inline uint64_t counter(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
 	return value;
 #endif
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static long switches(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_THREAD, &usage);
-	return usage.ru_nivcsw + usage.ru_nvcsw;
 }
 
 static void pin(int cpu)

@@ -3,13 +3,9 @@
  * come out of it in order, and read as those of the directory itself do; a marker written there
  * has our pid.
  */
-#include "library/lab.h"
-
-#define LINES_MAX 64
+#include "library/lines.h"
 
 static char mount_point[4096];
-static char *lines[LINES_MAX];
-static int nlines;
 
 static int run(const char *verb)
 {
@@ -28,25 +24,6 @@ static int run(const char *verb)
 static void unmount(void)
 {
 	run("umount");
-}
-
-static int keep_line(const struct ringside_control_record *record, void *context)
-{
-	(void)context;
-	CHECK(nlines < LINES_MAX, "too many");
-	lines[nlines++] = strdup(ringside_control_record_line(record));
-	return 0;
-}
-
-static int same_line(const struct ringside_control_record *record, void *context)
-{
-	int *n = context;
-
-	CHECK(*n < nlines, "too many");
-	CHECK(!strcmp(lines[*n], ringside_control_record_line(record)), "%d:\n%s\n%s", *n, lines[*n],
-	      ringside_control_record_line(record));
-	++*n;
-	return 0;
 }
 
 static void all(struct ringside_control *tree, struct ringside_control *mounted, const char *name)

@@ -5,32 +5,9 @@
  */
 #include <pthread.h>
 
-#include "library/lab.h"
+#include "library/lines.h"
 
 #define ANY RINGSIDE_CONTROL_ANY_CPU
-#define LINES_MAX 200
-
-static char *lines[LINES_MAX];
-static int nlines;
-
-static int keep_line(const struct ringside_control_record *record, void *context)
-{
-	(void)context;
-	CHECK(nlines < LINES_MAX, "too many");
-	lines[nlines++] = strdup(ringside_control_record_line(record));
-	return 0;
-}
-
-static int same_line(const struct ringside_control_record *record, void *context)
-{
-	int *n = context;
-
-	CHECK(*n < nlines, "too many");
-	CHECK(!strcmp(lines[*n], ringside_control_record_line(record)), "%d:\n%s\n%s", *n, lines[*n],
-	      ringside_control_record_line(record));
-	++*n;
-	return 0;
-}
 
 static void copy(struct ringside_control *tree, const char *root, const char *path)
 {

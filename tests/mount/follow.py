@@ -12,32 +12,9 @@ import sys
 import threading
 import time
 
-RINGSIDE = os.environ["RINGSIDE"]
-PLACE = os.environ["RINGSIDE_SCRATCH"] + "/tree"
+from tree import CannotRun, check, path, refused, run, write
+
 READ = {"x86_64": "0", "aarch64": "63"}.get(os.uname().machine)
-
-
-def path(name):
-    return os.path.join(PLACE, name)
-
-
-def write(name, text):
-    with open(path(name), "w") as f:
-        f.write(text)
-
-
-def check(good, words):
-    if not good:
-        raise AssertionError(words)
-
-
-def refused(error, what, *args):
-    try:
-        what(*args)
-    except OSError as e:
-        check(e.errno == error, "%s instead of %s" % (e, errno.errorcode[error]))
-    else:
-        raise AssertionError("not refused with " + errno.errorcode[error])
 
 
 def await_read(pid, tid):
@@ -219,31 +196,12 @@ def gone():
     refused(errno.ENOENT, os.open, path("instances/gone/tracing_on"), os.O_RDONLY)
 
 
-def main():
-    try:
-        os.close(os.open("/dev/fuse", os.O_RDWR))
-    except OSError as e:
-        print("/dev/fuse cannot be opened here: %s" % e.strerror)
-        return 77
+def test():
     if not READ:
-        print("the number of read(2) is not known for this machine")
-        return 77
-    none = subprocess.run([RINGSIDE, "mount", PLACE], stderr=subprocess.PIPE, check=False)
-    if b"without libfuse" in none.stderr:
-        print("this build has no libfuse")
-        return 77
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
-    os.mkdir(PLACE)
-    try:
-        subprocess.run([RINGSIDE, "mount", PLACE], check=True)
-        for test in signals, handler, nonblock, two_readers, many_wait, polls, wakes, gone:
-            print(test.__name__, flush=True)
-            test()
-    finally:
-        if subprocess.run([RINGSIDE, "umount", PLACE], check=False).returncode:
-            subprocess.run(["umount", "-l", PLACE], check=False)
-    return 0
+        raise CannotRun("the number of read(2) is not known for this machine")
+    for part in signals, handler, nonblock, two_readers, many_wait, polls, wakes, gone:
+        print(part.__name__, flush=True)
+        part()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+run(test)

@@ -7,29 +7,13 @@ import fcntl
 import mmap
 import os
 import struct
-import subprocess
-import sys
 
-RINGSIDE = os.environ["RINGSIDE"]
-PLACE = os.environ["RINGSIDE_SCRATCH"] + "/tree"
+from tree import CannotRun, check, path, run, write
+
 GET_READER = ord("R") << 8 | 0x20
 META = struct.Struct("=IIIIQIIQQQQQQ")
 NAMES = ("meta_size", "meta_len", "page_size", "pages", "lost", "id", "page_read", "flags", "entries",
          "overrun", "read", "reserved1", "reserved2")
-
-
-def path(name):
-    return os.path.join(PLACE, name)
-
-
-def write(name, text):
-    with open(path(name), "w") as f:
-        f.write(text)
-
-
-def check(good, words):
-    if not good:
-        raise AssertionError(words)
 
 
 class Mapping:
@@ -110,7 +94,8 @@ def read_after(cpu):
     os.close(fd)
 
 
-def refused(cpu):
+def may_map(cpu):
+    """If not, the file can be read as ever."""
     try:
         Mapping(cpu).close()
     except OSError as e:
@@ -119,36 +104,17 @@ def refused(cpu):
         fd = os.open(path("per_cpu/cpu%d/trace_pipe_raw" % cpu), os.O_RDONLY)
         check(b"as ever 0" in os.read(fd, 4096), "cannot be read either")
         os.close(fd)
-        return e
-    return None
+        raise CannotRun("the kernel maps no file in the place of ours: %s" % e) from e
 
 
-def main():
-    try:
-        os.close(os.open("/dev/fuse", os.O_RDWR))
-    except OSError as e:
-        print("/dev/fuse cannot be opened here: %s" % e.strerror)
-        return 77
-    os.mkdir(PLACE)
-    mounted = subprocess.run([RINGSIDE, "mount", PLACE], stderr=subprocess.PIPE, check=False)
-    if b"without libfuse" in mounted.stderr:
-        print("this build has no libfuse")
-        return 77
-    check(mounted.returncode == 0, mounted.stderr)
-    try:
-        cpu = min(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cpu})
-        write("buffer_size_kb", "32")
-        reason = refused(cpu)
-        if reason:
-            print("the kernel maps no file in the place of ours: %s" % reason)
-            return 77
-        look(cpu, 4)
-        look(cpu, 8)
-        read_after(cpu)
-    finally:
-        subprocess.run([RINGSIDE, "umount", PLACE], check=False)
-    return 0
+def test():
+    cpu = min(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cpu})
+    write("buffer_size_kb", "32")
+    may_map(cpu)
+    look(cpu, 4)
+    look(cpu, 8)
+    read_after(cpu)
 
 
-sys.exit(main())
+run(test)
