@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mono.h"
 #include "capture/lanes.h"
 #include "capture/stream.h"
 
@@ -74,19 +75,11 @@ static void sleep_on(const struct reader *reader, uint32_t seen, int ms)
 	}
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms)
 {
 	const struct stream *first = n ? streams[0] : NULL;
 	const struct reader *live = first && first->nreaders ? &first->reader[first->nreaders - 1] : NULL;
-	int64_t left = timeout_ms < 0 || timeout_ms > SLEEP_MS ? SLEEP_MS : timeout_ms, start = now_ms();
+	int64_t left = timeout_ms < 0 || timeout_ms > SLEEP_MS ? SLEEP_MS : timeout_ms, start = mono_ms();
 	uint32_t seen = 0;
 
 	if (live && pread(first->rings, &seen, sizeof(seen), (off_t)live->set.offset) != sizeof(seen))
@@ -109,7 +102,7 @@ int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms)
 	for (uint32_t i = 0; i < n; i++)
 		if (something(streams[i]))
 			return 1;
-	return timeout_ms >= 0 && now_ms() - start >= timeout_ms ? 0 : 1;
+	return timeout_ms >= 0 && mono_ms() - start >= timeout_ms ? 0 : 1;
 }
 
 int stream_wait(struct stream *stream, int timeout_ms)

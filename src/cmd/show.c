@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/mono.h"
 #include "cmd/cmd.h"
 #include "cmd/pager.h"
 #include "cmd/scope.h"
@@ -54,14 +55,6 @@ struct show {
 	int64_t deadline_ms;	/* -1: none */
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Everything so far goes out. */
 static int settle(void *ctx)
 {
@@ -92,7 +85,7 @@ static void put_row(struct show *show, const struct control_row *row)
 /* Waits for more. 0 when there may be, 1 when it is time to end. */
 static int wait(struct show *show)
 {
-	int64_t left = show->deadline_ms < 0 ? 1000 : show->deadline_ms - now_ms();
+	int64_t left = show->deadline_ms < 0 ? 1000 : show->deadline_ms - mono_ms();
 	int r;
 
 	if (!show->follow || interrupted || left <= 0)
@@ -106,7 +99,7 @@ static bool over(void *ctx)
 {
 	const struct show *show = ctx;
 
-	return interrupted || (show->deadline_ms >= 0 && show->follow && now_ms() >= show->deadline_ms);
+	return interrupted || (show->deadline_ms >= 0 && show->follow && mono_ms() >= show->deadline_ms);
 }
 
 static int put_rows(struct show *show)
@@ -206,7 +199,7 @@ static bool parse_timeout(const char *text, int64_t *deadline_ms)
 	s = strtod(text, &end);
 	if (end == text || *end || !isfinite(s) || s < 0 || s > 1e9)
 		return false;
-	*deadline_ms = now_ms() + (int64_t)(s * 1000);
+	*deadline_ms = mono_ms() + (int64_t)(s * 1000);
 	return true;
 }
 

@@ -19,6 +19,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/mono.h"
 #include "control/file.h"
 #include "layout/ring.h"
 #include "ring/arch.h"
@@ -33,14 +34,6 @@ struct moment {
 	uint64_t counter;
 	uint64_t ns;
 };
-
-static uint64_t mono_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* The narrowest of many brackets: interruptions make some of them wide. */
 static struct moment moment_take(void)

@@ -17,6 +17,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
+#include "base/mono.h"
 #include "control/buffer.h"
 #include "control/errors.h"
 #include "control/file.h"
@@ -112,13 +113,12 @@ int control_follow(struct control *control, struct err *err)
 	return control_refresh(control, err);
 }
 
-/* The process that holds the lock, as far as /proc tells; 0 if not. */
-static long lock_holder(const struct control *control)
+pid_t control_lock_holder(const struct control *control)
 {
 	char line[256], want[64];
 	struct stat st;
 	FILE *locks;
-	long pid = 0;
+	int pid = 0;
 
 	if (fstat(control->dir.fd[SEGMENT_CONTROL], &st))
 		return 0;
@@ -127,35 +127,28 @@ static long lock_holder(const struct control *control)
 	locks = fopen("/proc/locks", "re");
 	if (!locks)
 		return 0;
-	while (!pid && fgets(line, sizeof(line), locks))
-		if (strstr(line, want) && !strstr(line, "->"))
-			if (sscanf(line, "%*s %*s %*s %*s %ld", &pid) != 1)
-				pid = 0;
+	/* There are locks of another kind on the file, too: pause.c. */
+	while (pid <= 0 && fgets(line, sizeof(line), locks))
+		if (strstr(line, want) && strstr(line, " FLOCK ") && !strstr(line, "->") &&
+		    sscanf(line, "%*s %*s %*s %*s %d", &pid) != 1)
+			pid = 0;
 	fclose(locks);
-	return pid;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return pid > 0 ? pid : 0;
 }
 
 static int lock(struct control *control, struct err *err)
 {
-	int64_t deadline = now_ms() + CONTROL_LOCK_MS;
+	int64_t deadline = mono_ms() + CONTROL_LOCK_MS;
 	struct timespec pause = { 0, 500000 };
-	long pid;
+	int pid;
 
 	while (flock(control->dir.fd[SEGMENT_CONTROL], LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_set(err, -errno, "%s/control: cannot be locked: %s",
 				       control->dir.path, strerror(errno));
-		if (now_ms() >= deadline) {
-			pid = lock_holder(control);
-			return err_set(err, -EBUSY, "%s/control: process %ld has kept it locked "
+		if (mono_ms() >= deadline) {
+			pid = control_lock_holder(control);
+			return err_set(err, -EBUSY, "%s/control: process %d has kept it locked "
 				       "for %d s: wait for it or end it", control->dir.path, pid,
 				       CONTROL_LOCK_MS / 1000);
 		}

@@ -16,6 +16,7 @@
 #define CONTROL_CONTROL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "control/state.h"
@@ -55,6 +56,8 @@ int control_follow(struct control *control, struct err *err);
 /* -EBUSY when somebody else kept the lock for CONTROL_LOCK_MS. */
 #define CONTROL_LOCK_MS 10000
 int control_begin(struct control *control, struct err *err);
+/* The process that holds the lock, as far as /proc tells; 0 if not. */
+pid_t control_lock_holder(const struct control *control);
 int control_commit(struct control *control, struct err *err);
 void control_cancel(struct control *control);
 /* Commits when the changes went well (`r` 0), else cancels and hands `r` on. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/mono.h"
 #include "control/enable.h"
 #include "control/file.h"
 #include "control/registry.h"
@@ -27,14 +28,6 @@ struct control_names {
 	bool tried[EVENT_ID_END];	/* of the formats: parsed, or found unusable */
 	struct decode_format *formats[EVENT_ID_END];
 };
-
-static uint64_t mono_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* How much was ever registered: the word that moves when a program brings something new. */
 static uint64_t number_now(const struct control_names *names)

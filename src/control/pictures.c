@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/mono.h"
+
 #define MOMENT_NS 50000000ull
 
 struct control_picture {
@@ -26,14 +28,6 @@ struct control_pictures {
 	struct control_picture *newest;
 	uint32_t users;		/* atomic */
 };
-
-static uint64_t mono_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 struct control_pictures *control_pictures_open(void)
 {

@@ -28,19 +28,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mono.h"
 #include "control/file.h"
 #include "control/sets.h"
 
 #define LIMBO_AGE_NS 10000000000ull
 #define OWNER_WAIT_MS 100
-
-static uint64_t mono_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 int control_limbo_add_extent(struct control *control, uint64_t offset, uint64_t size,
 			     struct err *err)

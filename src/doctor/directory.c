@@ -12,7 +12,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -214,27 +213,6 @@ static void look_at_space(struct doctor *doctor)
 			   name);
 }
 
-/* The process that holds the control file's lock, as far as /proc tells; 0 if not. */
-static pid_t lock_holder(const struct control *control)
-{
-	FILE *locks = fopen("/proc/locks", "re");
-	char line[256], want[64];
-	struct stat st;
-	int pid = 0;
-
-	if (locks && !fstat(control->dir.fd[SEGMENT_CONTROL], &st)) {
-		snprintf(want, sizeof(want), " %02x:%02x:%" PRIuMAX " ", major(st.st_dev), minor(st.st_dev),
-			 (uintmax_t)st.st_ino);
-		while (!pid && fgets(line, sizeof(line), locks))
-			if (strstr(line, want) && !strstr(line, "->") &&
-			    sscanf(line, "%*s %*s %*s %*s %d", &pid) != 1)
-				pid = 0;
-	}
-	if (locks)
-		fclose(locks);
-	return pid > 0 ? pid : 0;
-}
-
 static void look_at_lock(struct doctor *doctor)
 {
 	int fd = doctor->control->dir.fd[SEGMENT_CONTROL];
@@ -251,7 +229,7 @@ static void look_at_lock(struct doctor *doctor)
 		}
 		nanosleep(&pause, NULL);
 	}
-	pid = lock_holder(doctor->control);
+	pid = control_lock_holder(doctor->control);
 	if (!pid || process_read(&holder, pid)) {
 		doctor_put(doctor, DOCTOR_BAD, "lock", NULL,
 			   "has been held for %d s by a process that cannot be seen from here",

@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "base/mono.h"
 #include "layout/page.h"
 #include "library/kallsyms.h"
 
@@ -44,14 +45,6 @@ struct library_names {
 	struct decode_format *formats[EVENT_ID_END];
 	bool seen[EVENT_ID_END];
 };
-
-static uint64_t mono_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Once in a while: true when it is time to read again, which counts as done. */
 static bool is_due(uint64_t *last)

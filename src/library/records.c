@@ -12,13 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+#include "base/mono.h"
 
 /* The tree once more, and whose records. */
 static int fill(struct ringside_control_records *records, struct ringside_control *tree,
@@ -125,7 +119,7 @@ static int take(struct ringside_control_records *records)
 /* 0 when it is worth another look, 1 when time is up. */
 static int pause_until(struct ringside_control_records *records, int64_t deadline)
 {
-	int64_t left = deadline - now_ms();
+	int64_t left = deadline - mono_ms();
 	int r;
 
 	if (left <= 0)
@@ -139,7 +133,7 @@ static int pause_until(struct ringside_control_records *records, int64_t deadlin
 int ringside_control_records_next(struct ringside_control_records *records,
 				  const struct ringside_control_record **record, int timeout_ms)
 {
-	int64_t deadline = timeout_ms < 0 ? INT64_MAX : now_ms() + timeout_ms;
+	int64_t deadline = timeout_ms < 0 ? INT64_MAX : mono_ms() + timeout_ms;
 	int r;
 
 	*record = NULL;

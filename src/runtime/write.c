@@ -417,7 +417,7 @@ static bool write_all(struct thread *thread, struct view *view, uint32_t id, con
 	return true;
 }
 
-/* Everything that is not an event of a ready thread, under the current view, in the top buffer alone. */
+/* Everything but an event of a ready thread, under the current view, in one buffer alone. */
 static __attribute__((noinline)) void slow_write(uint32_t id, void *record, size_t len)
 {
 	struct thread *thread = &runtime_self;
