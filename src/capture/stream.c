@@ -426,8 +426,9 @@ int stream_next(struct stream *stream, void *page, struct stream_page *info)
 		if (ret)
 			return ret;
 	}
-	if (stream->unaccepted)
-		stream_accept(stream);
+	/* What was passed by on the way, of other CPUs in overflow rings, counts as read also when nothing was yielded: a change
+	 * of the buffer may wait for it. */
+	stream_accept(stream);
 	return 0;
 }
 
