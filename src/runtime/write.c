@@ -208,8 +208,8 @@ static uint32_t current_cpu(void)
 {
 	unsigned cpu = 0;
 
-#if defined(__aarch64__)
-	/* This vDSO does not tell, and there are no system calls any more. */
+#if !defined(__x86_64__)
+	/* There are no system calls any more, and the vDSO does not tell, or libc does not ask it. */
 	if (LOAD(runtime.locked)) {
 		cpu = runtime_self.rs ? LOAD(runtime_self.rs->cpu_id) : 0;
 		return cpu < runtime.ncpu ? cpu : 0;

@@ -19,6 +19,7 @@
 
 static struct ledger *ledger;
 static struct note_event event;
+static struct ring_rseq nowhere = { .cpu_id = UINT32_MAX };
 
 /* Kills for everything but write, exit and sigreturn. */
 static int install_filter(bool by_syscall)
@@ -68,6 +69,10 @@ static void traced(int kind, bool fresh)
 			for (volatile int n = 0; n < 20000; n++)
 				;
 	}
+	/* As when the section is broken off again and again: the overflow rings take no call either. */
+	runtime_self.rs = &nowhere;
+	for (uint32_t i = 0; i < 16; i++)
+		ledger_say(ledger, who, &event, NOTE_MIN);
 	leave();
 }
 
