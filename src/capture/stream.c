@@ -188,22 +188,29 @@ static uint64_t taken_now(const struct stream *stream)
 	return sum;
 }
 
-/* The overflow lane with the earliest event for this CPU, 0 if there is none. */
+/* The overflow lane with the earliest event for this CPU, 0 if there is none. A lane that was empty when it was looked at may
+ * since have got one that is older than what a lane after it shows: once there is a candidate it stands when a whole round
+ * finds none before it (R8). */
 static int earliest(const struct stream *stream, struct reader *reader, uint32_t *which)
 {
 	uint64_t taken = taken_now(stream);
+	uint32_t candidate;
 
 	*which = 0;
 	if (taken && taken == reader->taken)
 		return 0;
-	for (uint32_t n = 1; n <= stream->ncpu; n++) {
-		int ret = stream_lane_peek(stream, reader, n);
+	do {
+		candidate = *which;
+		for (uint32_t n = 1; n <= stream->ncpu; n++) {
+			int ret = stream_lane_peek(stream, reader, n);
 
-		if (ret < 0)
-			return ret;
-		if (ret && (!*which || reader->lane[n].cursor.event.ts < reader->lane[*which].cursor.event.ts))
-			*which = n;
-	}
+			if (ret < 0)
+				return ret;
+			if (ret && (!*which ||
+				    reader->lane[n].cursor.event.ts < reader->lane[*which].cursor.event.ts))
+				*which = n;
+		}
+	} while (*which != candidate);
 	reader->taken = *which ? 0 : taken;
 	return 0;
 }
