@@ -98,5 +98,6 @@ int main(int argc, char **argv)
 	ledger_verify(ledger, control, false);
 	if (geteuid())
 		printf("chroot and setuid were left out: not root\n");
+	control_close(control);
 	return 0;
 }

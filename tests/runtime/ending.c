@@ -119,5 +119,6 @@ int main(void)
 	read_all(control, false, see, count, NULL);
 	CHECK(count[0] == 81, "of 81 events after all those ends %llu are there", (unsigned long long)count[0]);
 	CHECK(count[1] == 3, "of 3 events from exit handlers %llu are there", (unsigned long long)count[1]);
+	control_close(control);
 	return 0;
 }

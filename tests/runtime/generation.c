@@ -162,5 +162,6 @@ int main(void)
 	printf("%u sets\n", flips);
 	flips = flip_enable(control);
 	printf("%u switches\n", flips);
+	control_close(control);
 	return 0;
 }

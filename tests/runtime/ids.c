@@ -167,5 +167,6 @@ int main(void)
 	names_and_layouts(control);
 	half_filled(control);
 	exhaust(control);
+	control_close(control);
 	return 0;
 }

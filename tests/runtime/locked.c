@@ -143,5 +143,6 @@ int main(void)
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	pthread_join(reader, NULL);
 	ledger_verify(ledger, control, false);
+	control_close(control);
 	return 0;
 }

@@ -121,5 +121,7 @@ int main(void)
 	printf("%u jumps, afterwards %llu long, %llu new, %llu short of %u each\n", jumps, (unsigned long long)count[0],
 	       (unsigned long long)count[1], (unsigned long long)count[2], ROUNDS);
 	CHECK(count[0] == ROUNDS && count[1] == ROUNDS && count[2] == ROUNDS, "events are lost for good");
+	control_close(other);
+	control_close(control);
 	return 0;
 }

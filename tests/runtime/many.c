@@ -130,5 +130,6 @@ int main(int argc, char **argv)
 	CHECK(names_in(control->dir.path) == names, "files are left behind");
 	count = read_all(control, false, see, there, NULL);
 	CHECK(count == FORKS + EXECS + 64, "%llu events", (unsigned long long)count);
+	control_close(control);
 	return 0;
 }

@@ -195,5 +195,6 @@ int main(int argc, char **argv)
 	taken = run(control, "many threads without any rseq", true, "8", &lost);
 	all_taken(control);
 	printf("8 threads without rseq: %llu by overflow rings, %u counted as lost\n", (unsigned long long)taken, lost);
+	control_close(control);
 	return 0;
 }

@@ -120,5 +120,6 @@ int main(void)
 	state = 2;
 	pthread_join(thread, NULL);
 	ledger_verify(ledger, control, false);
+	control_close(control);
 	return 0;
 }

@@ -204,5 +204,6 @@ int main(int argc, char **argv)
 	memory_stays_small(control);
 	CHECK(descriptors() == before, "%d descriptors more", descriptors() - before);
 	calls_are_few();
+	control_close(control);
 	return 0;
 }

@@ -47,5 +47,6 @@ int main(void)
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status), "R10: no end after %u steps (%x)", steps, status);
 	printf("%u steps for %u events\n", steps, NOTES);
 	ledger_verify(ledger, control, false);
+	control_close(control);
 	return 0;
 }

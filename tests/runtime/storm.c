@@ -273,6 +273,15 @@ static void *consumer_life(void *arg)
 	return NULL;
 }
 
+static void consumer_end(struct consumer *consumer)
+{
+	for (uint32_t cpu = 0; cpu < consumer->control->dir.ncpu; cpu++)
+		stream_close(consumer->stream[cpu]);
+	free(consumer->stream);
+	free(consumer->reading);
+	control_close(consumer->control);
+}
+
 /* ---- a peeking reader, in a process of its own ---- */
 
 static int peeker(void)
@@ -297,6 +306,8 @@ static int peeker(void)
 		}
 		pause_us(2000);
 	}
+	free(page);
+	control_close(control);
 	return 0;
 }
 
@@ -548,7 +559,7 @@ int main(int argc, char **argv)
 
 	peek = fork();
 	if (!peek)
-		exit(peeker());
+		_exit(peeker());
 	pthread_create(&reader, NULL, consumer_life, &consumer);
 	pthread_create(&changer, NULL, tool_life, NULL);
 	kills = kill_and_raise(pid, seconds);
@@ -561,6 +572,7 @@ int main(int argc, char **argv)
 	CHECK(seen_count > 1000, "only %llu events were read", (unsigned long long)seen_count);
 	if (!wild)
 		check_sums(&consumer);
+	consumer_end(&consumer);
 	control_close(control);
 	return 0;
 }

@@ -110,5 +110,9 @@ int main(void)
 	CHECK(cpu_us() - before < 50000, "waiting polls");
 	__atomic_store_n(&shared->stop, 1, __ATOMIC_RELAXED);
 	expect_exit(pid, 10, "the writer");
+	for (uint32_t cpu = 0; cpu < n; cpu++)
+		stream_close(stream[cpu]);
+	free(stream);
+	control_close(control);
 	return 0;
 }
