@@ -8,6 +8,7 @@
 #include "decode/page.h"
 #include "layout/ring.h"
 #include "ring/arch.h"
+#include "runtime/overflows.h"
 
 #define EVENTS 200
 
@@ -19,21 +20,6 @@ static uint64_t now_of(clockid_t id)
 
 	clock_gettime(id, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* How often events found no way but overflow rings: those ask the clock twice. */
-static uint64_t overflows(const struct control *control)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < control->dir.ncpu; i++) {
-		struct overflow_slot slot;
-		off_t at = (off_t)(offsetof(struct rings_head, slot) + i * sizeof(slot));
-
-		CHECK(pread(control->dir.fd[SEGMENT_RINGS], &slot, sizeof(slot), at) == sizeof(slot), "slots");
-		sum += slot.taken;
-	}
-	return sum;
 }
 
 /* Times of all events, taken out; there are so many. They do not go back. */

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "layout/ring.h"
+#include "runtime/overflows.h"
 
 static struct ledger *ledger;
 static struct note_event event;
@@ -63,21 +63,6 @@ static void refuse_rseq(void)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0))
 		_exit(77);
-}
-
-static uint64_t overflows(const struct control *control)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < control->dir.ncpu; i++) {
-		struct overflow_slot slot;
-		off_t at = (off_t)(offsetof(struct rings_head, slot) + i * sizeof(slot));
-
-		CHECK(pread(control->dir.fd[SEGMENT_RINGS], &slot, sizeof(slot), at) == sizeof(slot), "slots");
-		CHECK(!slot.owner, "slot %u is still owned", i);
-		sum += slot.taken;
-	}
-	return sum;
 }
 
 /* Gives the number of events that took overflow rings. */

@@ -8,8 +8,8 @@
 #include <sched.h>
 #include <spawn.h>
 
-#include "layout/ring.h"
 #include "runtime/local.h"
+#include "runtime/overflows.h"
 
 extern char **environ;
 
@@ -38,21 +38,6 @@ static int speak(void *arg)
 	for (int i = 0; i < 10; i++)
 		ledger_say(ledger, who, &event, NOTE_MIN + 12);
 	return 0;
-}
-
-/* How often overflow slots were taken. */
-static uint64_t overflows(const struct control *control)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < control->dir.ncpu; i++) {
-		struct overflow_slot slot;
-		off_t at = (off_t)(offsetof(struct rings_head, slot) + i * sizeof(slot));
-
-		CHECK(pread(control->dir.fd[SEGMENT_RINGS], &slot, sizeof(slot), at) == sizeof(slot), "slots");
-		sum += slot.taken;
-	}
-	return sum;
 }
 
 static void by_vfork(int depth)
