@@ -11,12 +11,13 @@ cd "$(dirname "$0")"
 PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 export PATH
 
-pkgs_build='gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3'
+pkgs_build='gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3
+	libzstd-dev zlib1g-dev'
 pkgs_quick="$pkgs_build g++ mandoc python3"
 # gcc-12-multilib and not gcc-multilib: the latter cannot be installed beside a cross compiler.
 pkgs_check="$pkgs_quick clang libclang-rt-14-dev gcc-12-multilib valgrind spin
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user qemu-system-arm cpio busybox-static
-	trace-cmd libtraceevent-dev libtracefs-dev linux-source-6.12 xz-utils gawk
+	trace-cmd libtraceevent1-plugin libtraceevent-dev libtracefs-dev linux-source-6.12 xz-utils gawk
 	bpftrace gdb clang-format zsh"
 pkgs_bench="$pkgs_build lttng-tools liblttng-ust-dev python3"
 pkgs_fuzz="$pkgs_build clang libclang-rt-14-dev"
