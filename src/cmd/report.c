@@ -429,7 +429,7 @@ static int add_filter(struct report *report, struct report_file *file, bool out,
 				      .name = world_name, .format = world_format };
 	struct filter **filter = out ? &file->filter_out : &file->filter;
 
-	if (!*filter && filter_new(filter))
+	if (!*filter && filter_new(filter, 0))
 		return err_set(&report->err, -ENOMEM, "out of memory");
 	return filter_add(*filter, text, &world, &report->err);
 }
