@@ -12,6 +12,8 @@
 
 #include "dat/form.h"
 
+#define COUNT_SIZE 4
+
 void form_packed(struct dat_write *write, const void *bytes, size_t len)
 {
 	size_t need = pack_bound(write->pack, len);
@@ -46,7 +48,7 @@ static void begin_data(struct dat_write *write, struct form_cpu *cpu)
 	write->nr_chunks = 0;
 	write->chunk_len = 0;
 	if (write->pack)
-		out_word(&write->out, 4, 0);
+		out_word(&write->out, COUNT_SIZE, 0);
 }
 
 static void put_chunk(struct dat_write *write)
@@ -87,9 +89,11 @@ void form_end_cpu(struct dat_write *write)
 
 	if (!cpu->offset)
 		return;
-	if (write->pack) {
-		put_chunk(write);
-		out_patch(&write->out, cpu->offset, 4, write->nr_chunks);
-	}
+	put_chunk(write);
 	cpu->size = out_pos(&write->out) - cpu->offset;
+	if (!write->pack)
+		return;
+	out_patch(&write->out, cpu->offset, COUNT_SIZE, write->nr_chunks);
+	/* As stock writers do: the number of pieces is not part of them. */
+	cpu->size -= COUNT_SIZE;
 }

@@ -1,5 +1,6 @@
 /*
- * dat/form: what the two versions of trace files do differently for dat/write. Private to this room.
+ * dat/form: what the two versions of trace files do differently for dat/write. Private to this
+ * room.
  *
  * write.c checks the order of calls and keeps what both versions need; a form puts the bytes where
  * its version has them. Forms do not report failures: the file keeps the first (out.h).

@@ -33,25 +33,81 @@ static int resolve(struct out *out, const char *path, struct err *err)
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, -EINVAL, "cannot write %.300s: it is no regular file", path);
 	out->path = realpath(path, NULL);
-	return out->path ? 0 : err_set(err, -errno, "cannot write %.300s: %s", path, strerror(errno));
+	if (out->path)
+		return 0;
+	return err_set(err, -errno, "cannot write %.300s: %s", path, strerror(errno));
+}
+
+static int next_name(struct out *out, int i)
+{
+	free(out->temp);
+	if (asprintf(&out->temp, "%s.%d-%d", out->path, (int)getpid(), i) < 0) {
+		out->temp = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * A file without a name goes away with whoever writes it, however that ends. Not all file systems
+ * know such files, and a name can be given to one only by way of /proc.
+ */
+static int create_nameless(struct out *out)
+{
+	const char *slash = strrchr(out->path, '/');
+	char *dir = slash ? strndup(out->path, (size_t)(slash - out->path) + 1) : strdup(".");
+
+	if (!dir)
+		return -ENOMEM;
+	out->fd = access("/proc/self/fd", X_OK) ? -1 :
+		  open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+	free(dir);
+	return out->fd < 0 ? -ENOENT : 0;
 }
 
 static int create(struct out *out)
 {
+	int r;
+
+	if (!create_nameless(out))
+		return 0;
 	for (int i = 0; i < TRIES; i++) {
-		if (asprintf(&out->temp, "%s.%d-%d", out->path, (int)getpid(), i) < 0) {
-			out->temp = NULL;
-			return -ENOMEM;
-		}
+		r = next_name(out, i);
+		if (r)
+			return r;
 		out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (out->fd >= 0)
-			return 0;
-		free(out->temp);
-		out->temp = NULL;
-		if (errno != EEXIST)
-			return -errno;
+		if (out->fd >= 0 || errno != EEXIST)
+			break;
 	}
-	return -EEXIST;
+	if (out->fd >= 0)
+		return 0;
+	r = -errno;
+	free(out->temp);
+	out->temp = NULL;
+	return r;
+}
+
+/* A file without a name cannot replace another: first it gets one. */
+static void give_name(struct out *out)
+{
+	char self[64];
+	int r = -1;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", out->fd);
+	for (int i = 0; i < TRIES && r; i++) {
+		if (next_name(out, i)) {
+			out_fail(out, -ENOMEM);
+			return;
+		}
+		r = linkat(AT_FDCWD, self, AT_FDCWD, out->temp, AT_SYMLINK_FOLLOW);
+		if (r && errno != EEXIST)
+			break;
+	}
+	if (!r)
+		return;
+	out_fail(out, -errno);
+	free(out->temp);
+	out->temp = NULL;
 }
 
 int out_open(struct out *out, const char *path, bool big_endian, struct err *err)
@@ -163,6 +219,8 @@ static void shut(struct out *out)
 int out_commit(struct out *out)
 {
 	flush(out);
+	if (!out->temp && !out_failed(out))
+		give_name(out);
 	shut(out);
 	if (!out_failed(out) && rename(out->temp, out->path))
 		out_fail(out, -errno);

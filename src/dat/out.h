@@ -1,7 +1,7 @@
 /*
- * dat/out: the file that a writer fills. It grows under a name of its own beside the one that was
- * asked for and gets that one when it is whole: a reader never finds half of it, and what was there
- * before stays until then.
+ * dat/out: the file that a writer fills. It grows without a name, or where that cannot be under one
+ * of its own, and gets the one that was asked for when it is whole: a reader never finds half of
+ * it, and what was there before stays until then.
  *
  * The first failure is kept with its words, and everything after it does nothing: callers look at
  * out_failed() where it matters. Private to this room.

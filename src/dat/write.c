@@ -30,10 +30,11 @@ static int check_buffer(const struct dat_write_how *how, const struct dat_write_
 	if (how->version == 7)
 		return 0;
 	if (buffer->page_size && buffer->page_size != how->page_size)
-		return err_set(err, -ENOTSUP, "version 6 has one size of pages for all buffers, and "
-			       "'%.100s' has its own", buffer->name);
+		return err_set(err, -ENOTSUP, "version 6 has one size of pages for all buffers, "
+			       "and '%.100s' has its own", buffer->name);
 	if (buffer->text && how->nr_buffers > 1)
-		return err_set(err, -ENOTSUP, "version 6 has room for one buffer where there is text");
+		return err_set(err, -ENOTSUP, "version 6 has room for one buffer where it is "
+			       "text");
 	return 0;
 }
 
@@ -225,7 +226,7 @@ int dat_write_section(struct dat_write *write, enum dat_id id, const void *paylo
 	return outcome(write);
 }
 
-static bool own_option(enum dat_id id)
+bool dat_write_owns(enum dat_id id)
 {
 	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_CPUCOUNT || id == DAT_BTF ||
 	       id == DAT_MODULES || (id >= DAT_STRINGS && id <= DAT_BUFFER_TEXT);
@@ -236,7 +237,7 @@ int dat_write_option(struct dat_write *write, enum dat_id id, const void *value,
 	bool in_time = write->stage == FORM_META ||
 		       (write->form->late_options && write->stage != FORM_DONE);
 
-	if (own_option(id) || !in_time || len > UINT32_MAX)
+	if (dat_write_owns(id) || !in_time || len > UINT32_MAX)
 		return misplaced(write, "an option");
 	write->has_clock |= id == DAT_CLOCK;
 	form_option(write, id, value, len);
@@ -322,6 +323,13 @@ int dat_write_end(struct dat_write *write)
 	return outcome(write);
 }
 
+int dat_write_failed(struct dat_write *write, struct err *err)
+{
+	if (outcome(write))
+		err_set(err, write->out.err.code, "%s", write->out.err.text);
+	return outcome(write);
+}
+
 int dat_write_finish(struct dat_write *write, struct err *err)
 {
 	if (write->stage > FORM_BETWEEN)
@@ -333,7 +341,5 @@ int dat_write_finish(struct dat_write *write, struct err *err)
 	write->stage = FORM_DONE;
 	if (!outcome(write))
 		out_commit(&write->out);
-	if (outcome(write))
-		err_set(err, write->out.err.code, "%s", write->out.err.text);
-	return outcome(write);
+	return dat_write_failed(write, err);
 }

@@ -14,7 +14,7 @@
  *	dat_write_close				without the line before: nothing is left
  *
  * Out: a file that stock readers open. What is written goes out at once: memory does not grow with
- * the data. After a failure every call returns it again, and dat_write_finish() has its words.
+ * the data. After a failure every call returns it again, and dat_write_failed() has its words.
  * One thread at a time.
  */
 #ifndef DAT_WRITE_H
@@ -53,21 +53,22 @@ int dat_write_open(struct dat_write **out, const char *path, const struct dat_wr
 void dat_write_close(struct dat_write *write);
 
 /*
- * One of HEADER_INFO .. CMDLINES, BTF, MODULES, with the payload that dat_part_open() gives. Version
- * 6 wants them in rising order and writes empty ones for those that are missing.
+ * One of HEADER_INFO .. CMDLINES, BTF, MODULES, with the payload that dat_part_open() gives.
+ * Version 6 wants them in rising order and writes empty ones for those that are missing.
  */
 int dat_write_section(struct dat_write *write, enum dat_id id, const void *payload, size_t len);
 
 /*
- * Can the file have such a section? Version 6 has no place for some, and stock readers refuse a file
- * that has some and no compression.
+ * Can the file have such a section? Version 6 has no place for some, and stock readers refuse a
+ * file that has some and no compression.
  */
 bool dat_write_holds(const struct dat_write *write, enum dat_id id);
 
 /*
  * Words in the value are in the file's byte order already. Options that say where something lies
- * are the writer's own business (-EINVAL), as is the number of CPUs.
+ * are the writer's own business (-EINVAL), as is the number of CPUs: dat_write_owns() tells them.
  */
+bool dat_write_owns(enum dat_id id);
 int dat_write_option(struct dat_write *write, enum dat_id id, const void *value, size_t len);
 
 /* `index` counts the buffers of dat_write_how; those passed over are empty. */
@@ -78,6 +79,8 @@ int dat_write_cpu(struct dat_write *write, uint32_t cpu);
 int dat_write_pages(struct dat_write *write, const void *pages, size_t len);
 int dat_write_end(struct dat_write *write);
 
+/* 0, or the first failure and its words. */
+int dat_write_failed(struct dat_write *write, struct err *err);
 int dat_write_finish(struct dat_write *write, struct err *err);
 
 #endif

@@ -44,8 +44,8 @@ static void fill_up(struct dat_write *write, unsigned int end)
 static void section(struct dat_write *write, enum dat_id id, const void *payload, size_t len)
 {
 	if (write->sections >> id) {
-		err_set(&write->out.err, -EINVAL, "cannot write %.300s: version 6 has its sections in "
-			"another order", write->out.path);
+		err_set(&write->out.err, -EINVAL, "cannot write %.300s: version 6 has its sections "
+			"in another order", write->out.path);
 		return;
 	}
 	fill_up(write, id);
@@ -128,7 +128,7 @@ static void end(struct dat_write *write, struct form_buffer *buffer)
 
 	if (buffer->text)
 		return;
-	/* A CPU without data lies where the next would: readers want all of them within the file. */
+	/* A CPU without data lies where the next would: readers want all within the file. */
 	out_align(out, write->page_size);
 	for (uint32_t i = 0; i < write->nr_cpus; i++) {
 		const struct form_cpu *cpu = &write->cpus[i];

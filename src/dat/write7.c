@@ -4,7 +4,7 @@
  * Sections one behind the other, each with a header. Options tell where sections lie, and are
  * sections themselves, each of which tells where the next is:
  *
- *	head -> 16 17 18 19 20 [25] [23] 21 | options -> buffer | options -> buffer | options | strings
+ *	head -> 16 17 18 19 20 [25] [23] 21 | options -> buffer | options -> ... | strings
  */
 #include <errno.h>
 #include <string.h>
@@ -123,9 +123,14 @@ static void meta_end(struct dat_write *write)
 	put_options(write);
 }
 
+static enum dat_id kind_of(const struct form_buffer *buffer)
+{
+	return buffer->text ? DAT_BUFFER_TEXT : DAT_BUFFER;
+}
+
 static void begin(struct dat_write *write, struct form_buffer *buffer)
 {
-	write->section = begin_section(write, buffer->text ? DAT_BUFFER_TEXT : DAT_BUFFER, write->pack,
+	write->section = begin_section(write, kind_of(buffer), write->pack,
 				       buffer->text ? "buffer latency " : "buffer flyrecord ",
 				       buffer->name);
 }
@@ -161,7 +166,7 @@ static void end(struct dat_write *write, struct form_buffer *buffer)
 	if (buf_failed(&value))
 		out_fail(&write->out, -ENOMEM);
 	else
-		form_option(write, buffer->text ? DAT_BUFFER_TEXT : DAT_BUFFER, value.data, value.len);
+		form_option(write, kind_of(buffer), value.data, value.len);
 	buf_fini(&value);
 	put_options(write);
 }

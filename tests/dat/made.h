@@ -65,8 +65,8 @@ static inline void made_events(struct buf *buf, const struct decode_abi *abi)
 }
 
 /* `count` events from number `first` on, ten units of time apart; the page is `size` bytes. */
-static inline void made_page(uint8_t *page, uint32_t size, const struct decode_abi *abi, uint64_t ts,
-			     int first, int count)
+static inline void made_page(uint8_t *page, uint32_t size, const struct decode_abi *abi,
+			     uint64_t ts, int first, int count)
 {
 	uint32_t at = 8u + abi->long_size;
 	bool be = abi->big_endian;

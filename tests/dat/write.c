@@ -40,8 +40,8 @@ static int pages_of(size_t buffer, uint32_t cpu)
 static void make_page(uint8_t *page, uint32_t size, const struct decode_abi *abi, size_t buffer,
 		      uint32_t cpu, int i)
 {
-	made_page(page, size, abi, 1000000000ull + (uint64_t)i * 100000 + cpu, (int)buffer * 100000 +
-		  (int)cpu * 10000 + i * 100, 100);
+	made_page(page, size, abi, 1000000000ull + (uint64_t)i * 100000 + cpu,
+		  (int)buffer * 100000 + (int)cpu * 10000 + i * 100, 100);
 }
 
 static void put_section(struct dat_write *w, enum dat_id id, struct buf *payload)
@@ -113,7 +113,8 @@ static void write_file(const char *path, const struct dat_write_how *how,
 	CHECK(!access(path, F_OK), "no file");
 }
 
-static void same_pages(const struct dat *dat, size_t index, uint32_t i, const struct decode_abi *abi)
+static void same_pages(const struct dat *dat, size_t index, uint32_t i,
+		       const struct decode_abi *abi)
 {
 	const struct dat_buffer *buffer = dat_buffer(dat, index);
 	uint32_t cpu = (uint32_t)buffer->cpus[i].cpu, size = buffer->page_size;
@@ -231,14 +232,13 @@ static int files_in_scratch(void)
 /* A file that was given up leaves nothing, and what was there before stays. */
 static void given_up(void)
 {
-	struct dat_write_how how = { .version = 7, .long_size = 8, .page_size = PAGE, .nr_cpus = 1 };
+	struct dat_write_how how = { .version = 7, .long_size = 8, .page_size = PAGE };
 	struct err err = ERR_INIT;
 	struct dat_write *w;
 	struct stat before, after;
 	int n = files_in_scratch();
 
 	CHECK(!dat_write_open(&w, path_of("never.dat"), &how, &err), "%s", err.text);
-	CHECK(files_in_scratch() == n + 1, "it is written elsewhere");
 	dat_write_close(w);
 	CHECK(files_in_scratch() == n, "something was left");
 
@@ -292,8 +292,8 @@ static void refused(const struct dat_write_how *how, const char *path, const cha
 
 static void refusals(void)
 {
-	struct dat_write_buffer buffers[] = { { .name = "" }, { .name = "b", .page_size = BIG_PAGE } };
-	struct dat_write_how good = { .version = 6, .long_size = 8, .page_size = PAGE, .nr_cpus = 1 };
+	struct dat_write_buffer buffers[] = { { .name = "" }, { .name = "b", .page_size = 8192 } };
+	struct dat_write_how good = { .version = 6, .long_size = 8, .page_size = PAGE };
 	struct dat_write_how how = good;
 	int n = files_in_scratch();
 
