@@ -44,9 +44,10 @@ struct dat_lane {
 	size_t packed_room;
 };
 
+/* Of packed data the size does not count the word before the first chunk. */
 static uint64_t end_of(const struct dat_lane *lane)
 {
-	return lane->cpu.offset + lane->cpu.size;
+	return lane->cpu.offset + lane->cpu.size + (lane->buffer->packed ? 4 : 0);
 }
 
 /* A block with room for `room` bytes, an idle one or a new one. */

@@ -239,6 +239,9 @@ int dat_write_option(struct dat_write *write, enum dat_id id, const void *value,
 
 	if (dat_write_owns(id) || !in_time || len > UINT32_MAX)
 		return misplaced(write, "an option");
+	/* With it stock readers of version 6 take the first bytes of a text for a clock. */
+	if (id == DAT_CLOCK && !write->form->late_options && write->buffers[0].text)
+		return outcome(write);
 	write->has_clock |= id == DAT_CLOCK;
 	form_option(write, id, value, len);
 	return outcome(write);

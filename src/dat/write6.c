@@ -57,7 +57,7 @@ static void tell_clock(struct dat_write *write)
 {
 	struct buf text = BUF_INIT;
 
-	if (write->has_clock || !*write->buffers[0].clock)
+	if (write->has_clock || !*write->buffers[0].clock || write->buffers[0].text)
 		return;
 	buf_printf(&text, "[%s]", write->buffers[0].clock);
 	form_option(write, DAT_CLOCK, text.data, text.len + 1);

@@ -131,8 +131,8 @@ static enum dat_id kind_of(const struct form_buffer *buffer)
 static void begin(struct dat_write *write, struct form_buffer *buffer)
 {
 	write->section = begin_section(write, kind_of(buffer), write->pack,
-				       buffer->text ? "buffer latency " : "buffer flyrecord ",
-				       buffer->name);
+				       buffer->text ? "buffer latency" : "buffer flyrecord ",
+				       buffer->text ? "" : buffer->name);
 }
 
 static void add_cpus(struct dat_write *write, struct buf *value)
