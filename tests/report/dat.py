@@ -23,9 +23,10 @@ INTS = {1: "b", 2: "h", 4: "i", 8: "q"}
 
 
 class Field:
-    """One field of an event, from a C declaration as the kernel prints it."""
+    """One field of an event, from a C declaration as the kernel prints it, `DECL|BYTES` to be stored wider."""
 
     def __init__(self, decl, long_size):
+        decl, _, size = decl.partition("|")
         self.decl = decl
         loc = re.match(r"__(data|rel)_loc (.*)\[\] (\w+)$", decl)
         array = re.match(r"(.*) (\w+)\[(\w*)\]$", decl)
@@ -45,6 +46,8 @@ class Field:
             self.unit = SIZES.get(kind, 4)
         self.signed = kind in SIGNED
         self.text = kind == "char"
+        if size:
+            self.unit = int(size)
         self.size = 4 if self.loc else self.unit * self.count
         self.align = 4 if self.loc else self.unit
 
@@ -200,7 +203,7 @@ class Buffer:
             self.cpus[number] = Cpu(self.f, self.page_size)
         return self.cpus[number]
 
-    def add(self, cpu, now, event, pid=0, flags=0, preempt=0, **values):
+    def add(self, cpu, now, event, pid=0, flags=0, preempt=0, /, **values):
         self.cpu(cpu).add(now, event.pack(self.f, pid, values, flags, preempt))
 
     def bytes_of(self, number):
