@@ -222,6 +222,12 @@ def pages_1k():
 
 
 @case
+def pages_4k():
+    """The same on pages of 4 KiB."""
+    return scene(File(version=6), count=400)
+
+
+@case
 def pages_16k_v7():
     """Pages of 16 KiB in version 7."""
     return scene(File(page_size=16384), count=900)
@@ -722,7 +728,7 @@ def stacks():
     ftrace = Ftrace(f)
     scene(f, count=5)
     end = 0xffffffffffffffff
-    now = T0 + 10000
+    now = T0 + SEC
     for size, callers in [(3, [base + 0x110, base + 0x220, base + 0x10]), (8, [base + 0x100 * i + 5 for i in range(8)]),
                           (0, []), (2, [base + 0x100000 + 7, end, 1, 2]), (1, [end]), (4, [0x1234, 0, 5, 6])]:
         f.top.add(0, now, ftrace.kernel_stack, 10, size=size, caller=callers)
@@ -848,8 +854,8 @@ def graph():
 
 @case
 def graph_pages():
-    """A function graph on small pages, so that leaves are parted, in version 6."""
-    return graph_in(File(version=6, page_size=1024), 6, 300)
+    """A longer one, in which pages part calls from their ends, in version 6."""
+    return graph_in(File(version=6), 6, 900)
 
 
 @case
