@@ -6,14 +6,13 @@ import struct
 
 from case_files import numbers
 from dat import Event, File
-from scene import SEC, T0, Ftrace, case, scene, switch_event, symbols, tasks, wakeup_event
+from scene import SEC, T0, Ftrace, case, on_machines, scene, switch_event, symbols, tasks, wakeup_event
 
 # Names of things.
 
-@case
-def functions():
+@on_machines
+def functions(f):
     """Functions, some in modules, some unknown, with parents and indentation."""
-    f = File()
     base = symbols(f)
     ftrace = Ftrace(f)
     tasks(f, 10, 11)
@@ -26,23 +25,9 @@ def functions():
     return f
 
 
-@case
-def functions_32():
-    """Functions of a kernel with small longs."""
-    f = File(version=6, long_size=4)
-    base = symbols(f)
-    ftrace = Ftrace(f)
-    tasks(f, 10, 11)
-    for i in range(30):
-        f.top.add(i & 1, T0 + i * 777, ftrace.function, 10, ip=base + 256 * (i % 9), parent_ip=base + 256 * (i % 7) + 9)
-        f.top.add(i & 1, T0 + i * 777 + 5, ftrace.kernel_stack, 10, size=2, caller=[base + 256, base + 517, 0xffffffff])
-    return f
-
-
-@case
-def stacks():
+@on_machines
+def stacks(f):
     """Stacks of the kernel and of programs, short, long and with ends of both kinds."""
-    f = File()
     base = symbols(f)
     ftrace = Ftrace(f)
     scene(f, count=5)
@@ -54,8 +39,8 @@ def stacks():
         f.top.add(1, now + 100, ftrace.user_stack, 11, tgid=11, caller=[c & 0xffffffff for c in callers])
         now += 1000
     # A stack longer than its format says.
-    data = ftrace.kernel_stack.pack(f, 10, {"size": 12})[:16]
-    f.top.cpu(0).add(now, data + struct.pack("<12Q", *[base + 256 * (i % 9) + 1 for i in range(12)]))
+    data = ftrace.kernel_stack.pack(f, 10, {"size": 12})[:8 + f.long_size]
+    f.top.cpu(0).add(now, data + f.num("12" + f.long_code, *[base + 256 * (i % 9) + 1 for i in range(12)]))
     f.option(10, "b 1 /usr/bin/prog\n81000000 82000000 /usr/bin/prog\n")
     return f
 
@@ -129,10 +114,9 @@ for number, (text, args) in enumerate([
     case(odd_format(number, text, args))
 
 
-@case
-def prints():
+@on_machines
+def prints(f):
     """trace_puts, marks with and without a line end, raw marks."""
-    f = File()
     base = symbols(f)
     ftrace = Ftrace(f)
     tasks(f, 10, 11)
@@ -196,10 +180,10 @@ def graph_in(f, seed, steps):
     return f
 
 
-@case
-def graph():
+@on_machines
+def graph(f):
     """A function graph."""
-    return graph_in(File(), 5, 400)
+    return graph_in(f, 5, 400)
 
 
 @case
@@ -208,10 +192,9 @@ def graph_pages():
     return graph_in(File(version=6), 6, 900)
 
 
-@case
-def comms():
+@on_machines
+def comms(f):
     """Tasks without a name, with odd names, with long ones, and such as only a switch names."""
-    f = File()
     switch = f.define("sched", switch_event())
     number, _ = numbers(f)
     f.cmdlines = "1 init\n2 a b\n3 0123456789abcdefghij\n4 \n5 <x>\n77777 big\n1000000 huge\n-1 minus\n6 twice\n6 again\n"
@@ -263,10 +246,9 @@ def lock_depth():
     return f
 
 
-@case
-def wakeups():
+@on_machines
+def wakeups(f):
     """Wakeups and switches in pairs, of ordinary and of real-time tasks."""
-    f = File()
     switch, wakeup, new = f.define("sched", switch_event(), wakeup_event(), wakeup_event("sched_wakeup_new", 373))
     tasks(f, 10, 11, 12, 13)
     rnd = random.Random(9)
@@ -289,10 +271,9 @@ def wakeups():
 
 # Fields and formats.
 
-@case
-def scalars():
+@on_machines
+def scalars(f):
     """Numbers of every kind under every conversion."""
-    f = File()
     tasks(f, 10)
     kinds = ["char", "signed char", "unsigned char", "bool", "u8", "s8", "short", "unsigned short", "int", "unsigned int",
              "long", "unsigned long", "long long", "unsigned long long", "s64", "u64", "size_t", "void *", "gfp_t",
@@ -309,10 +290,9 @@ def scalars():
     return f
 
 
-@case
-def strings():
+@on_machines
+def strings(f):
     """Texts in arrays, after the record, relative to their field; empty, unended and with odd bytes."""
-    f = File()
     tasks(f, 10)
     event = f.define("test", Event("texts", 650, [
         "char fixed[8]", "__data_loc char[] dyn", "__rel_loc char[] rel", "int end", "char one[1]", "u8 bytes[4]"],
@@ -326,10 +306,9 @@ def strings():
     return f
 
 
-@case
-def helpers():
+@on_machines
+def helpers(f):
     """What print formats call: flags, symbols, hex, arrays, masks, ternaries, sizes."""
-    f = File()
     tasks(f, 10)
     base = symbols(f)
     flag = '{ 0x1, "one" }, { 0x2, "two" }, { 0x4 | 0x8, "twelve" }, { 0x10, "sixteen" }'
@@ -418,10 +397,9 @@ def cut_short():
     return f
 
 
-@case
-def plugins():
+@on_machines
+def plugins(f):
     """Events that trace-cmd knows by name and prints its own way."""
-    f = File()
     base = symbols(f)
     tasks(f, 10)
     futex = Event("sys_enter_futex", 522, ["int __syscall_nr", "u32 * uaddr", "int op|8", "u32 val|8", "void * utime", "u32 * uaddr2", "u32 val3|8"],
@@ -461,3 +439,69 @@ def plugins():
             f.top.add(i & 1, now, event, 10, **values)
             now += 500
     return f
+
+
+PIECES = [
+    ("int", '%d', 'REC->{0}'), ("int", '%u', 'REC->{0}'), ("unsigned int", '0x%x', 'REC->{0}'), ("unsigned int", '%08x', '(unsigned int) REC->{0}'),
+    ("long", '%ld', 'REC->{0}'), ("unsigned long", '%lu', 'REC->{0}'), ("unsigned long", '0x%lx', 'REC->{0}'),
+    ("unsigned long", '%pS', '(void *)REC->{0}'), ("unsigned long", '%ps', '(void *)REC->{0}'), ("u64", '%llu', '(unsigned long long)REC->{0}'),
+    ("s64", '%lld', 'REC->{0}'), ("u64", '0x%llx', 'REC->{0}'), ("u64", '%llu', 'REC->{0} / 1000'), ("u8", '%d', 'REC->{0}'),
+    ("u8", '%u', 'REC->{0} & 0xf'), ("s8", '%d', 'REC->{0}'), ("short", '%d', 'REC->{0}'), ("u16", '%hu', 'REC->{0}'), ("bool", '%d', 'REC->{0}'),
+    ("bool", '%s', 'REC->{0} ? "true" : "false"'), ("void *", '%p', 'REC->{0}'), ("const void *", '%px', 'REC->{0}'), ("gfp_t", '%#x', 'REC->{0}'),
+    ("pid_t", '%d', 'REC->{0}'), ("size_t", '%zu', 'REC->{0}'), ("dev_t", '%d,%d', '((unsigned int) ((REC->{0}) >> 20)), '
+     '((unsigned int) ((REC->{0}) & ((1U << 20) - 1)))'),
+    ("int", '%s', '__print_symbolic(REC->{0}, {{ 0, "NONE" }}, {{ 1, "FIRST" }}, {{ 2, "SECOND" }})'),
+    ("unsigned long", '%s', '(REC->{0}) ? __print_flags(REC->{0}, "|", {{ 1UL << 0, "A" }}, {{ 1UL << 1, "B" }}, {{ 1UL << 5, "C" }}) : "none"'),
+    ("char {0}[16]", '%s', 'REC->{0}'), ("__data_loc char[] {0}", '%s', '__get_str({0})'), ("__rel_loc char[] {0}", '%s', '__get_rel_str({0})'),
+    ("u8 {0}[6]", '%pM', 'REC->{0}'), ("u8 {0}[4]", '%pI4', 'REC->{0}'), ("u32 {0}[3]", '%s', '__print_array(REC->{0}, 3, 4)'),
+    ("u8 {0}[5]", '%s', '__print_hex(REC->{0}, 5)'), ("__data_loc u32[] {0}", '%s', '__print_array(__get_dynamic_array({0}), __get_dynamic_array_len({0}) / 4, 4)'),
+    ("__data_loc unsigned long[] {0}", '%s', '__get_bitmask({0})'), ("unsigned long {0}[2]", '%lx-%lx', 'REC->{0}[0], REC->{0}[1]'),
+    ("enum kind", '%d', 'REC->{0}'), ("int", '%s', 'REC->{0} > 3 ? "many" : "few"'), ("u64", '%llu.%03llu', 'REC->{0} / 1000, REC->{0} % 1000'),
+    ("int", '', ''), ("unsigned long", '', ''), ("char {0}[8]", '', ''), ("u8 {0}[3]", '', ''), ("void *", '', ''), ("__data_loc char[] {0}", '', ''),
+    ("s64", '', ''), ("unsigned char", '', ''), ("signed char", '', '')]
+
+
+def random_events(f, seed):
+    """Events put together by lot out of what kernels use, with records by lot."""
+    rnd = random.Random(seed)
+    base = symbols(f)
+    tasks(f, 10, 11, 12)
+    now = T0
+    for number in range(40):
+        fields, formats, args, kinds = [], [], [], []
+        for i in range(rnd.randrange(1, 7)):
+            kind, conv, arg = rnd.choice(PIECES)
+            name = "abcdefg"[i]
+            fields.append(kind.format(name) if "{0}" in kind else "%s%s" % (kind, name) if kind[-1] == "*" else "%s %s" % (kind, name))
+            kinds.append((name, kind))
+            if conv:
+                formats.append("%s=%s" % (name, conv) if rnd.randrange(5) else conv)
+                args.append(arg.format(name))
+        text = '"%s"%s' % (" ".join(formats), "".join(", " + a for a in args))
+        event = f.define("lot", Event("lot_%d" % number, 1000 + number, fields, text))
+        for _ in range(4):
+            values = {}
+            for name, kind in kinds:
+                if "char" in kind and "[" in kind:
+                    values[name] = "".join(rnd.choice("ab cd/.:%") for _ in range(rnd.randrange(7)))
+                elif "[" in kind:
+                    values[name] = [rnd.choice([0, 1, 65, 200, 1 << 31]) for _ in range(rnd.randrange(1, 6))]
+                else:
+                    values[name] = rnd.choice([0, 1, 2, 3, 5, 33, 255, -1, -5, 1 << 20, 1 << 31, base + 0x110, rnd.getrandbits(64)])
+            f.top.add(rnd.randrange(2), now, event, rnd.choice([0, 10, 11, 12, 77]), rnd.choice([0, 1, 8, 16]), rnd.randrange(4), **values)
+            now += rnd.randrange(3000)
+    return f
+
+
+def by_lot(seed, **how):
+    def make():
+        return random_events(File(**how), seed)
+    make.__name__ = "lot_%d" % seed
+    make.__doc__ = "Events put together by lot."
+    return make
+
+
+for number in range(1, 9):
+    case(by_lot(number))
+case(by_lot(101, version=6, order=">"))
+case(by_lot(102, long_size=4))

@@ -12,10 +12,11 @@ same bytes come out each time.
 import os
 import sys
 
+sys.dont_write_bytecode = True
 # Being loaded is what makes their cases known.
-import case_files  # noqa: F401
-import case_records  # noqa: F401
-from scene import CASES
+import case_files  # noqa: E402,F401
+import case_records  # noqa: E402,F401
+from scene import CASES  # noqa: E402
 
 
 def main():

@@ -6,7 +6,7 @@ CASES is filled by the modules that make files, with @case.
 
 import random
 
-from dat import Event
+from dat import Event, File
 
 CASES = {}
 SEC = 1000000000
@@ -15,6 +15,16 @@ T0 = 1000 * SEC
 
 def case(make):
     CASES[make.__name__] = make
+    return make
+
+
+def on_machines(make):
+    """A case for this machine, for one of the other byte order, and for one with small longs."""
+    def of(suffix, **how):
+        CASES[make.__name__ + suffix] = lambda: make(File(**how))
+    of("")
+    of("_big", version=6, order=">")
+    of("_32", long_size=4)
     return make
 
 
