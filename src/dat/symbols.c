@@ -1,0 +1,262 @@
+/*
+ * dat/symbols: names of the kernel's addresses, out of the file's copy of /proc/kallsyms.
+ *
+ * There are some 200,000 of them and most reports ask for a few, so they are read when the first
+ * one is asked for, piece by piece, and kept as tightly as a search allows: 16 bytes and the name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dat/local.h"
+
+#define LINE_MAX_LEN 1024
+#define SYMBOLS_MAX (16u << 20)
+
+struct symbol {
+	uint64_t addr;
+	uint32_t name;		/* in names; rises from line to line */
+	uint32_t module;	/* there, too; 0: none */
+};
+
+struct dat_symbols {
+	struct symbol *all;	/* by address, then by line */
+	size_t nr, cap;
+	struct buf names;
+	uint32_t last_module;	/* symbols of a module stand together: its name is kept once */
+	char line[LINE_MAX_LEN];
+	size_t line_len;
+	size_t skip;		/* bytes of the length word still to come */
+};
+
+static uint32_t keep(struct dat_symbols *s, const char *text, size_t len)
+{
+	size_t at = s->names.len;
+
+	if (at > UINT32_MAX - len - 1)
+		return 0;
+	buf_add(&s->names, text, len);
+	buf_putc(&s->names, '\0');
+	return (uint32_t)at;
+}
+
+static uint32_t keep_module(struct dat_symbols *s, const char *text, size_t len)
+{
+	const char *last = s->names.data + s->last_module;
+
+	if (s->last_module && !strncmp(last, text, len) && !last[len])
+		return s->last_module;
+	s->last_module = keep(s, text, len);
+	return s->last_module;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "ADDRESS TYPE NAME", and "\t[MODULE]" behind some. */
+static int put_line(struct dat_symbols *s, const char *p, const char *end)
+{
+	struct symbol symbol = { 0 };
+	const char *name, *tab;
+	struct symbol *more;
+
+	for (; p < end && hex_digit(*p) >= 0; p++)
+		symbol.addr = symbol.addr << 4 | (uint64_t)hex_digit(*p);
+	if (end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return 0;
+	name = p + 3;
+	/* Absolute values and the marks that assemblers leave are no places. */
+	if (*name == '$' || (p[1] | 0x20) == 'a')
+		return 0;
+	if (s->nr == s->cap) {
+		size_t cap = s->cap ? s->cap + s->cap / 4 : 16384;
+
+		if (cap > SYMBOLS_MAX)
+			return -E2BIG;
+		more = realloc(s->all, cap * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->all = more;
+		s->cap = cap;
+	}
+	tab = memchr(name, '\t', (size_t)(end - name));
+	symbol.name = keep(s, name, (size_t)((tab ? tab : end) - name));
+	if (tab && end - tab > 3 && tab[1] == '[' && end[-1] == ']')
+		symbol.module = keep_module(s, tab + 2, (size_t)(end - tab - 3));
+	s->all[s->nr++] = symbol;
+	return buf_failed(&s->names) ? -ENOMEM : 0;
+}
+
+/* A line may come in pieces. Of one that is too long the rest is dropped. */
+static int put_piece(void *arg, const char *p, size_t len)
+{
+	struct dat_symbols *s = arg;
+	const char *end = p + len, *stop;
+	size_t n = s->skip < len ? s->skip : len;
+	int r = 0;
+
+	s->skip -= n;
+	for (p += n; p < end && !r; p = stop + 1) {
+		stop = memchr(p, '\n', (size_t)(end - p));
+		if (stop && !s->line_len) {
+			r = put_line(s, p, stop);
+			continue;
+		}
+		n = (size_t)((stop ? stop : end) - p);
+		if (n > sizeof(s->line) - s->line_len)
+			n = sizeof(s->line) - s->line_len;
+		memcpy(s->line + s->line_len, p, n);
+		s->line_len += n;
+		if (!stop)
+			break;
+		r = put_line(s, s->line, s->line + s->line_len);
+		s->line_len = 0;
+	}
+	return r;
+}
+
+static bool before(const struct symbol *a, const struct symbol *b)
+{
+	return a->addr != b->addr ? a->addr < b->addr : a->name < b->name;
+}
+
+/*
+ * In place, and quick on what is nearly in order, as these are: the kernel's own first, then those
+ * of each module. (qsort() takes as much memory again.)
+ */
+static void sort(struct symbol *all, size_t nr)
+{
+	static const size_t gaps[] = { 2391484, 797161, 265720, 88573, 29524, 9841, 3280, 1093, 364,
+				       121, 40, 13, 4, 1 };
+	size_t i, j, gap;
+
+	for (size_t g = 0; g < sizeof(gaps) / sizeof(gaps[0]); g++) {
+		gap = gaps[g];
+		for (i = gap; i < nr; i++) {
+			struct symbol one = all[i];
+
+			for (j = i; j >= gap && before(&one, &all[j - gap]); j -= gap)
+				all[j] = all[j - gap];
+			all[j] = one;
+		}
+	}
+}
+
+/* A kallsyms file of the user's. */
+static int read_path(const char *path, struct dat_symbols *s)
+{
+	char bytes[65536];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	while (!r && (n = read(fd, bytes, sizeof(bytes))) != 0)
+		r = n < 0 ? -errno : put_piece(s, bytes, (size_t)n);
+	close(fd);
+	return r;
+}
+
+static struct dat_symbols *read_symbols(struct dat *dat)
+{
+	struct dat_symbols *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return NULL;
+	keep(s, "", 0);
+	if (dat->kallsyms_path) {
+		r = read_path(dat->kallsyms_path, s);
+	} else {
+		s->skip = dat->info.version == 7 ? 4 : 0;
+		r = dat_pieces(dat, &dat->parts[DAT_KALLSYMS], put_piece, s, NULL);
+	}
+	if (!r && s->line_len)
+		r = put_line(s, s->line, s->line + s->line_len);
+	/* What could be read is of use. */
+	(void)r;
+	sort(s->all, s->nr);
+	return s;
+}
+
+static const struct dat_symbols *symbols(struct dat *dat)
+{
+	if (atomic_load_explicit(&dat->symbols_read, memory_order_acquire))
+		return dat->symbols;
+	pthread_mutex_lock(&dat->lock);
+	if (!dat->symbols_read) {
+		dat->symbols = read_symbols(dat);
+		atomic_store_explicit(&dat->symbols_read, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&dat->lock);
+	return dat->symbols;
+}
+
+int dat_use_kallsyms(struct dat *dat, const char *path, struct err *err)
+{
+	if (access(path, R_OK))
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	free(dat->kallsyms_path);
+	dat->kallsyms_path = strdup(path);
+	return dat->kallsyms_path ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
+/* Of several names for an address the last one counts, as in libtraceevent. */
+static void fill(const struct dat_symbols *s, size_t i, uint64_t addr, struct decode_symbol *out)
+{
+	*out = (struct decode_symbol){
+		.name = s->names.data + s->all[i].name,
+		.module = s->all[i].module ? s->names.data + s->all[i].module : NULL,
+		.offset = addr - s->all[i].addr,
+		.size = i + 1 < s->nr ? s->all[i + 1].addr - s->all[i].addr : 0,
+	};
+}
+
+bool dat_symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *out)
+{
+	const struct dat_symbols *s = symbols(arg);
+	size_t low = 0, high = s ? s->nr : 0;
+
+	(void)pid;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->all[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return false;
+	fill(s, low - 1, addr, out);
+	return true;
+}
+
+bool dat_symbol_at(struct dat *dat, size_t i, uint64_t *addr, struct decode_symbol *out)
+{
+	const struct dat_symbols *s = symbols(dat);
+
+	if (!s || i >= s->nr)
+		return false;
+	*addr = s->all[i].addr;
+	fill(s, i, *addr, out);
+	return true;
+}
+
+void dat_free_symbols(struct dat *dat)
+{
+	if (dat->symbols) {
+		free(dat->symbols->all);
+		buf_fini(&dat->symbols->names);
+	}
+	free(dat->symbols);
+	free(dat->kallsyms_path);
+}

@@ -1,0 +1,232 @@
+/*
+ * dat/v7: version 7 is made of sections, each with a header:
+ *
+ *   id (2) | flags (2) | name (4) | size (8) | payload
+ *
+ * The file's header has the offset of the first section of options; the last option of each has that
+ * of the next. Options say where all other sections are.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dat/local.h"
+
+#define SECTION_HEAD 16
+#define FLAG_PACKED 1
+#define CHAIN_MAX 4096	/* sections of options; each must lie behind the one before */
+
+/* The section at `at`, which must be one of `id`. */
+static int section(const struct dat *dat, uint64_t at, uint16_t id, struct span *out,
+		   struct err *err)
+{
+	uint8_t head[SECTION_HEAD];
+	uint16_t found;
+	int r = dat_read(dat, at, head, sizeof(head), err);
+
+	if (r)
+		return r;
+	found = (uint16_t)dat_word(dat, head, 2);
+	if (found != id)
+		return dat_bad(dat, err, -EBADMSG, at, "a section %u, where %u is wanted", found, id);
+	*out = (struct span){
+		.offset = at + SECTION_HEAD,
+		.size = dat_word(dat, head + 8, 8),
+		.is_there = true,
+		.packed = dat_word(dat, head + 2, 2) & FLAG_PACKED,
+	};
+	return 0;
+}
+
+/* One section of options. *next is the offset of the following one, 0: none. */
+static int one_options(struct dat *dat, uint64_t at, uint64_t *next, struct err *err)
+{
+	struct span span;
+	struct dat_part part;
+	struct scan s;
+	int r = section(dat, at, DAT_DONE, &span, err);
+
+	*next = 0;
+	if (!r)
+		r = dat_load(dat, &span, &part, err);
+	if (r)
+		return r;
+	s = (struct scan){ dat, part.data, part.data + part.len, false };
+	while (!r && s.p != s.end) {
+		uint16_t id = (uint16_t)scan_word(&s, 2);
+		uint32_t len = (uint32_t)scan_word(&s, 4);
+		const uint8_t *value = scan_bytes(&s, len);
+
+		if (!value) {
+			r = dat_bad(dat, err, -EBADMSG, at, "an option longer than its section");
+		} else if (id == DAT_DONE) {
+			*next = len >= 8 ? dat_word(dat, value, 8) : 0;
+			break;
+		} else {
+			r = dat_add_option(dat, id, value, len,
+					   span.packed ? at : span.offset +
+					   (uint64_t)(value - part.data), err);
+		}
+	}
+	dat_part_close(&part);
+	return r;
+}
+
+/*
+ * A file whose writer was killed, or that was cut off, ends within the chain: what came before it
+ * stands.
+ */
+static int all_options(struct dat *dat, uint64_t at, struct err *err)
+{
+	struct err why = ERR_INIT;
+	uint64_t next;
+	int r = one_options(dat, at, &next, err);
+
+	for (int i = 0; !r && next; i++) {
+		uint64_t here = next;
+
+		if (here <= at || i == CHAIN_MAX) {
+			dat_warn(dat, "%s: at offset %llu: options that lead back to %llu", dat->path,
+				 (unsigned long long)at, (unsigned long long)here);
+			break;
+		}
+		if (one_options(dat, here, &next, &why)) {
+			dat_warn(dat, "%s", why.text);
+			break;
+		}
+		at = here;
+	}
+	return r;
+}
+
+/* Sections whose options only tell their offset. One that cannot be found is done without. */
+static void find_part(struct dat *dat, const struct dat_option *o)
+{
+	struct err why = ERR_INIT;
+
+	if (o->len < 8 || section(dat, dat_word(dat, o->data, 8), o->id, &dat->parts[o->id], &why))
+		dat_warn(dat, "%s", *why.text ? why.text : "an option without an offset");
+}
+
+static int cpu_table(struct dat *dat, struct scan *s, struct dat_buffer *buffer,
+		     const struct dat_option *o, struct err *err)
+{
+	uint32_t nr = (uint32_t)scan_word(s, 4);
+	struct dat_cpu *cpus;
+
+	if (s->torn || nr > (size_t)(s->end - s->p) / 20)
+		return dat_bad(dat, err, -EBADMSG, o->at, "a table of %u CPUs that ends early", nr);
+	cpus = calloc(nr ? nr : 1, sizeof(*cpus));
+	if (!cpus)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < nr; i++) {
+		cpus[i].cpu = (int)scan_word(s, 4);
+		cpus[i].offset = scan_word(s, 8);
+		cpus[i].size = scan_word(s, 8);
+	}
+	buffer->cpus = cpus;
+	buffer->nr_cpus = nr;
+	return 0;
+}
+
+static int text_span(struct dat_buffer *buffer, const struct span *span, struct err *err)
+{
+	struct dat_cpu *cpu = calloc(1, sizeof(*cpu));
+
+	if (!cpu)
+		return err_set(err, -ENOMEM, "out of memory");
+	*cpu = (struct dat_cpu){ 0, span->offset, span->size };
+	buffer->cpus = cpu;
+	buffer->nr_cpus = 1;
+	buffer->is_text = true;
+	return 0;
+}
+
+/* A page size of the buffer's own must be one. */
+static int page_size(struct dat *dat, const struct dat_buffer *buffer, uint64_t at,
+		     struct err *err)
+{
+	uint32_t size = buffer->page_size;
+
+	if (size >= 64 && size <= DAT_PAGE_MAX && !(size & (size - 1)))
+		return 0;
+	return dat_bad(dat, err, -EBADMSG, at, "a page size of %u", size);
+}
+
+static int one_buffer(struct dat *dat, const struct dat_option *o, struct err *err)
+{
+	struct scan s = { dat, o->data, o->data + o->len, false };
+	struct dat_buffer buffer = { .section = scan_word(&s, 8) };
+	struct span span = { 0 };
+	int r;
+
+	buffer.name = strdup(scan_string(&s));
+	buffer.clock = strdup(scan_string(&s));
+	r = s.torn ? dat_bad(dat, err, -EBADMSG, o->at, "a buffer's option that ends early") : 0;
+	if (!r && (!buffer.name || !buffer.clock))
+		r = err_set(err, -ENOMEM, "out of memory");
+	if (!r)
+		r = section(dat, buffer.section, o->id, &span, err);
+	if (!r && o->id == DAT_BUFFER_TEXT) {
+		buffer.page_size = dat->info.page_size;
+		r = text_span(&buffer, &span, err);
+	} else if (!r) {
+		buffer.page_size = (uint32_t)scan_word(&s, 4);
+		r = page_size(dat, &buffer, o->at, err);
+		if (!r)
+			r = cpu_table(dat, &s, &buffer, o, err);
+	}
+	buffer.packed = span.packed;
+	if (!r)
+		r = dat_add_buffer(dat, &buffer, err);
+	if (r) {
+		free((void *)buffer.name);
+		free((void *)buffer.clock);
+		free((void *)buffer.cpus);
+	}
+	return r;
+}
+
+/* The strings lie in sections that no option leads to: sections stand one behind the other. */
+static void find_strings(struct dat *dat, uint64_t at)
+{
+	uint8_t head[SECTION_HEAD];
+
+	for (int i = 0; i < CHAIN_MAX; i++) {
+		uint64_t size;
+
+		if (dat_read(dat, at, head, sizeof(head), NULL))
+			return;
+		size = dat_word(dat, head + 8, 8);
+		if (dat_word(dat, head, 2) == DAT_STRINGS) {
+			section(dat, at, DAT_STRINGS, &dat->parts[DAT_STRINGS], NULL);
+			return;
+		}
+		if (size > dat->info.size - at - SECTION_HEAD)
+			return;
+		at += SECTION_HEAD + size;
+	}
+}
+
+int dat_open_v7(struct dat *dat, uint64_t at, struct err *err)
+{
+	uint8_t word[8];
+	int r = dat_read(dat, at, word, sizeof(word), err);
+
+	if (!r)
+		r = all_options(dat, dat_word(dat, word, 8), err);
+	for (size_t i = 0; !r && i < dat->nr_options; i++) {
+		const struct dat_option *o = &dat->options[i];
+
+		if ((o->id >= DAT_HEADER_INFO && o->id <= DAT_CMDLINES) || o->id == DAT_BTF ||
+		    o->id == DAT_MODULES)
+			find_part(dat, o);
+		else if (o->id == DAT_BUFFER || o->id == DAT_BUFFER_TEXT)
+			r = one_buffer(dat, o, err);
+		else if (o->id == DAT_CPUCOUNT && o->len >= 4)
+			dat->info.nr_cpus = (uint32_t)dat_word(dat, o->data, 4);
+	}
+	if (!r)
+		find_strings(dat, at + sizeof(word));
+	return r;
+}

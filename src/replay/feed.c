@@ -1,0 +1,309 @@
+/*
+ * replay/feed: cuts the trace into parts, one after the other.
+ *
+ *   lane 0  [block][block][block]
+ *   lane 1  [ block   ][   block   ]
+ *                      ^ the earliest beginning of a newest block: up to here everything is known
+ *
+ * Blocks are fetched for the lane whose newest one begins first, until there is enough for a part.
+ * Everything before the beginning of the newest blocks is then in memory, and is the part. Of each
+ * lane one more event lies behind it there, so whoever walks a part can look one event ahead.
+ *
+ * Events of a lane are kept in the order of their file, also where a damaged page has times that go
+ * back: they are ordered by keys, which never do.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/local.h"
+
+/* Blocks of one lane that are fetched for one part, however their times lie. */
+#define LANE_BLOCKS_MAX 256
+
+static int keep_block(struct lane *lane, struct dat_block *block)
+{
+	uint32_t cap = lane->cap_blocks ? lane->cap_blocks * 2 : 8;
+	struct dat_block **more;
+
+	if (lane->nr_blocks == lane->cap_blocks) {
+		more = realloc(lane->blocks, cap * sizeof(*more));
+		if (!more) {
+			dat_block_drop(block);
+			return -ENOMEM;
+		}
+		lane->blocks = more;
+		lane->cap_blocks = cap;
+	}
+	lane->blocks[lane->nr_blocks++] = block;
+	lane->at.blocks = lane->blocks;
+	lane->at.nr_blocks = lane->nr_blocks;
+	return 0;
+}
+
+/* One more block; *bytes grows. A lane that cannot be read any further has ended. */
+static int fetch(struct lane *lane, size_t *bytes, struct err *err)
+{
+	const struct decode_abi *abi = &dat_info(lane->pub.file)->abi;
+	struct err why = ERR_INIT;
+	struct dat_block *block;
+	uint64_t begins;
+	int r = dat_lane_fetch(lane->dat, lane->next_block, &block, &why);
+
+	if (r == -ENOMEM)
+		return err_set(err, r, "out of memory");
+	if (r < 0)
+		replay_warn(lane->replay, "%s", why.text);
+	if (r <= 0) {
+		lane->ended = true;
+		return 0;
+	}
+	lane->next_block++;
+	*bytes += block->len;
+	if (block->len >= 8) {
+		begins = times_convert(&lane->times, decode_abi_load(block->data, 8,
+								     abi->big_endian));
+		if (begins > lane->newest)
+			lane->newest = begins;
+	}
+	if (keep_block(lane, block))
+		return err_set(err, -ENOMEM, "out of memory");
+	if (!lane->at.has)
+		cursor_resume(&lane->at);
+	return 0;
+}
+
+/* The lane that must be fetched next: others cannot go beyond it. */
+static struct lane *behind(const struct replay *replay)
+{
+	struct lane *found = NULL;
+
+	for (size_t i = 0; i < replay->nr_lanes; i++) {
+		struct lane *lane = replay->lanes[i];
+
+		if (!lane->ended && (!found || lane->newest < found->newest))
+			found = lane;
+	}
+	return found;
+}
+
+struct moment_arg {
+	const struct lane *lane;
+	uint64_t from;
+};
+
+static bool is_later(void *arg, uint64_t time)
+{
+	const struct moment_arg *a = arg;
+
+	return times_convert(&a->lane->times, time) >= a->from;
+}
+
+static void forget_blocks(struct lane *lane, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		dat_block_drop(lane->blocks[i]);
+	memmove(lane->blocks, lane->blocks + nr, (lane->nr_blocks - nr) * sizeof(*lane->blocks));
+	lane->nr_blocks -= nr;
+	lane->at.nr_blocks = lane->nr_blocks;
+	lane->at.block -= nr < lane->at.block ? nr : lane->at.block;
+}
+
+/* Before the first event at or after the time that is sought. */
+static int seek_lane(struct lane *lane, uint64_t from, struct err *err)
+{
+	struct moment_arg arg = { lane, from };
+	size_t bytes = 0;
+	int r = dat_lane_seek(lane->dat, is_later, &arg, &lane->next_block, err);
+
+	while (!r && !lane->ended && !lane->at.has)
+		r = fetch(lane, &bytes, err);
+	while (!r && lane->at.has && lane->at.key < from) {
+		cursor_next(&lane->at);
+		while (!r && !lane->at.has && !lane->ended) {
+			forget_blocks(lane, lane->nr_blocks);
+			r = fetch(lane, &bytes, err);
+		}
+	}
+	return r;
+}
+
+static void rewind_lane(struct lane *lane)
+{
+	if (lane->nr_blocks)
+		forget_blocks(lane, lane->nr_blocks);
+	lane->at = (struct cursor){ .lane = lane, .exact = true, .blocks = lane->blocks };
+	lane->next_block = 0;
+	lane->newest = 0;
+	lane->ended = false;
+}
+
+int feed_begin(struct replay *replay, struct err *err)
+{
+	int r = 0;
+
+	replay->begun = true;
+	for (size_t i = 0; i < replay->nr_lanes && !r; i++) {
+		struct lane *lane = replay->lanes[i];
+		size_t bytes = 0;
+
+		rewind_lane(lane);
+		if (replay->has_from)
+			r = seek_lane(lane, replay->from, err);
+		else
+			r = fetch(lane, &bytes, err);
+	}
+	return r;
+}
+
+/* Fetches until there is enough for a part that ends later than the last one; *end is its last key. */
+static int gather(struct replay *replay, uint64_t *end, struct err *err)
+{
+	uint64_t before = *end;
+	size_t bytes = 0;
+	struct lane *lane;
+	int r = 0;
+
+	while (!r && (lane = behind(replay)) && (bytes < PART_BYTES || lane->newest <= before)) {
+		if (lane->nr_blocks - lane->at.block >= LANE_BLOCKS_MAX)
+			break;
+		r = fetch(lane, &bytes, err);
+	}
+	lane = behind(replay);
+	*end = !lane ? UINT64_MAX : lane->newest ? lane->newest - 1 : 0;
+	/* Times that stand still over many blocks: what there is goes out, in its lane's order. */
+	if (lane && lane->nr_blocks - lane->at.block >= LANE_BLOCKS_MAX)
+		*end = lane->at.key > lane->newest ? lane->at.key : lane->newest;
+	return r;
+}
+
+static int give_blocks(struct replay_part *part, const struct lane *lane, struct cursor *at)
+{
+	uint32_t nr = lane->nr_blocks - lane->at.block;
+	size_t cap = part->cap_blocks ? part->cap_blocks : 64;
+	struct dat_block **more;
+
+	while (cap < part->nr_blocks + nr)
+		cap *= 2;
+	if (cap != part->cap_blocks) {
+		more = realloc(part->blocks, cap * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		part->blocks = more;
+		part->cap_blocks = cap;
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		struct dat_block *block = lane->blocks[lane->at.block + i];
+
+		dat_block_hold(block);
+		part->blocks[part->nr_blocks++] = block;
+	}
+	*at = lane->at;
+	at->exact = false;
+	at->nr_blocks = nr;
+	at->block = 0;
+	return 0;
+}
+
+/* The blocks' array has moved while it grew: cursors find theirs by their order. */
+static void point_at_blocks(struct replay_part *part)
+{
+	struct dat_block **at = part->blocks;
+
+	for (size_t i = 0; i < part->nr_lanes; i++) {
+		part->lanes[i].at.blocks = at;
+		at += part->lanes[i].at.nr_blocks;
+	}
+}
+
+static uint32_t event_id(const struct cursor *c)
+{
+	if (c->event.len < 2)
+		return UINT32_MAX;
+	return (uint32_t)decode_abi_load(c->event.data, 2, c->walk.big_endian);
+}
+
+static void count_lost(struct replay *replay, const struct cursor *c)
+{
+	if (c->lost == PAGE_LOST_UNKNOWN)
+		replay->lost_unknown++;
+	else
+		replay->lost += c->lost;
+}
+
+/* The feed goes over a lane's events of the part, and shows those that leave something behind. */
+static void pass_lane(struct replay *replay, const struct replay_job *job, struct lane *lane,
+		      uint64_t end)
+{
+	const uint8_t *marks = job && job->passes ? job->passes[lane->pub.file_nr] : NULL;
+	struct cursor *c = &lane->at;
+	struct replay_record rec;
+	uint32_t id;
+
+	for (; c->has && c->key <= end && c->key <= replay->to; cursor_next(c)) {
+		if (c->lost)
+			count_lost(replay, c);
+		if (!marks)
+			continue;
+		id = event_id(c);
+		if (id > UINT16_MAX || !marks[id])
+			continue;
+		record_fill(&rec, NULL, c);
+		job->pass(job->arg, &rec);
+	}
+}
+
+static int cut_lane(struct replay *replay, const struct replay_job *job, struct replay_part *part,
+		    struct lane *lane)
+{
+	struct part_lane *to = &part->lanes[part->nr_lanes];
+
+	if (!lane->at.has || lane->at.key > part->end || lane->at.key > replay->to)
+		return 0;
+	if (give_blocks(part, lane, &to->at))
+		return -ENOMEM;
+	part->nr_lanes++;
+	if (lane->carry && decode_carry_copy(to->carry, lane->carry))
+		return -ENOMEM;
+	pass_lane(replay, job, lane, part->end);
+	forget_blocks(lane, lane->at.block < lane->nr_blocks ? lane->at.block : lane->nr_blocks);
+	return 0;
+}
+
+/* Nothing that is still to come is wanted. */
+static bool past_end(const struct replay *replay)
+{
+	for (size_t i = 0; i < replay->nr_lanes; i++) {
+		const struct lane *lane = replay->lanes[i];
+
+		if (lane->at.has ? lane->at.key <= replay->to : !lane->ended)
+			return false;
+	}
+	return true;
+}
+
+int feed_cut(struct replay *replay, const struct replay_job *job, struct replay_part *part,
+	     struct err *err)
+{
+	int r = 0;
+
+	part->nr_lanes = 0;
+	part->nr_blocks = 0;
+	if (!replay->begun)
+		r = feed_begin(replay, err);
+	while (!r && !part->nr_lanes) {
+		if (past_end(replay))
+			return 0;
+		r = gather(replay, &replay->cut_to, err);
+		part->end = replay->cut_to;
+		for (size_t i = 0; i < replay->nr_lanes && !r; i++)
+			if (cut_lane(replay, job, part, replay->lanes[i]))
+				r = err_set(err, -ENOMEM, "out of memory");
+	}
+	if (r)
+		return r;
+	for (size_t i = 0; i < replay->nr_files; i++)
+		names_settle(replay->files[i]);
+	point_at_blocks(part);
+	return 1;
+}

@@ -1,0 +1,151 @@
+/*
+ * replay/merge: a part's records in the order of their keys; of equal ones the lane that was added
+ * first comes first, as in trace-cmd.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "replay/local.h"
+
+struct replay_part *part_new(struct replay *replay)
+{
+	struct replay_part *part = calloc(1, sizeof(*part));
+
+	if (!part)
+		return NULL;
+	part->replay = replay;
+	part->lanes = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->lanes));
+	part->heap = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->heap));
+	if (!part->lanes || !part->heap)
+		goto fail;
+	for (size_t i = 0; i < replay->nr_lanes; i++) {
+		part->lanes[i].carry = decode_carry_new();
+		if (!part->lanes[i].carry)
+			goto fail;
+	}
+	return part;
+fail:
+	part_free(part);
+	return NULL;
+}
+
+void part_drop_blocks(struct replay_part *part)
+{
+	for (size_t i = 0; i < part->nr_blocks; i++)
+		dat_block_drop(part->blocks[i]);
+	part->nr_blocks = 0;
+}
+
+void part_free(struct replay_part *part)
+{
+	if (!part)
+		return;
+	part_drop_blocks(part);
+	for (size_t i = 0; part->lanes && i < part->replay->nr_lanes; i++)
+		decode_carry_free(part->lanes[i].carry);
+	free(part->lanes);
+	free(part->heap);
+	free(part->blocks);
+	free(part);
+}
+
+static bool earlier(const struct replay_part *part, uint32_t a, uint32_t b)
+{
+	const struct cursor *x = &part->lanes[a].at, *y = &part->lanes[b].at;
+
+	return x->key != y->key ? x->key < y->key : x->lane->order < y->lane->order;
+}
+
+/* The lane at `i` may have become later than those below it. */
+static void sink_down(struct replay_part *part, size_t i)
+{
+	uint32_t *heap = part->heap, lane = heap[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= part->nr_heap)
+			break;
+		if (child + 1 < part->nr_heap && earlier(part, heap[child + 1], heap[child]))
+			child++;
+		if (!earlier(part, heap[child], lane))
+			break;
+		heap[i] = heap[child];
+		i = child;
+	}
+	heap[i] = lane;
+}
+
+void part_begin(struct replay_part *part)
+{
+	part->nr_heap = part->nr_lanes;
+	part->moved = false;
+	for (size_t i = 0; i < part->nr_lanes; i++)
+		part->heap[i] = (uint32_t)i;
+	for (size_t i = part->nr_heap / 2; i--;)
+		sink_down(part, i);
+}
+
+void record_fill(struct replay_record *out, struct replay_part *part, struct cursor *c)
+{
+	*out = (struct replay_record){
+		.lane = &c->lane->pub,
+		.ts = c->ts,
+		.raw_ts = c->event.ts,
+		.data = c->event.data,
+		.len = c->event.len,
+		.id = c->event.len < 2 ? UINT32_MAX :
+			(uint32_t)decode_abi_load(c->event.data, 2, c->walk.big_endian),
+		.lost = c->lost,
+		.at = c->blocks[c->block]->at + (c->lane->pub.buffer->packed ? 0 : c->page),
+		.first_of_page = c->first_of_page,
+		.page_offset = c->event.offset,
+		.part = part,
+		.cursor = c,
+	};
+}
+
+bool part_next(struct replay_part *part, struct replay_record *out)
+{
+	struct cursor *c;
+
+	if (part->moved) {
+		c = &part->lanes[part->heap[0]].at;
+		cursor_next(c);
+		if (!c->has || c->key > part->end || c->key > part->replay->to)
+			part->heap[0] = part->heap[--part->nr_heap];
+		if (part->nr_heap > 1)
+			sink_down(part, 0);
+	}
+	part->moved = true;
+	if (!part->nr_heap)
+		return false;
+	record_fill(out, part, &part->lanes[part->heap[0]].at);
+	return true;
+}
+
+bool replay_peek(const struct replay_record *rec, struct replay_record *out)
+{
+	struct cursor ahead = *(const struct cursor *)rec->cursor;
+
+	ahead.exact = false;
+	cursor_next(&ahead);
+	if (!ahead.has)
+		return false;
+	record_fill(out, NULL, &ahead);
+	out->cursor = NULL;
+	return true;
+}
+
+void replay_take(const struct replay_record *rec)
+{
+	((struct cursor *)rec->cursor)->skip = true;
+}
+
+/* The feed's own records have no part. */
+struct decode_carry *replay_carry(const struct replay_record *rec)
+{
+	const struct cursor *c = rec->cursor;
+
+	return rec->part ? ((const struct part_lane *)c)->carry : c->lane->carry;
+}

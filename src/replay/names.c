@@ -1,0 +1,104 @@
+/*
+ * replay/names: what a trace tells of tasks that the file has no name for. The first name of a task
+ * stands, from the record on that told it.
+ *
+ * Parts are walked by several threads, but names are learned while parts are cut, by one at a time
+ * and CPU by CPU. So a name has the place of its record, and whoever asks has a place, too: later
+ * names are not seen. Entries are never changed once others can see them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/local.h"
+
+static bool earlier(uint64_t key, uint32_t order, uint64_t seq, const struct learned *b)
+{
+	if (key != b->key)
+		return key < b->key;
+	if (order != b->order)
+		return order < b->order;
+	return seq < b->seq;
+}
+
+static _Atomic(struct learned *) *bucket(struct file *file, int pid)
+{
+	return &file->learned[(unsigned int)pid % LEARNED_BUCKETS];
+}
+
+static struct learned *find(struct file *file, int pid)
+{
+	struct learned *l = atomic_load_explicit(bucket(file, pid), memory_order_acquire);
+
+	while (l && l->pid != pid)
+		l = l->next;
+	return l;
+}
+
+void replay_learn(const struct replay_record *rec, int pid, const char *comm, size_t len)
+{
+	const struct cursor *c = rec->cursor;
+	struct file *file = c->lane->file;
+	struct learned *l;
+
+	if (!pid || dat_comm(file->dat, pid) || find(file, pid))
+		return;
+	for (l = file->pending; l && l->pid != pid; l = l->next)
+		;
+	if (l && !earlier(c->key, c->lane->order, c->seq, l))
+		return;
+	if (!l) {
+		l = calloc(1, sizeof(*l));
+		if (!l)
+			return;
+		l->next = file->pending;
+		file->pending = l;
+	}
+	l->pid = pid;
+	l->key = c->key;
+	l->order = c->lane->order;
+	l->seq = c->seq;
+	if (len >= sizeof(l->comm))
+		len = sizeof(l->comm) - 1;
+	memcpy(l->comm, comm, len);
+	l->comm[len] = '\0';
+}
+
+void names_settle(struct file *file)
+{
+	struct learned *l, *next;
+
+	for (l = file->pending; l; l = next) {
+		_Atomic(struct learned *) *head = bucket(file, l->pid);
+
+		next = l->next;
+		l->next = atomic_load_explicit(head, memory_order_relaxed);
+		atomic_store_explicit(head, l, memory_order_release);
+	}
+	file->pending = NULL;
+}
+
+const char *replay_comm(const struct replay_record *rec, int pid)
+{
+	const struct cursor *c = rec->cursor;
+	const char *known = dat_comm(c->lane->file->dat, pid);
+	const struct learned *l;
+
+	if (known)
+		return known;
+	l = find(c->lane->file, pid);
+	return l && !earlier(c->key, c->lane->order, c->seq, l) &&
+			       !(l->order == c->lane->order && l->seq == c->seq) ?
+		       l->comm : NULL;
+}
+
+void names_free(struct file *file)
+{
+	struct learned *l, *next;
+
+	names_settle(file);
+	for (size_t i = 0; i < LEARNED_BUCKETS; i++)
+		for (l = atomic_load(&file->learned[i]); l; l = next) {
+			next = l->next;
+			free(l);
+		}
+}
