@@ -44,9 +44,12 @@ struct dat_lane {
 	size_t packed_room;
 };
 
+/* The size that files tell of packed data leaves out the number of chunks before it. */
 static uint64_t end_of(const struct dat_lane *lane)
 {
-	return lane->cpu.offset + lane->cpu.size;
+	uint64_t end = lane->cpu.offset + lane->cpu.size + sizeof(uint32_t);
+
+	return end < lane->dat->info.size ? end : lane->dat->info.size;
 }
 
 /* A block with room for `room` bytes, an idle one or a new one. */
