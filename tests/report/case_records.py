@@ -283,7 +283,7 @@ def scalars(f):
         blank = "" if kind.endswith("*") else " "
         event = f.define("test", Event("f_" + kind.replace(" ", "_").replace("*", "p"), number, [kind + " v" if blank else kind + "v", "int end"],
                                        '"d=%d u=%u x=%x ld=%ld lu=%lu lx=%lx lld=%lld llu=%llu llx=%llx h=%hd hh=%hhd c=%5d|%-5d|%05d p=%p", '
-                                       + ", ".join(["REC->v"] * 14)))
+                                       + ", ".join(["REC->v"] * 15)))
         for i, v in enumerate([0, 1, 65, 127, 128, 255, 256, 32768, 1 << 31, (1 << 32) - 1, 1 << 63, (1 << 64) - 1]):
             f.top.add(i & 1, T0 + (number - 600) * 100000 + i * 1000, event, 10, v=v, end=i)
         number += 1
