@@ -273,20 +273,26 @@ def wakeups(f):
 
 @on_machines
 def scalars(f):
-    """Numbers of every kind under every conversion."""
+    """Numbers of every kind under the conversions that C allows for them."""
     tasks(f, 10)
-    kinds = ["char", "signed char", "unsigned char", "bool", "u8", "s8", "short", "unsigned short", "int", "unsigned int",
-             "long", "unsigned long", "long long", "unsigned long long", "s64", "u64", "size_t", "void *", "gfp_t",
-             "enum color", "struct thing *"]
-    number = 600
-    for kind in kinds:
-        blank = "" if kind.endswith("*") else " "
-        event = f.define("test", Event("f_" + kind.replace(" ", "_").replace("*", "p"), number, [kind + " v" if blank else kind + "v", "int end"],
-                                       '"d=%d u=%u x=%x ld=%ld lu=%lu lx=%lx lld=%lld llu=%llu llx=%llx h=%hd hh=%hhd c=%5d|%-5d|%05d p=%p", '
-                                       + ", ".join(["REC->v"] * 15)))
-        for i, v in enumerate([0, 1, 65, 127, 128, 255, 256, 32768, 1 << 31, (1 << 32) - 1, 1 << 63, (1 << 64) - 1]):
-            f.top.add(i & 1, T0 + (number - 600) * 100000 + i * 1000, event, 10, v=v, end=i)
-        number += 1
+    small = ["char", "signed char", "unsigned char", "bool", "u8", "s8", "short", "unsigned short"]
+    groups = [(small, "d u x hd hhd 5d -5d 05d 3u 04x X o #x", 1), (["int", "unsigned int", "gfp_t", "enum color"], "d u x 5d -5d 05d 8u 08x X #x", 4),
+              (["long", "unsigned long", "size_t"], "ld lu lx 12ld -12lu 016lx #lx zu zd", f.long_size),
+              (["long long", "unsigned long long", "s64", "u64"], "lld llu llx 22lld -22llu 016llx #llx", 8),
+              (["void *", "struct thing *", "unsigned long"], "p lx", f.long_size)]
+    number, now = 600, T0
+    for kinds, convs, size in groups:
+        for kind in kinds:
+            text = " ".join("%s=%%%s|" % (c.lstrip("-#"), c) for c in convs.split())
+            name = "f_%s_%d" % (kind.replace(" ", "_").replace("*", "p"), number)
+            event = f.define("test", Event(name, number, [kind + ("v" if kind[-1] == "*" else " v"), "int end"],
+                                           '"%s"%s' % (text, ", REC->v" * len(convs.split()))))
+            # Small negative numbers are in MISREAD.
+            values = [0, 1, 65, 127] if size == 1 else [0, 1, 255, 32768, 1 << 31, -1, -2, (1 << 8 * size - 1) - 1, 1 << 8 * size - 1]
+            for i, v in enumerate(values):
+                f.top.add(i & 1, now, event, 10, v=v, end=i)
+                now += 1000
+            number += 1
     return f
 
 
@@ -315,8 +321,8 @@ def helpers(f):
     events = [
         ("flags", ["unsigned long v"], '"[%s] [%s]", __print_flags(REC->v, "|", ' + flag + '), __print_flags(REC->v & 3, "", ' + flag + ')',
          [{"v": x} for x in (0, 1, 3, 12, 16, 31, 32, 0xff, 1 << 40)]),
-        ("symbolic", ["int v"], '"%s", __print_symbolic(REC->v, { 0, "zero" }, { 1, "one" }, { -1, "minus" }, { 1 << 4, "shift" })',
-         [{"v": x} for x in (0, 1, 2, -1, 16, 255)]),
+        ("symbolic", ["int v"], '"%s", __print_symbolic(REC->v, { 0, "zero" }, { 1, "one" }, { 1 << 4, "shift" })',
+         [{"v": x} for x in (0, 1, 2, 16, 255)]),
         ("hex", ["u8 v[6]", "__data_loc u8[] d"], '"%s %s", __print_hex(REC->v, 6), __print_hex(__get_dynamic_array(d), __get_dynamic_array_len(d))',
          [{"v": [1, 2, 255, 0, 16, 9], "d": [1, 2, 3]}, {"v": [0] * 6, "d": []}]),
         ("hex_str", ["u8 v[6]"], '"%s", __print_hex_str(REC->v, 6)', [{"v": [1, 2, 255, 0, 16, 9]}]),
@@ -326,34 +332,36 @@ def helpers(f):
          [{"v": [1, 2, 0xffffffff], "d": [1, 2, 3], "e": [9], "g": [1 << 40, 5]}]),
         ("mask", ["__data_loc unsigned long[] m"], '"%s", __get_bitmask(m)', [{"m": [0b1011]}, {"m": [0]}, {"m": [1 << 63, 1]}]),
         ("cpumask", ["__data_loc cpumask_t[] m"], '"%s", __get_cpumask(m)', [{"m": [0b1011]}, {"m": [(1 << 64) - 1]}]),
-        ("ternary", ["int a", "int b"], '"%s %d %s", REC->a ? "yes" : "no", REC->a > REC->b ? REC->a : REC->b, '
-         'REC->a == 1 ? "one" : REC->a == 2 ? "two" : "many"', [{"a": a, "b": b} for a in (0, 1, 2, 3) for b in (0, 2)]),
+        ("ternary", ["int a", "int b"], '"%s %d", REC->a ? "yes" : "no", REC->a > REC->b ? REC->a : REC->b', [{"a": a, "b": b} for a in (0, 1, 2, 3) for b in (0, 2)]),
         ("math", ["int a", "unsigned int b", "u64 c"], '"%d %d %d %d %d %u %u %llu %d %d", REC->a + 1, REC->a - 2, REC->a * 3, '
          'REC->a / 2, REC->a % 3, REC->b >> 2, REC->b << 2, REC->c / 1000, !REC->a, ~REC->a',
-         [{"a": a, "b": a, "c": a} for a in (0, 7, -7, 1 << 30)]),
-        ("logic", ["int a", "int b"], '"%d %d %d %d %d %d %d %d", REC->a && REC->b, REC->a || REC->b, REC->a & REC->b, REC->a | REC->b, '
-         'REC->a ^ REC->b, REC->a <= REC->b, REC->a != REC->b, (REC->a + REC->b) * 2', [{"a": a, "b": b} for a in (0, 3) for b in (0, 5)]),
-        ("casts", ["u64 v", "int s"], '"%d %u %x %lld", (int)REC->v, (u8)REC->v, (unsigned short)REC->v, (long long)(int)REC->s',
-         [{"v": v, "s": -1} for v in (1, 0x1ff, 0xfffffffff)]),
-        ("pointers", ["void * p", "unsigned long a"], '"%p %ps %pS %pf %pF %px", REC->p, (void *)REC->a, (void *)REC->a, '
-         '(void *)REC->a, (void *)REC->a, REC->p', [{"p": x, "a": x} for x in (0, base + 0x100, base + 0x123, 5)]),
+         [{"a": a, "b": a, "c": a} for a in (0, 7, 1 << 30)]),
+        ("logic", ["int a", "int b"], '"%d %d %d %d %d %d %d", REC->a && REC->b, REC->a || REC->b, REC->a & REC->b, REC->a | REC->b, '
+         'REC->a <= REC->b, REC->a != REC->b, (REC->a + REC->b) * 2', [{"a": a, "b": b} for a in (0, 3) for b in (0, 5)]),
+        ("casts", ["u64 v"], '"%d %u %x", (int)REC->v, (u8)REC->v, (unsigned short)REC->v', [{"v": v} for v in (1, 0x1ff, 0xfffffffff)]),
+        ("pointers", ["void * p", "unsigned long a"], '"%p %ps %pS %pf %pF", REC->p, (void *)REC->a, (void *)REC->a, '
+         '(void *)REC->a, (void *)REC->a', [{"p": x, "a": x} for x in (0, base + 0x100, base + 0x123, 5)]),
         ("addresses", ["u8 v4[4]", "u8 v6[16]", "u8 mac[6]", "u8 uuid[16]"], '"%pI4 %pi4 %pI6 %pI6c %pM %pm %pU %pUb", REC->v4, REC->v4, '
          'REC->v6, REC->v6, REC->mac, REC->mac, REC->uuid, REC->uuid',
          [{"v4": [192, 168, 0, 1], "v6": [0x20, 1, 0xd, 0xb8] + [0] * 11 + [1], "mac": [0, 1, 2, 3, 4, 255], "uuid": list(range(16))}]),
-        ("elements", ["u32 v[4]", "char c[4]"], '"%u %u %c %d", REC->v[0], REC->v[3], REC->c[1], REC->c[2]', [{"v": [1, 2, 3, 4], "c": "abc"}]),
-        ("widths", ["int v", "int w", "char s[8]"], '"%*d|%-*d|%0*d|%.*s|%#x|% d|%+d", REC->w, REC->v, REC->w, REC->v, REC->w, REC->v, REC->w, '
-         'REC->s, REC->v, REC->v, REC->v', [{"v": 42, "w": w, "s": "abcdef"} for w in (0, 3, 6)]),
+        ("elements", ["u32 v[4]", "char c[4]"], '"%u %u %d", REC->v[0], REC->v[3], REC->c[2]', [{"v": [1, 2, 3, 4], "c": "abc"}]),
+        ("widths", ["int v", "int w", "char s[8]"], '"%*d|%-*d|%0*d|%.*s|%#x", REC->w, REC->v, REC->w, REC->v, REC->w, REC->v, REC->w, '
+         'REC->s, REC->v', [{"v": 42, "w": w, "s": "abcdef"} for w in (0, 3, 6)]),
         ("percent", ["int v"], '"100%% of %d%%", REC->v', [{"v": 5}]),
         ("lines", ["int v"], '"one\\ntwo\\t%d\\n", REC->v', [{"v": 5}]),
         ("no_args", ["int v"], '"nothing to see"', [{"v": 5}]),
         ("no_fields", [], '"no fields"', [{}]),
         ("joined", ["int v"], '"a" "b" "%d" "c", REC->v', [{"v": 5}]),
-        ("sizes", ["int v", "u64 w"], '"%lu %lu", sizeof(REC->v), sizeof(u64)', [{"v": 5}]),
-        ("constants", ["int v"], '"%d %d %x %d", 0x10, 010, 1UL << 12, (1 << 3) + \'a\'', [{"v": 5}]),
+        ("constants", ["int v"], '"%d %d %x", 0x10, 010, 1UL << 12', [{"v": 5}]),
         ("floats", ["int v"], '"%d.%02d", REC->v / 100, REC->v % 100', [{"v": 1234}]),
         ("depth", ["u16 v"], '"%d", ((((REC->v))))', [{"v": 5}]),
         ("a_name_much_longer_than_the_column", ["int v"], '"v=%d", REC->v', [{"v": 5}]),
     ]
+    return called(f, events)
+
+
+def called(f, events):
+    """One record after the other: rows of name, fields, print format and the records' values."""
     now = T0
     for i, (name, fields, text, records) in enumerate(events):
         event = f.define("test", Event(name, 700 + i, fields, text))
@@ -361,6 +369,30 @@ def helpers(f):
             f.top.add(i & 1, now, event, 10, **values)
             now += 1000
     return f
+
+
+# Rows of what a print format calls, what its record holds, what is right, and what trace-cmd makes of it.
+MISREAD = [
+    ("minus", ["int v"], '"%s", __print_symbolic(REC->v, { -1, "minus" })', {"v": -1}, "minus", "0xffffffff"),
+    ("narrow", ["s8 a", "short b", "signed char c"], '"%d %d %hhd", REC->a, REC->b, REC->c', {"a": -1, "b": -300, "c": -3}, "-1 -300 -3", "255 65236 -3"),
+    ("chain", ["int a"], '"%s", REC->a == 1 ? "one" : REC->a == 2 ? "two" : "many"', {"a": 1}, "one", "many"),
+    ("divide", ["int a"], '"%d %d", REC->a / 2, REC->a % 3', {"a": -7}, "-3 -1", "2147483644 0"),
+    ("xor", ["int a", "int b"], '"%d", REC->a ^ REC->b', {"a": 3, "b": 5}, "6", "0"),
+    ("extended", ["int s"], '"%lld", (long long)(int)REC->s', {"s": -1}, "-1", "4294967295"),
+    ("letter", ["char c[4]"], '"%c %d", REC->c[1], REC->c[2]', {"c": "abc"}, "b 99", ">c< 98"),
+    ("sign", ["int v"], '"%+d|% d", REC->v, REC->v', {"v": 5}, "+5| 5", ">+<d|> <d"),
+    ("size", ["int v", "u64 w"], '"%lu %lu", sizeof(REC->v), sizeof(u64)', {"v": 5}, "4 8", "[FAILED TO PARSE] v=5 w=0"),
+    ("quoted", ["int v"], '"%d", (1 << 3) + \'a\'', {"v": 5}, "105", "8"),
+    ("exact", ["void * p"], '"%px", REC->p', {"p": 0x1234}, "0000000000001234", "0x1234x"),
+]
+
+
+@case
+def misread():
+    """What trace-cmd misreads of print formats."""
+    f = File()
+    tasks(f, 10)
+    return called(f, [(name, fields, text, [values]) for name, fields, text, values, _, _ in MISREAD])
 
 
 @case

@@ -10,7 +10,8 @@ they have to agree on whether that was a success. With FILEs these alone are rea
 with --few of them.
 
 Where trace-cmd is wrong, EXCEPT below says so, and how; nothing is compared there but that we do not
-fall over. What trace-cmd cannot read at all is compared with another file that says the same (TWINS).
+fall over. What is right in its place stands in RIGHT and in case_records.MISREAD. What trace-cmd cannot
+read at all is compared with another file that says the same (TWINS).
 
 --self puts trace-cmd in our place: a look at this script. --keep leaves the two outputs of each
 difference in DIR. -v prints every run.
@@ -30,6 +31,7 @@ import sys
 
 # The tree of the source stays as it is.
 sys.dont_write_bytecode = True
+import case_records  # noqa: E402
 import make_dat  # noqa: E402
 
 PEER = "3.1.6"
@@ -52,8 +54,8 @@ FULL = EVERY + [
 
 FILTERS = [
     "sched_switch", "sys_exit", "sched", ".*", "sched_switch:prev_pid==10", "sched_switch:next_prio<120||prev_prio>120",
-    "sched_switch:prev_comm=~\"task1.*\"", "sched_switch:next_comm==\"task0\"", "sys_exit:ret<0", "sys_exit:ret==-2&&id>10",
-    "sys_exit:!(ret>=0)", "irq_handler_entry:name=~\".*1\"", "softirq_entry,softirq_exit:vec&1", "raw_syscalls/sys_enter:id!=1",
+    "sched_switch:prev_comm=~\"task1.*\"", "sched_switch:next_comm==\"task0\"", "sys_exit:ret==0", "sys_exit:ret==5&&id>10",
+    "sys_exit:!(ret==0)", "irq_handler_entry:name=~\".*1\"", "softirq_entry,softirq_exit:vec&1", "raw_syscalls/sys_enter:id!=1",
     "sched_switch:common_pid==11", ".*:common_pid==10", ".*:CPU==1", ".*:COMM==\"shell\"", "sched_switch:prev_state&1",
     "sched_switch:prev_pid!=0&&next_pid!=0", "sched_wakeup:target_cpu==0"]
 
@@ -78,6 +80,19 @@ TOGETHER = [
     "-F sched_switch:prev_pid==1&&next_pid==2 -F sys_exit:ret<0 -T basic.dat", "-v -F sched_switch -F sys_exit basic.dat",
     "-F sched_switch -v -F sched_switch:prev_pid==10 basic.dat", "-F sched_switch -v -F sys_exit basic.dat", "--cpu x basic.dat", "--cpu all basic.dat"]
 
+# Where trace-cmd is wrong: (File, options, other options, pattern, how). With the options we print those of our lines
+# with the other options that match the pattern.
+SIGNED = "it compares all numbers as if they had no sign, and takes `==-2` for a subtraction"
+CRASH = "it ends by SIGSEGV: its filters do not know instances"
+RIGHT = [
+    ("basic.dat", ["-F", "sys_exit:ret<0"], ["-F", "sys_exit"], r" = -", SIGNED),
+    ("basic.dat", ["-F", "sys_exit:!(ret>=0)"], ["-F", "sys_exit"], r" = -", SIGNED),
+    ("basic.dat", ["-F", "sys_exit:ret==-2"], ["-F", "sys_exit"], r" = -2$", SIGNED),
+    ("instances_v7.dat", ["-F", "sched_switch"], [], r": sched_switch: ", CRASH),
+    ("instances_v7.dat", ["-v", "-F", "sched_switch"], [], r": (?!sched_switch)\w+: ", CRASH),
+    ("instances_v6.dat", ["-F", "sys_exit:ret==0"], [], r": sys_exit: .* = 0$", CRASH),
+]
+
 # What only we can read, and the file that says the same.
 TWINS = {"packed.dat": "unpacked.dat", "pages_1k.dat": "pages_4k.dat"}
 
@@ -86,6 +101,7 @@ EXCEPT = [
     ("graph.dat", r".*--profile.*", "prints a task's number from memory that it never set"),
     ("*inst*.dat", r"(-v )?(-F .*|--pid .*|--comm .*)", "ends by SIGSEGV: filters and instances do not go together"),
     ("comms.dat", r".*--profile.*", "ends by SIGSEGV"),
+    ("misread.dat", r".*", "see MISREAD"),
     ("latency_*.dat", r"--first-event|--last-event", "ends by SIGSEGV: there are no records to look at"),
 ]
 
@@ -223,6 +239,24 @@ def twins(room, ours):
     return bad
 
 
+def right(room, ours):
+    """Where trace-cmd is wrong, we are right."""
+    bad = []
+    for file, options, other, pattern, how in RIGHT:
+        got, _ = read(ours, options + [file], room)
+        every, _ = read(ours, other + [file], room)
+        lines = every.decode("utf-8", "replace").split("\n")
+        want = [line for line in lines if line.startswith("cpus=") or re.search(pattern, line)]
+        if got.decode("utf-8", "replace").split("\n")[:-1] != want:
+            bad.append("FAIL %s: report %s is not what it says (trace-cmd: %s)" % (file, " ".join(options), how))
+    text, _ = read(ours, ["misread.dat"], room)
+    for name, _, _, _, want, theirs in case_records.MISREAD:
+        got = re.search(r": %s: +(.*)" % name, text.decode("utf-8", "replace"))
+        if not got or got.group(1) != want:
+            bad.append("FAIL misread.dat: %s prints %s, not %s (trace-cmd: %s)" % (name, got and got.group(1), want, theirs))
+    return bad
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--self", dest="mirror", action="store_true")
@@ -261,7 +295,7 @@ def compare(args, room, ours):
                     keep(args.keep, run, bad)
             run.want = run.got = b""
     if not args.files and not args.mirror:
-        for line in twins(room, ours):
+        for line in twins(room, ours) + right(room, ours):
             print(line)
             bad += 1
     print("%d runs, %d are not the same" % (len(runs), bad))
