@@ -33,6 +33,7 @@ struct report_own {
 	const struct replay_record *rec;
 	struct symbol_slot symbols[CACHE];
 	struct comm_slot comms[CACHE];
+	struct tracecmd_memory columns;
 	struct buf text;		/* of CSV */
 };
 
@@ -235,7 +236,7 @@ static void put_columns(struct report *report, struct report_own *own,
 		report->last = shown;
 		report->has_last = true;
 	}
-	tracecmd_columns(out, &row, flags);
+	tracecmd_columns(out, &row, flags, &own->columns);
 }
 
 static void put_unknown(const struct report *report, struct report_own *own,
@@ -251,7 +252,7 @@ static void put_unknown(const struct report *report, struct report_own *own,
 	}
 	decode_record_head(&dat_info(rec->lane->file)->abi, rec->data, rec->len, &row.head);
 	row.comm = own_comm(own, row.head.pid);
-	tracecmd_columns(out, &row, report->columns);
+	tracecmd_columns(out, &row, report->columns, &own->columns);
 	buf_printf(out, "[UNKNOWN EVENT] %u\n", rec->id);
 }
 
