@@ -172,10 +172,10 @@ def extends_in(f):
         c.add(now, number.pack(f, 10, {"n": i}))
     c.absolute(now + 500)
     c.add(now + 500, number.pack(f, 10, {"n": 100}))
-    c.padding(16)
+    c.padding(16, 1)
     c.add(now + 510, number.pack(f, 10, {"n": 101}))
     c.padding(40, 7)
-    c.padding(8)
+    c.padding(8, 1)
     c.add(now + 520, number.pack(f, 10, {"n": 102}))
     c.absolute(now + (1 << 30))
     c.absolute(now + (1 << 31))
@@ -190,6 +190,10 @@ def extends_in(f):
     c.open_page(now + (1 << 36))
     c.padding(64, 9)
     c.add(now + (1 << 36) + 11, number.pack(f, 11, {"n": 106}))
+    # Padding without a time is where a page ends before its bytes do.
+    c.padding(c.room())
+    c.open_page(now + (1 << 37))
+    c.add(now + (1 << 37), number.pack(f, 11, {"n": 107}))
     return f
 
 
@@ -297,18 +301,11 @@ def lost_in(f, buffer):
     now = T0
     for cpu in (0, 1):
         c = buffer.cpu(cpu)
-        for i, lost in enumerate([-1, None, 1, 5, 1000, 123456, -1, None, 0xffffffff]):
+        for i, lost in enumerate([-1, None, 1, 5, 1000, 123456, -1, None, 2000000000]):
             now += 1000
             c.open_page(now, lost)
             c.add(now, number.pack(f, 10, {"n": i}))
             c.add(now + 100, number.pack(f, 11, {"n": i}))
-    # A page that begins with something else than a record.
-    c.open_page(now + 2000, 77)
-    c.extend(now + (1 << 28))
-    c.add(now + (1 << 28), number.pack(f, 10, {"n": 1000}))
-    c.open_page(now + (1 << 29), 78)
-    c.padding(16)
-    c.add(now + (1 << 29), number.pack(f, 10, {"n": 1001}))
     c.open_page(now + (1 << 30), 79)
     c.open_page(now + (1 << 31), 80)
     c.add(now + (1 << 31), number.pack(f, 10, {"n": 1002}))
@@ -335,6 +332,24 @@ def lost_instance():
     f = File()
     lost_in(f, f.instance("inst"))
     scene(f, count=10)
+    return f
+
+
+@case
+def lost_hidden():
+    """Lost events before pages that begin with something else than a record."""
+    f = File()
+    number, _ = numbers(f)
+    c = f.top.cpu(0)
+    c.open_page(T0, 77)
+    c.extend(T0 + (1 << 28))
+    c.add(T0 + (1 << 28), number.pack(f, 10, {"n": 1}))
+    c.open_page(T0 + (1 << 29), 78)
+    c.padding(16, 1)
+    c.add(T0 + (1 << 29) + 1, number.pack(f, 10, {"n": 2}))
+    c.open_page(T0 + (1 << 30), -1)
+    c.absolute(T0 + (1 << 30))
+    c.add(T0 + (1 << 30), number.pack(f, 10, {"n": 3}))
     return f
 
 
@@ -455,20 +470,25 @@ def tsc2nsec():
     return f
 
 
+def shifted(f, rows, flags=0, fraction=True):
+    """Make it the file of a guest, with samples of time, offset, scale and fraction."""
+    f.option(11, f.num("Q", 0x2222))
+    data = f.num("QII", 0x1111, flags, f.cpus)
+    for _ in range(f.cpus):
+        data += f.num("I", len(rows)) + b"".join(f.num("%dq" % len(rows), *col) for col in list(zip(*rows))[:3])
+    if fraction:
+        for _ in range(f.cpus):
+            data += f.num("%dq" % len(rows), *[r[3] for r in rows])
+    f.option(12, data)
+
+
 def pair(guest, **shift):
     """A host's file or its guest's, whose times are those of the host less some."""
     f = scene(File(clock="mono"), count=20, seed=8 + guest, start=T0 + (0 if guest else 5000000))
-    f.option(11, f.num("Q", 0x2222 if guest else 0x1111))
     if guest:
-        rows = shift["rows"]
-        data = f.num("QII", 0x1111, shift.get("flags", 0), f.cpus)
-        for _ in range(f.cpus):
-            data += f.num("I", len(rows)) + b"".join(f.num("%dq" % len(rows), *col) for col in list(zip(*rows))[:3])
-        if shift.get("fraction", True):
-            for _ in range(f.cpus):
-                data += f.num("%dq" % len(rows), *[r[3] for r in rows])
-        f.option(12, data)
+        shifted(f, **shift)
     else:
+        f.option(11, f.num("Q", 0x1111))
         f.option(13, b"vm1\0" + f.num("QI", 0x2222, 2) + f.num("IIII", 0, 10, 1, 11))
     return f
 
@@ -501,6 +521,28 @@ def guest_scaled():
 def guest_old():
     """A guest from before there were fractions."""
     return pair(1, fraction=False, flags=1, rows=[(T0, 5000000, 1, 0), (T0 + 20000, 5000100, 1, 0)])
+
+
+def steps(**shift):
+    """A guest whose records lie before, between and after its samples."""
+    f = File(clock="mono")
+    number, _ = numbers(f)
+    shifted(f, rows=[(T0 + 10000000, SEC, 1, 0), (T0 + 20000000, 2 * SEC, 1, 0), (T0 + 40000000, 4 * SEC, 1, 0)], **shift)
+    for i in range(0, 60, 5):
+        f.top.add(i & 1, T0 + i * 1000000 + i, number, 10, n=i)
+    return f
+
+
+@case
+def guest_steps():
+    """Samples between which the offset stays."""
+    return steps()
+
+
+@case
+def guest_slope():
+    """Samples between which the offset grows."""
+    return steps(flags=1)
 
 
 @case

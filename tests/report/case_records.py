@@ -6,7 +6,7 @@ import struct
 
 from case_files import numbers
 from dat import Event, File
-from scene import SEC, T0, Ftrace, case, on_machines, scene, switch_event, symbols, tasks, wakeup_event
+from scene import SEC, T0, Ftrace, case, exit_event, on_machines, scene, switch_event, symbols, tasks, wakeup_event
 
 # Names of things.
 
@@ -287,8 +287,12 @@ def scalars(f):
             name = "f_%s_%d" % (kind.replace(" ", "_").replace("*", "p"), number)
             event = f.define("test", Event(name, number, [kind + ("v" if kind[-1] == "*" else " v"), "int end"],
                                            '"%s"%s' % (text, ", REC->v" * len(convs.split()))))
-            # Small negative numbers are in MISREAD.
-            values = [0, 1, 65, 127] if size == 1 else [0, 1, 255, 32768, 1 << 31, -1, -2, (1 << 8 * size - 1) - 1, 1 << 8 * size - 1]
+            # Small negative numbers are in MISREAD, small longs in small_exit().
+            values = [0, 1, 65, 127, 255, 32768, (1 << 31) - 1]
+            if size == 1:
+                values = values[:4]
+            elif kind not in ("long", "size_t") or size == 8:
+                values += [1 << 31, -1, -2, (1 << 8 * size - 1) - 1, 1 << 8 * size - 1]
             for i, v in enumerate(values):
                 f.top.add(i & 1, now, event, 10, v=v, end=i)
                 now += 1000
@@ -296,9 +300,18 @@ def scalars(f):
     return f
 
 
+@case
+def small_exit():
+    """A negative number in a long of four bytes."""
+    f = File(long_size=4)
+    tasks(f, 10)
+    f.top.add(0, T0, f.define("raw_syscalls", exit_event()), 10, id=3, ret=-2)
+    return f
+
+
 @on_machines
 def strings(f):
-    """Texts in arrays, after the record, relative to their field; empty, unended and with odd bytes."""
+    """Texts in arrays, after the record, relative to their field; empty and with odd bytes."""
     tasks(f, 10)
     event = f.define("test", Event("texts", 650, [
         "char fixed[8]", "__data_loc char[] dyn", "__rel_loc char[] rel", "int end", "char one[1]", "u8 bytes[4]"],
@@ -307,7 +320,7 @@ def strings(f):
     texts = ["", "a", "abcdefg", "abcdefgh", "abcdefghijkl", "with blank", "tab\tline\nend", "\x01\x7f", "%d%s", "\udcff\udcfe"]
     for i, t in enumerate(texts):
         f.top.add(0, T0 + i * 1000, event, 10, fixed=t, dyn=t, rel=t[::-1], end=i, one="z", bytes=[i, 255, 0, 1])
-    for i, t in enumerate([b"", b"unended", b"in\0ner\0"]):
+    for i, t in enumerate([b"\0", b"in\0ner\0"]):
         f.top.add(1, T0 + i * 1000, event, 10, fixed=t, dyn=t, rel=t, end=i)
     return f
 
@@ -373,9 +386,11 @@ def called(f, events):
 
 # Rows of what a print format calls, what its record holds, what is right, and what trace-cmd makes of it.
 MISREAD = [
+    ("unknown", ["int v"], '"%s", __print_symbolic(REC->v, { 1, "one" })', {"v": -1}, "0xffffffffffffffff", "0xffffffff"),
     ("minus", ["int v"], '"%s", __print_symbolic(REC->v, { -1, "minus" })', {"v": -1}, "minus", "0xffffffff"),
     ("narrow", ["s8 a", "short b", "signed char c"], '"%d %d %hhd", REC->a, REC->b, REC->c', {"a": -1, "b": -300, "c": -3}, "-1 -300 -3", "255 65236 -3"),
     ("chain", ["int a"], '"%s", REC->a == 1 ? "one" : REC->a == 2 ? "two" : "many"', {"a": 1}, "one", "many"),
+    ("compare", ["int a"], '"%s", REC->a > 3 ? "many" : "few"', {"a": -5}, "few", "many"),
     ("divide", ["int a"], '"%d %d", REC->a / 2, REC->a % 3', {"a": -7}, "-3 -1", "2147483644 0"),
     ("xor", ["int a", "int b"], '"%d", REC->a ^ REC->b', {"a": 3, "b": 5}, "6", "0"),
     ("extended", ["int s"], '"%lld", (long long)(int)REC->s', {"s": -1}, "-1", "4294967295"),
@@ -478,8 +493,8 @@ PIECES = [
     ("long", '%ld', 'REC->{0}'), ("unsigned long", '%lu', 'REC->{0}'), ("unsigned long", '0x%lx', 'REC->{0}'),
     ("unsigned long", '%pS', '(void *)REC->{0}'), ("unsigned long", '%ps', '(void *)REC->{0}'), ("u64", '%llu', '(unsigned long long)REC->{0}'),
     ("s64", '%lld', 'REC->{0}'), ("u64", '0x%llx', 'REC->{0}'), ("u64", '%llu', 'REC->{0} / 1000'), ("u8", '%d', 'REC->{0}'),
-    ("u8", '%u', 'REC->{0} & 0xf'), ("s8", '%d', 'REC->{0}'), ("short", '%d', 'REC->{0}'), ("u16", '%hu', 'REC->{0}'), ("bool", '%d', 'REC->{0}'),
-    ("bool", '%s', 'REC->{0} ? "true" : "false"'), ("void *", '%p', 'REC->{0}'), ("const void *", '%px', 'REC->{0}'), ("gfp_t", '%#x', 'REC->{0}'),
+    ("u8", '%u', 'REC->{0} & 0xf'), ("u16", '%hu', 'REC->{0}'), ("bool", '%d', 'REC->{0}'),
+    ("bool", '%s', 'REC->{0} ? "true" : "false"'), ("void *", '%p', 'REC->{0}'), ("gfp_t", '%#x', 'REC->{0}'),
     ("pid_t", '%d', 'REC->{0}'), ("size_t", '%zu', 'REC->{0}'), ("dev_t", '%d,%d', '((unsigned int) ((REC->{0}) >> 20)), '
      '((unsigned int) ((REC->{0}) & ((1U << 20) - 1)))'),
     ("int", '%s', '__print_symbolic(REC->{0}, {{ 0, "NONE" }}, {{ 1, "FIRST" }}, {{ 2, "SECOND" }})'),
@@ -488,7 +503,7 @@ PIECES = [
     ("u8 {0}[6]", '%pM', 'REC->{0}'), ("u8 {0}[4]", '%pI4', 'REC->{0}'), ("u32 {0}[3]", '%s', '__print_array(REC->{0}, 3, 4)'),
     ("u8 {0}[5]", '%s', '__print_hex(REC->{0}, 5)'), ("__data_loc u32[] {0}", '%s', '__print_array(__get_dynamic_array({0}), __get_dynamic_array_len({0}) / 4, 4)'),
     ("__data_loc unsigned long[] {0}", '%s', '__get_bitmask({0})'), ("unsigned long {0}[2]", '%lx-%lx', 'REC->{0}[0], REC->{0}[1]'),
-    ("enum kind", '%d', 'REC->{0}'), ("int", '%s', 'REC->{0} > 3 ? "many" : "few"'), ("u64", '%llu.%03llu', 'REC->{0} / 1000, REC->{0} % 1000'),
+    ("enum kind", '%d', 'REC->{0}'), ("unsigned int", '%s', 'REC->{0} > 3 ? "many" : "few"'), ("u64", '%llu.%03llu', 'REC->{0} / 1000, REC->{0} % 1000'),
     ("int", '', ''), ("unsigned long", '', ''), ("char {0}[8]", '', ''), ("u8 {0}[3]", '', ''), ("void *", '', ''), ("__data_loc char[] {0}", '', ''),
     ("s64", '', ''), ("unsigned char", '', ''), ("signed char", '', '')]
 

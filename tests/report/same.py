@@ -10,7 +10,7 @@ they have to agree on whether that was a success. With FILEs these alone are rea
 with --few of them.
 
 Where trace-cmd is wrong, EXCEPT below says so, and how; nothing is compared there but that we do not
-fall over. What is right in its place stands in RIGHT and in case_records.MISREAD. What trace-cmd cannot
+fall over. What is right in its place stands in RIGHT, EXACT and case_records.MISREAD. What trace-cmd cannot
 read at all is compared with another file that says the same (TWINS).
 
 --self puts trace-cmd in our place: a look at this script. --keep leaves the two outputs of each
@@ -93,6 +93,21 @@ RIGHT = [
     ("instances_v6.dat", ["-F", "sys_exit:ret==0"], [], r": sys_exit: .* = 0$", CRASH),
 ]
 
+# The same, by what is to be printed.
+EXACT = [
+    ("small_exit.dat", "negative longs of 4 bytes lose their sign", """cpus=2
+           shell-10    [000]  1000.000000: sys_exit:             NR 3 = -2
+"""),
+    ("lost_hidden.dat", "it does not see that events were lost before a page that begins with a time or with padding", """cpus=2
+CPU:0 [77 EVENTS DROPPED]
+           shell-10    [000]  1000.268435: number:               n=1
+CPU:0 [78 EVENTS DROPPED]
+           shell-10    [000]  1000.536871: number:               n=2
+CPU:0 [EVENTS DROPPED]
+           shell-10    [000]  1001.073742: number:               n=3
+"""),
+]
+
 # What only we can read, and the file that says the same.
 TWINS = {"packed.dat": "unpacked.dat", "pages_1k.dat": "pages_4k.dat"}
 
@@ -102,6 +117,8 @@ EXCEPT = [
     ("*inst*.dat", r"(-v )?(-F .*|--pid .*|--comm .*)", "ends by SIGSEGV: filters and instances do not go together"),
     ("comms.dat", r".*--profile.*", "ends by SIGSEGV"),
     ("misread.dat", r".*", "see MISREAD"),
+    ("lost_hidden.dat", r".*", "see EXACT"),
+    ("small_exit.dat", r".*", "see EXACT"),
     ("latency_*.dat", r"--first-event|--last-event", "ends by SIGSEGV: there are no records to look at"),
 ]
 
@@ -249,6 +266,10 @@ def right(room, ours):
         want = [line for line in lines if line.startswith("cpus=") or re.search(pattern, line)]
         if got.decode("utf-8", "replace").split("\n")[:-1] != want:
             bad.append("FAIL %s: report %s is not what it says (trace-cmd: %s)" % (file, " ".join(options), how))
+    for file, how, want in EXACT:
+        got, _ = read(ours, [file], room)
+        if got != want.encode():
+            bad.append("FAIL %s does not print what is right (trace-cmd: %s):\n%s" % (file, how, got.decode()))
     text, _ = read(ours, ["misread.dat"], room)
     for name, _, _, _, want, theirs in case_records.MISREAD:
         got = re.search(r": %s: +(.*)" % name, text.decode("utf-8", "replace"))

@@ -157,7 +157,7 @@ def scene(f, buffer=None, seed=1, count=60, cpus=None, step=700, start=T0):
                 buffer.add(cpu, now, enter, pid, flags, depth, id=rnd.randrange(300),
                            args=[rnd.randrange(1 << 40) >> rnd.randrange(40) for _ in range(6)])
             elif kind == 3:
-                buffer.add(cpu, now, leave, pid, flags, depth, id=rnd.randrange(300), ret=rnd.choice([0, 5, -2, -110]))
+                buffer.add(cpu, now, leave, pid, flags, depth, id=rnd.randrange(300), ret=rnd.choice([0, 5, -2, -110] if f.long_size == 8 else [0, 5, 2, 110]))
             elif kind == 4:
                 buffer.add(cpu, now, irq, pid, flags | 8, depth, irq=rnd.randrange(40), name="dev%d" % cpu)
             elif kind == 5:
