@@ -29,7 +29,7 @@ enum { SYM_BEGIN = 256, SYM_END, NR_SYMS };
 #define WORDS_MAX (PATTERN_PLACES_MAX / 64)
 #define NESTING_MAX 50
 /* Parts that are read, repetitions counted: an empty part in nested repetitions costs no places. */
-#define STEPS_MAX 20000
+#define STEPS_MAX 2000
 
 struct set {
 	uint64_t w[WORDS_MAX];
@@ -141,9 +141,9 @@ static struct part place_of_char(struct builder *b, char c)
 
 static void follows(struct builder *b, const struct set *before, const struct set *after)
 {
-	for (uint32_t p = 0; p < b->places; p++)
-		if (before->w[p / 64] >> p % 64 & 1)
-			set_join(&b->follow[p], after);
+	for (uint32_t i = 0; i < WORDS_MAX; i++)
+		for (uint64_t left = before->w[i]; left; left &= left - 1)
+			set_join(&b->follow[i * 64 + (uint32_t)__builtin_ctzll(left)], after);
 }
 
 static struct part join(struct builder *b, const struct part *x, const struct part *y)
@@ -549,6 +549,9 @@ int expr_pattern_new(const char *text, size_t len, unsigned int flags, struct pa
 	ret = build(whole, len + 2, flags, out, err);
 	if (ret == -EBADMSG && err && err->pos > 0)
 		err->pos--;
+	/* The $ may have been part of it: [a-$ */
+	if (ret == -EBADMSG && err && err->pos > (int)len)
+		err->pos = (int)len;
 	free(whole);
 	return ret;
 }
