@@ -188,12 +188,27 @@ static int read_header_info(struct dat *dat, struct err *err)
 	return 0;
 }
 
+/* A file that does not tell has as many CPUs as its tables need. */
+static void count_cpus(struct dat *dat)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < dat->nr_buffers; i++)
+		for (uint32_t c = 0; c < dat->buffers[i].nr_cpus; c++)
+			if ((uint32_t)dat->buffers[i].cpus[c].cpu >= nr)
+				nr = (uint32_t)dat->buffers[i].cpus[c].cpu + 1;
+	if (!dat->info.nr_cpus)
+		dat->info.nr_cpus = nr;
+}
+
 static int read_body(struct dat *dat, uint64_t at, struct err *err)
 {
 	int r = dat->info.version == 7 ? dat_open_v7(dat, at, err) : dat_open_v6(dat, at, err);
 
-	if (!r)
+	if (!r) {
+		count_cpus(dat);
 		r = read_header_info(dat, err);
+	}
 	if (!r)
 		r = dat_index_events(dat, err);
 	if (!r)
