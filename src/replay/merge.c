@@ -109,7 +109,8 @@ bool part_next(struct replay_part *part, struct replay_record *out)
 {
 	struct cursor *c;
 
-	if (part->moved) {
+	/* Those who come again after the end find it once more. */
+	if (part->moved && part->nr_heap) {
 		c = &part->lanes[part->heap[0]].at;
 		cursor_next(c);
 		if (!c->has || c->key > part->end || c->key > part->replay->to)
