@@ -40,11 +40,17 @@ static void fill(const struct report *report, struct report_entry *entry,
 	if (!format)
 		return;
 	entry->raw = report->raw || matches(report->raw_events, format);
+	/* What libtraceevent cannot print, but we can, is only left so where all is to be the same. */
+	entry->flags = report->decode;
+	if (!report->old_layout && !format->tep && format->prog)
+		entry->flags &= ~(unsigned int)DECODE_TEP;
 	if (!entry->raw && !matches(report->plain_events, format))
 		entry->plugin = decode_plugins_find(report->plugins, format);
 	entry->carries = entry->plugin && decode_plugin_carries(entry->plugin);
 	entry->migrate_disable = decode_format_find(format, "common_migrate_disable");
 	entry->lock_depth = decode_format_find(format, "common_lock_depth");
+	entry->pid = decode_format_find(format, "pid");
+	entry->next_pid = decode_format_find(format, "next_pid");
 }
 
 static struct report_entry *make(const struct report *report, struct report_file *file,

@@ -59,6 +59,9 @@ struct dat_buffer {
 	uint32_t page_size;
 	uint32_t nr_cpus;	/* in cpus, which are in rising order; those without data may be missing */
 	const struct dat_cpu *cpus;
+	/* All CPUs as the file lists them, those without data, too; nothing is put right here. */
+	uint32_t nr_table;
+	const struct dat_cpu *table;
 	bool packed;
 	bool is_text;		/* what a latency tracer left: text, at cpus[0] */
 	uint64_t section;	/* offset of its section (7) or of its table (6) */

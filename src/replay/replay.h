@@ -100,6 +100,9 @@ bool replay_peek(const struct replay_record *rec, struct replay_record *out);
 /* That one will not come. */
 void replay_take(const struct replay_record *rec);
 
+/* Whether its time is before that of a record before it on its CPU, and which. */
+bool replay_went_back(const struct replay_record *rec, uint64_t *before);
+
 /* What the trace has told of tasks up to this record. NULL: nothing. */
 const char *replay_comm(const struct replay_record *rec, int pid);
 /* Keeps a task's name from this record on, unless it has one. Only from `pass`, see below. */
