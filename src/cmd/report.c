@@ -409,10 +409,6 @@ static int set_times(struct report *report, const struct opts *opts)
 	return r;
 }
 
-struct world {
-	struct dat *dat;
-};
-
 static void world_name(void *arg, size_t i, const char **system, const char **name)
 {
 	dat_event_name(arg, i, system, name, NULL);
@@ -455,6 +451,23 @@ static int add_filters(struct report *report, const struct opts *opts)
 			if (!file || report->nr_files == 1 || file == &report->files[f])
 				r = add_filter(report, &report->files[f], negate, item->value);
 	}
+	return r;
+}
+
+/* -T: what was understood. */
+static int show_filters(const struct report *report, struct err *err)
+{
+	struct buf out = BUF_INIT;
+	int r;
+
+	for (size_t i = 0; i < report->nr_files; i++) {
+		if (report->files[i].filter)
+			filter_describe(report->files[i].filter, &out);
+		if (report->files[i].filter_out)
+			filter_describe(report->files[i].filter_out, &out);
+	}
+	r = out.len ? cmd_put(out.data, out.len, err) : 0;
+	buf_fini(&out);
 	return r;
 }
 
@@ -514,7 +527,9 @@ static int align(struct report *report)
 static int set_range(struct report *report, const struct opts *opts)
 {
 	const char *from = opts_value(opts, "from"), *to = opts_value(opts, "to");
+	const char *tail = opts_value(opts, "tail");
 	uint64_t time;
+	int64_t n;
 	int r = 0;
 
 	if (to) {
@@ -526,6 +541,11 @@ static int set_range(struct report *report, const struct opts *opts)
 		r = parse_time(report, "from", from, &time);
 		if (!r)
 			r = replay_seek(report->replay, time, &report->err);
+	}
+	if (!r && tail) {
+		r = parse_number(report, "tail", tail, &n);
+		if (!r)
+			r = report_tail(report, n > 0 ? (uint64_t)n : 0);
 	}
 	return r;
 }
@@ -552,7 +572,9 @@ static int put_heads(struct report *report)
 	struct buf out = BUF_INIT;
 	int r;
 
-	if (report->form != REPORT_TEXT)
+	if (report->form == REPORT_CSV)
+		return pager_put(&report->pager, report_csv_head, strlen(report_csv_head));
+	if (report->form == REPORT_JSON)
 		return 0;
 	for (size_t i = 0; i < report->nr_files; i++) {
 		const struct report_file *file = &report->files[i];
@@ -618,6 +640,17 @@ static int print(struct report *report, const struct opts *opts)
 	return r;
 }
 
+static int show_records(struct report *report, const struct opts *opts)
+{
+	int r = add_lanes(report);
+
+	if (!r && opts_value(opts, "align-ts"))
+		r = align(report);
+	if (!r)
+		r = set_range(report, opts);
+	return r ? r : print(report, opts);
+}
+
 static void fini(struct report *report)
 {
 	replay_free(report->replay);
@@ -661,15 +694,12 @@ static int run(const struct opts *opts)
 	if (!r)
 		r = add_filters(&report, opts);
 	if (!r)
-		r = add_lanes(&report);
-	if (!r && opts_value(opts, "align-ts"))
-		r = align(&report);
-	if (!r)
-		r = set_range(&report, opts);
-	if (!r)
-		r = print(&report, opts);
+		r = opts_value(opts, "test-filters") ? show_filters(&report, &report.err) :
+						       show_records(&report, opts);
 	fini(&report);
-	return r ? cmd_fail(&report.err) : CMD_DONE;
+	if (r)
+		return cmd_fail(&report.err);
+	return report.went_back ? CMD_FAILED : CMD_DONE;
 }
 
 const struct cmd cmd_report = {

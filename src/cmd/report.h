@@ -4,6 +4,7 @@
  *   report.c		the command line, and what is done with it
  *   report_entry.c	what is known of an event: found once, then used for each of its records
  *   report_line.c	a record: whether it is wanted, and its text
+ *   report_rows.c	or its row of JSON or CSV
  *   report_tail.c	--tail: where the last records begin
  *   report_info.c	those options that print what the file says, and no records
  */
@@ -31,6 +32,7 @@ struct report_entry {
 	const struct decode_format *format;	/* NULL: not known */
 	const struct decode_plugin *plugin;	/* NULL: none, or not wanted */
 	const struct decode_field *migrate_disable, *lock_depth;
+	const struct decode_field *pid, *next_pid;	/* of tasks that the event is about */
 	bool raw;				/* as fields */
 	bool carries;
 	size_t name_len;
@@ -63,6 +65,7 @@ struct report {
 	bool raw;			/* -R */
 	bool no_irqs, no_softirqs;	/* -I, -S */
 	bool boundary, ts_check, quiet;
+	bool went_back;			/* what ts_check found */
 	regex_t *raw_events, *plain_events;	/* -r, -n */
 	const int *pids;
 	size_t nr_pids;
@@ -95,6 +98,15 @@ extern const struct replay_job report_job;
 struct report_own;
 struct report_own *report_own_new(struct report *report);
 void report_own_free(struct report_own *own);
+/* report_rows.c: `text` is what stands behind the columns; of use for CSV only. */
+extern const char report_csv_head[];
+void report_row(const struct report *report, const struct report_file *file,
+		const struct replay_record *rec, const struct report_entry *entry,
+		const struct decode_ctx *ctx, const struct buf *text, struct buf *out);
+
+/* report_tail.c: has the replay begin so that `n` records that are wanted come. */
+int report_tail(struct report *report, uint64_t n);
+
 bool report_wanted(struct report *report, struct report_own *own, const struct replay_record *rec,
 		   const struct report_entry *entry);
 

@@ -45,6 +45,8 @@ static void fill(const struct report *report, struct report_entry *entry,
 	entry->carries = entry->plugin && decode_plugin_carries(entry->plugin);
 	entry->migrate_disable = decode_format_find(format, "common_migrate_disable");
 	entry->lock_depth = decode_format_find(format, "common_lock_depth");
+	entry->pid = decode_format_find(format, "pid");
+	entry->next_pid = decode_format_find(format, "next_pid");
 }
 
 static struct report_entry *make(const struct report *report, struct report_file *file,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/cmd.h"
 #include "cmd/report.h"
 #include "decode/page.h"
 #include "report/json.h"
@@ -91,12 +92,21 @@ void report_own_free(struct report_own *own)
 	free(own);
 }
 
-static bool named(const struct report *report, struct report_own *own, int pid)
+static bool is_pid(const struct report_entry *entry, const struct decode_field *field,
+		   const struct replay_record *rec, int pid)
+{
+	return field && (int)decode_field_int(entry->format, field, rec->data, rec->len) == pid;
+}
+
+/* By a task or about it: as trace-cmd has it, what wakes a task or switches to it is about it. */
+static bool named(const struct report *report, struct report_own *own,
+		  const struct report_entry *entry, int pid)
 {
 	const char *comm = report->nr_comms ? own_comm(own, pid) : NULL;
 
 	for (size_t i = 0; i < report->nr_pids; i++)
-		if (report->pids[i] == pid)
+		if (report->pids[i] == pid || is_pid(entry, entry->pid, own->rec, report->pids[i]) ||
+		    is_pid(entry, entry->next_pid, own->rec, report->pids[i]))
 			return true;
 	if (!comm)
 		comm = pid ? "<...>" : "<idle>";
@@ -133,7 +143,7 @@ bool report_wanted(struct report *report, struct report_own *own, const struct r
 		return false;
 	if (!by_task && !file->filter)
 		return true;
-	return (by_task && named(report, own, head.pid)) || filtered(file->filter, own, rec, entry);
+	return (by_task && named(report, own, entry, head.pid)) || filtered(file->filter, own, rec, entry);
 }
 
 static bool next_moment(void *arg, struct decode_moment *out)
@@ -230,7 +240,7 @@ static void put_columns(struct report *report, struct report_own *own,
 	decode_record_head(&entry->format->abi, rec->data, rec->len, &row.head);
 	row.comm = own_comm(own, row.head.pid);
 	if (flags & TRACECMD_DIFF) {
-		uint64_t shown = tracecmd_shown(rec->ts, flags);
+		uint64_t shown = tracecmd_shown(rec->ts, flags & ~TRACECMD_TICKS);
 
 		row.diff = (int64_t)(shown - report->last);
 		report->last = shown;
@@ -272,6 +282,28 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 	put_columns(report, own, file, rec, entry, out);
 	put_info(own, rec, entry, out);
 	buf_putc(out, '\n');
+}
+
+static void put_row(struct report *report, struct report_own *own, struct report_file *file,
+		    const struct replay_record *rec, const struct report_entry *entry,
+		    struct buf *out)
+{
+	buf_reset(&own->text);
+	if (report->form == REPORT_CSV && entry->format)
+		put_info(own, rec, entry, &own->text);
+	report_row(report, file, rec, entry, &own->ctx, &own->text, out);
+}
+
+/* Within a CPU times do not go back, unless the clock or the file is broken. */
+static void check_time(struct report *report, const struct replay_record *rec)
+{
+	uint64_t before;
+
+	if (!replay_went_back(rec, &before))
+		return;
+	cmd_say("CPU %d: time went back from %" PRIu64 " to %" PRIu64, rec->lane->cpu, before,
+		rec->ts);
+	report->went_back = true;
 }
 
 static void *begin(void *arg)
@@ -317,9 +349,18 @@ static void record(void *arg, void *mine, const struct replay_record *rec, struc
 	if (!entry)
 		return;
 	own->rec = rec;
+	if (report->ts_check)
+		check_time(report, rec);
 	if (!report_wanted(report, own, rec, entry))
 		return;
-	put_line(report, own, file, rec, entry, out);
+	if (report->skip) {
+		report->skip--;
+		return;
+	}
+	if (report->form == REPORT_TEXT)
+		put_line(report, own, file, rec, entry, out);
+	else
+		put_row(report, own, file, rec, entry, out);
 }
 
 static int put(void *arg, const char *bytes, size_t len)

@@ -271,6 +271,23 @@ uint64_t dat_lane_blocks(const struct dat_lane *lane)
 				      (lane->cpu.size + lane->window - 1) / lane->window;
 }
 
+int dat_lane_length(struct dat_lane *lane, uint64_t *bytes, struct err *err)
+{
+	uint32_t packed, len;
+	uint64_t at = lane->cpu.offset + 4;
+	int r;
+
+	*bytes = lane->buffer->packed ? 0 : lane->cpu.size;
+	for (uint64_t i = 0; i < lane->nr_chunks; i++) {
+		r = chunk_head(lane, at, &packed, &len, err);
+		if (r)
+			return r;
+		at += CHUNK_HEAD + packed;
+		*bytes += len;
+	}
+	return 0;
+}
+
 int dat_lane_seek(struct dat_lane *lane, bool (*later)(void *arg, uint64_t time), void *arg,
 		  uint64_t *number, struct err *err)
 {

@@ -134,6 +134,14 @@ int dat_add_buffer(struct dat *dat, struct dat_buffer *buffer, struct err *err)
 	return 0;
 }
 
+void dat_free_buffer(struct dat_buffer *buffer)
+{
+	free((void *)buffer->name);
+	free((void *)buffer->clock);
+	free((void *)buffer->cpus);
+	free((void *)buffer->table);
+}
+
 /* "field: T commit; offset:8; size:8;": how long the kernel's long is. */
 static uint8_t commit_size(const char *text, size_t len)
 {
@@ -232,11 +240,8 @@ void dat_close(struct dat *dat)
 	dat_free_tasks(dat);
 	dat_free_maps(dat);
 	dat_free_options(dat);
-	for (size_t i = 0; i < dat->nr_buffers; i++) {
-		free((void *)dat->buffers[i].name);
-		free((void *)dat->buffers[i].clock);
-		free((void *)dat->buffers[i].cpus);
-	}
+	for (size_t i = 0; i < dat->nr_buffers; i++)
+		dat_free_buffer(&dat->buffers[i]);
 	free(dat->buffers);
 	for (size_t i = 0; i < dat->nr_warnings; i++)
 		free(dat->warnings[i]);

@@ -74,6 +74,11 @@ void pack_close(struct pack *pack)
 	free(pack);
 }
 
+const char *pack_called(const struct pack *pack)
+{
+	return pack->codec->name;
+}
+
 const char *pack_version(const struct pack *pack)
 {
 	return pack->codec->version();

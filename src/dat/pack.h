@@ -18,7 +18,8 @@ struct pack;	/* one compressor's state: not for two threads at once */
 int pack_open(struct pack **out, const char *name, struct err *err);
 void pack_close(struct pack *pack);
 
-/* What a file names beside the compressor: the library's version, "1.5.4". */
+/* What a file names: the compressor, and its library's version, "1.5.4". */
+const char *pack_called(const struct pack *pack);
 const char *pack_version(const struct pack *pack);
 
 /* Bytes that `len` of them may become at most. */

@@ -2,7 +2,8 @@
  * dat/zstd: the one file that calls libzstd.
  *
  * Each piece is a frame of its own. Frames that others wrote need not say how much is in them: they
- * are expanded into the caller's room in one go, which needs no window and ends where the room does.
+ * are expanded into the caller's room in one go, which needs no window and ends where the room
+ * does.
  */
 #include <errno.h>
 #include <stdlib.h>

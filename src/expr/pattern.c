@@ -291,11 +291,11 @@ static struct part escaped(struct builder *b)
 		return fail(b, "references back are not known here");
 	if (c && strchr("bB<>", c))
 		return fail(b, "word boundaries are not known here");
+	if (c == '`' || c == '\'')
+		return fail(b, "the begin and the end of a text are written ^ and $");
 	b->p += 2;
 	if (c && strchr("wWsS", c))
 		return word_or_space(b, c);
-	if (c == '`' || c == '\'')
-		return place_of_symbol(b, c == '`' ? SYM_BEGIN : SYM_END);
 	return place_of_char(b, c);
 }
 

@@ -107,6 +107,7 @@ struct replay {
 	bool begun;
 	uint64_t cut_to;		/* last key of the last part */
 	struct replay_part *part;	/* of replay_next() */
+	const struct replay_job *job;	/* the same; NULL: nothing is passed */
 };
 
 struct part_lane {

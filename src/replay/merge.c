@@ -142,6 +142,14 @@ void replay_take(const struct replay_record *rec)
 	((struct cursor *)rec->cursor)->skip = true;
 }
 
+bool replay_went_back(const struct replay_record *rec, uint64_t *before)
+{
+	const struct cursor *c = rec->cursor;
+
+	*before = c->key;
+	return c->ts < c->key;
+}
+
 /* The feed's own records have no part. */
 struct decode_carry *replay_carry(const struct replay_record *rec)
 {

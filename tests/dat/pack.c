@@ -44,7 +44,7 @@ static void round_trip(struct pack *pack, size_t len)
 	if (len > 1) {
 		CHECK(pack_expand(pack, packed, (size_t)n, again, len - 1) == -E2BIG,
 		      "%zu bytes fit into fewer", len);
-		CHECK(again[len] == 0xee, "%zu bytes: more was written than there was room for", len);
+		CHECK(again[len] == 0xee, "%zu bytes: more was written than fits", len);
 	}
 	CHECK(pack_shrink(pack, plain, len, packed, (size_t)n - 1) == -E2BIG,
 	      "%zu bytes shrank into less than they need", len);
