@@ -11,11 +11,14 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/report_info.h"
+#include "dat/block.h"
 #include "decode/page.h"
 
 #define USUAL_FILE "trace.dat"
 #define JOBS_MAX 64
 #define CPU_MAX 65536
+#define TEXT_WINDOW 65536
 
 static const struct opt report_opts[] = {
 	{ 'i', "input", "FILE", "the trace file, trace.dat if none is named; several are merged by time" },
@@ -298,6 +301,7 @@ static int parse_all(struct report *report, const struct opts *opts)
 	}
 	if (!report->old_layout)
 		report->columns |= TRACECMD_FLAGS;
+	report->decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0);
 	return r;
 }
 
@@ -566,7 +570,47 @@ static unsigned int jobs(const struct report *report, const struct opts *opts)
 	return n < 1 || report->nr_comms ? 1 : n > JOBS_MAX ? JOBS_MAX : (unsigned int)n;
 }
 
-/* The lines before the first event: how many CPUs, and what latency tracers left. */
+static void put_cpus(const struct report *report, const struct report_file *file, struct buf *out)
+{
+	if (report->nr_files > 1)
+		buf_printf(out, "%*s: ", (int)file->prefix, file->base);
+	buf_printf(out, "cpus=%u\n", dat_info(file->dat)->nr_cpus);
+}
+
+static int put_text(struct report *report, struct dat_lane *lane)
+{
+	struct dat_block *block;
+	int r = 0;
+
+	for (uint64_t i = 0; !r; i++) {
+		r = dat_lane_fetch(lane, i, &block, &report->err);
+		if (r != 1)
+			break;
+		r = pager_put(&report->pager, block->data, block->len);
+		dat_block_drop(block);
+	}
+	return r ? r : pager_put(&report->pager, "\n", 1);
+}
+
+/* What latency tracers left is text already. */
+static int put_texts(struct report *report, const struct report_file *file)
+{
+	const struct dat_buffer *buffer;
+	struct dat_lane *lane;
+	int r = 0;
+
+	for (size_t i = 0; !r && (buffer = dat_buffer(file->dat, i)); i++) {
+		if (!buffer->is_text)
+			continue;
+		r = dat_lane_open(&lane, file->dat, buffer, 0, TEXT_WINDOW, &report->err);
+		if (!r)
+			r = put_text(report, lane);
+		dat_lane_close(lane);
+	}
+	return r;
+}
+
+/* The lines before the first event. */
 static int put_heads(struct report *report)
 {
 	struct buf out = BUF_INIT;
@@ -576,15 +620,12 @@ static int put_heads(struct report *report)
 		return pager_put(&report->pager, report_csv_head, strlen(report_csv_head));
 	if (report->form == REPORT_JSON)
 		return 0;
-	for (size_t i = 0; i < report->nr_files; i++) {
-		const struct report_file *file = &report->files[i];
-
-		if (report->nr_files > 1)
-			buf_printf(&out, "%*s: ", (int)file->prefix, file->base);
-		buf_printf(&out, "cpus=%u\n", dat_info(file->dat)->nr_cpus);
-	}
+	for (size_t i = 0; i < report->nr_files; i++)
+		put_cpus(report, &report->files[i], &out);
 	r = pager_put(&report->pager, out.data, out.len);
 	buf_fini(&out);
+	for (size_t i = 0; i < report->nr_files && !r; i++)
+		r = put_texts(report, &report->files[i]);
 	return r;
 }
 
@@ -640,6 +681,71 @@ static int print(struct report *report, const struct opts *opts)
 	return r;
 }
 
+/* Those that tell something of a file: 1 and its text, 0 if none was asked for. */
+static int file_info(struct report *report, const struct report_file *file, const struct opts *opts,
+		     struct buf *out)
+{
+	struct dat *dat = file->dat;
+	struct report_info_cpus cpus = { .first = opts_value(opts, "first-event"),
+					 .last = opts_value(opts, "last-event"),
+					 .flags = report->columns | (file->ticks ? TRACECMD_TICKS : 0),
+					 .times = file->times };
+
+	if (opts_value(opts, "endian"))
+		report_info_endian(dat, out);
+	else if (opts_value(opts, "page-size"))
+		report_info_page_size(dat, out);
+	else if (opts_value(opts, "functions"))
+		report_info_functions(dat, out);
+	else if (opts_value(opts, "printks"))
+		report_info_printks(dat, out);
+	else if (opts_value(opts, "event-names"))
+		return report_info_events(dat, out) ? -ENOMEM : 1;
+	else if (opts_value(opts, "events") || opts_value(opts, "event"))
+		return report_info_formats(dat, opts_value(opts, "event"), out, &report->err) ? -1 : 1;
+	else if (opts_value(opts, "check-events"))
+		report->bad_events += report_info_check(dat, out);
+	else if (opts_value(opts, "cpus") || cpus.first || cpus.last)
+		return report_info_cpus(dat, &cpus, out, &report->err) ? -1 : 1;
+	else
+		return 0;
+	return 1;
+}
+
+/* And those for which trace-cmd has the number of CPUs first. */
+static int headed_info(struct report *report, const struct report_file *file,
+		       const struct opts *opts, struct buf *out)
+{
+	bool stat = opts_value(opts, "stat"), uname = opts_value(opts, "uname");
+
+	if (!stat && !uname && !opts_value(opts, "version"))
+		return 0;
+	put_cpus(report, file, out);
+	if (uname)
+		report_info_uname(file->dat, out);
+	if (uname || opts_value(opts, "version"))
+		report_info_version(file->dat, out);
+	return stat && report_info_stat(file->dat, out, &report->err) ? -1 : 1;
+}
+
+/* 1: this was all that was asked for. */
+static int show_info(struct report *report, const struct opts *opts)
+{
+	struct buf out = BUF_INIT;
+	int r = 0, any = 0;
+
+	for (size_t i = 0; i < report->nr_files && r >= 0; i++) {
+		r = file_info(report, &report->files[i], opts, &out);
+		if (!r)
+			r = headed_info(report, &report->files[i], opts, &out);
+		any |= r == 1;
+	}
+	if (r >= 0 && out.len)
+		r = pager_show(opts, &out, &report->err);
+	buf_fini(&out);
+	return r < 0 ? r : any;
+}
+
 static int show_records(struct report *report, const struct opts *opts)
 {
 	int r = add_lanes(report);
@@ -693,13 +799,14 @@ static int run(const struct opts *opts)
 		r = set_plugins(&report, opts);
 	if (!r)
 		r = add_filters(&report, opts);
-	if (!r)
-		r = opts_value(opts, "test-filters") ? show_filters(&report, &report.err) :
-						       show_records(&report, opts);
+	if (!r && opts_value(opts, "test-filters"))
+		r = show_filters(&report, &report.err);
+	else if (!r && !(r = show_info(&report, opts)))
+		r = show_records(&report, opts);
 	fini(&report);
-	if (r)
+	if (r < 0)
 		return cmd_fail(&report.err);
-	return report.went_back ? CMD_FAILED : CMD_DONE;
+	return report.went_back || report.bad_events ? CMD_FAILED : CMD_DONE;
 }
 
 const struct cmd cmd_report = {

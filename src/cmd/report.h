@@ -33,6 +33,7 @@ struct report_entry {
 	const struct decode_plugin *plugin;	/* NULL: none, or not wanted */
 	const struct decode_field *migrate_disable, *lock_depth;
 	const struct decode_field *pid, *next_pid;	/* of tasks that the event is about */
+	unsigned int flags;			/* DECODE_* */
 	bool raw;				/* as fields */
 	bool carries;
 	size_t name_len;
@@ -66,6 +67,7 @@ struct report {
 	bool no_irqs, no_softirqs;	/* -I, -S */
 	bool boundary, ts_check, quiet;
 	bool went_back;			/* what ts_check found */
+	size_t bad_events;		/* what --check-events found */
 	regex_t *raw_events, *plain_events;	/* -r, -n */
 	const int *pids;
 	size_t nr_pids;

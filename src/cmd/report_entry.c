@@ -40,6 +40,10 @@ static void fill(const struct report *report, struct report_entry *entry,
 	if (!format)
 		return;
 	entry->raw = report->raw || matches(report->raw_events, format);
+	/* What libtraceevent cannot print, but we can, is only left so where all is to be the same. */
+	entry->flags = report->decode;
+	if (!report->old_layout && !format->tep && format->prog)
+		entry->flags &= ~(unsigned int)DECODE_TEP;
 	if (!entry->raw && !matches(report->plain_events, format))
 		entry->plugin = decode_plugins_find(report->plugins, format);
 	entry->carries = entry->plugin && decode_plugin_carries(entry->plugin);

@@ -188,6 +188,7 @@ static void put_info(struct report_own *own, const struct replay_record *rec,
 {
 	struct decode_moment m;
 
+	own->ctx.flags = entry->flags;
 	if (entry->raw) {
 		decode_print_fields(entry->format, rec->data, rec->len, &own->ctx, out);
 		return;
