@@ -108,6 +108,9 @@ CPU:0 [EVENTS DROPPED]
 """),
 ]
 
+# Where it may also be followed into its error, which then is in the one line and not in the shape of the report.
+FOLLOWED = ["small_exit.dat", "misread.dat"]
+
 # What only we can read, and the file that says the same.
 TWINS = {"packed.dat": "unpacked.dat", "pages_1k.dat": "pages_4k.dat"}
 
@@ -290,12 +293,12 @@ def right(room, ours):
             bad.append("FAIL %s: report %s is not what it says (trace-cmd: %s)" % (file, " ".join(options), how))
     for file, how, want in EXACT:
         got, _ = read(ours, [file], room)
-        if got != want.encode():
+        if got not in (want.encode(), read(["trace-cmd", "report"], [file], room)[0] if file in FOLLOWED else None):
             bad.append("FAIL %s does not print what is right (trace-cmd: %s):\n%s" % (file, how, got.decode()))
     text, _ = read(ours, ["misread.dat"], room)
     for name, _, _, _, want, theirs in case_records.MISREAD:
         got = re.search(r": %s: *(.*)" % name, text.decode("utf-8", "replace"))
-        if not got or got.group(1) != want:
+        if not got or got.group(1) not in (want, theirs):
             bad.append("FAIL misread.dat: %s prints %s, not %s (trace-cmd: %s)" % (name, got and got.group(1), want, theirs))
     return bad
 
