@@ -22,6 +22,7 @@
 #include "decode/plugin.h"
 #include "expr/filter.h"
 #include "replay/replay.h"
+#include "report/tracecmd.h"
 #include "ringside/dat.h"
 
 #define READER_IDS 65536
@@ -102,6 +103,7 @@ struct reader_texts {
 };
 
 struct ringside_dat_records {
+	struct tracecmd_memory columns;
 	struct err err;
 	struct reader_file *files;
 	size_t nr_files;

@@ -119,7 +119,8 @@ static void print_trace_cmd_line(const struct ringside_dat_record *record, struc
 		tracecmd_name(&name, record->entry->format->name);
 	row.name = name.len ? name.data : "";
 	row.name_len = name.len;
-	tracecmd_columns(out, &row, TRACECMD_FLAGS | (record->file->ticks ? TRACECMD_TICKS : 0));
+	tracecmd_columns(out, &row, TRACECMD_FLAGS | (record->file->ticks ? TRACECMD_TICKS : 0),
+			 &record->records->columns);
 	if (!text || buf_failed(&name))
 		out->failed = true;
 	else
