@@ -305,11 +305,14 @@ static int parse_all(struct report *report, const struct opts *opts)
 	return r;
 }
 
-static bool counts_ns(const char *clock)
+/* trace-cmd does not know that `boot` does. */
+static bool counts_ns(const struct report *report, const char *clock)
 {
 	static const char *const known[] = { "local", "global", "uptime", "perf", "mono", "mono_raw",
-					     "boot", "tai", "tsc2nsec" };
+					     "tai", "tsc2nsec" };
 
+	if (!strcmp(clock, "boot"))
+		return !report->old_layout;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(clock, known[i]))
 			return true;
@@ -317,7 +320,7 @@ static bool counts_ns(const char *clock)
 }
 
 /* Times that are no nanoseconds are printed as they are. */
-static bool shows_ticks(const struct report_file *file)
+static bool shows_ticks(const struct report *report, const struct report_file *file)
 {
 	const struct dat_info *info = dat_info(file->dat);
 	const struct dat_buffer *top = dat_buffer(file->dat, 0);
@@ -327,7 +330,7 @@ static bool shows_ticks(const struct report_file *file)
 		clock = top->clock;
 	if (file->times.raw)
 		return true;
-	return clock && !counts_ns(clock) && !file->times.hz && !info->tsc2nsec.is_set;
+	return clock && !counts_ns(report, clock) && !file->times.hz && !info->tsc2nsec.is_set;
 }
 
 static void measure_prefix(struct report_file *file)
@@ -408,7 +411,7 @@ static int set_times(struct report *report, const struct opts *opts)
 		file->times.raw = opts_value(opts, "raw-ts") != NULL;
 		file->times.no_date = opts_value(opts, "nodate") != NULL;
 		file->times.shift = true;
-		file->ticks = shows_ticks(file);
+		file->ticks = shows_ticks(report, file);
 	}
 	return r;
 }

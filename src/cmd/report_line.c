@@ -245,7 +245,8 @@ static void put_columns(struct report *report, struct report_own *own,
 
 		row.diff = (int64_t)(shown - report->last);
 		report->last = shown;
-		report->has_last = true;
+		/* To trace-cmd a time of 0 is none. */
+		report->has_last = shown || !report->old_layout;
 	}
 	tracecmd_columns(out, &row, flags, &own->columns);
 }
@@ -282,7 +283,9 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 	}
 	put_columns(report, own, file, rec, entry, out);
 	put_info(own, rec, entry, out);
-	buf_putc(out, '\n');
+	/* A line break that a text brings along is the line's. */
+	if (!out->len || out->data[out->len - 1] != '\n')
+		buf_putc(out, '\n');
 }
 
 static void put_row(struct report *report, struct report_own *own, struct report_file *file,

@@ -213,9 +213,10 @@ static int read_body(struct dat *dat, uint64_t at, struct err *err)
 		r = dat_index_events(dat, err);
 	if (!r)
 		r = dat_read_tasks(dat, err);
-	if (!r)
-		dat_apply_options(dat);
-	return r;
+	if (r)
+		return r;
+	dat_apply_options(dat);
+	return 0;
 }
 
 int dat_open(struct dat **out, const char *path, struct err *err)
