@@ -11,10 +11,14 @@
 #include "dat/dat.h"
 #include "dat/pack.h"
 
-/* No section unpacks to more, no matter what it claims. */
-#define DAT_SECTION_MAX ((size_t)128 << 20)
-/* Nor does a chunk of pages. */
-#define DAT_CHUNK_MAX ((size_t)16 << 20)
+/* No section is longer or unpacks to more, no matter what it claims; some not even to that. */
+#define DAT_SECTION_MAX ((size_t)64 << 20)
+#define DAT_HEADERS_MAX ((size_t)1 << 20)
+#define DAT_LIST_MAX ((size_t)16 << 20)	/* ftrace's formats, tasks, printk's texts, all options */
+/* Nor does a chunk of pages, unless its pages are large. */
+#define DAT_CHUNK_MAX ((uint32_t)16 << 20)
+/* All blocks of a file together: thousands of CPUs need that much. */
+#define DAT_HELD_MAX ((size_t)1 << 30)
 #define DAT_PAGE_MAX ((uint32_t)16 << 20)
 #define DAT_WARNINGS_MAX 64
 #define DAT_OPTIONS_MAX 65536
@@ -47,6 +51,7 @@ struct dat {
 	size_t nr_options, cap_options;
 	struct dat_buffer *buffers;
 	size_t nr_buffers;
+	_Atomic(size_t) *held;		/* bytes of blocks; readers of a file only hold it const */
 
 	struct event *events;
 	size_t nr_events, cap_events;
@@ -72,8 +77,9 @@ void dat_warn(struct dat *dat, const char *fmt, ...) __attribute__((format(print
 
 /* input.c: all of `len` bytes, or -EBADMSG with words. */
 int dat_read(const struct dat *dat, uint64_t at, void *to, size_t len, struct err *err);
-/* An empty span gives an empty part. `end` of the data is not to be read, but is a NUL if packed. */
-int dat_load(const struct dat *dat, const struct span *span, struct dat_part *out, struct err *err);
+/* An empty span gives an empty part. One of more than `max` bytes is refused. */
+int dat_load(const struct dat *dat, const struct span *span, size_t max, struct dat_part *out,
+	     struct err *err);
 /* The same, piece by piece, for what need not be in memory as a whole. */
 int dat_pieces(const struct dat *dat, const struct span *span,
 	       int (*put)(void *arg, const char *bytes, size_t len), void *arg, struct err *err);
@@ -89,6 +95,8 @@ struct scan {
 	const uint8_t *p, *end;
 	bool torn;
 };
+/* An empty part is torn from the beginning. */
+struct scan scan_part(const struct dat *dat, const struct dat_part *part);
 uint64_t scan_word(struct scan *s, uint32_t size);
 /* The NUL-terminated string here; "" when torn. */
 const char *scan_string(struct scan *s);

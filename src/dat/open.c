@@ -167,10 +167,10 @@ static int read_header_info(struct dat *dat, struct err *err)
 
 	if (!dat->parts[DAT_HEADER_INFO].is_there)
 		return dat_bad(dat, err, -EBADMSG, dat->info.size, "no header_page");
-	r = dat_load(dat, &dat->parts[DAT_HEADER_INFO], &dat->headers, err);
+	r = dat_load(dat, &dat->parts[DAT_HEADER_INFO], DAT_HEADERS_MAX, &dat->headers, err);
 	if (r)
 		return r;
-	s = (struct scan){ dat, dat->headers.data, dat->headers.data + dat->headers.len, false };
+	s = scan_part(dat, &dat->headers);
 	if (strcmp(scan_string(&s), "header_page"))
 		return dat_bad(dat, err, -EBADMSG, dat->parts[DAT_HEADER_INFO].offset,
 			       "header_page is wanted");
@@ -216,7 +216,8 @@ int dat_open(struct dat **out, const char *path, struct err *err)
 	dat->info.compressor = "none";
 	dat->info.compressor_version = "";
 	pthread_mutex_init(&dat->lock, NULL);
-	r = open_file(dat, path, err);
+	dat->held = calloc(1, sizeof(*dat->held));
+	r = dat->held ? open_file(dat, path, err) : err_set(err, -ENOMEM, "out of memory");
 	if (!r)
 		r = read_head(dat, &at, err);
 	if (!r)
@@ -249,6 +250,7 @@ void dat_close(struct dat *dat)
 	dat_part_close(&dat->ftrace_events);
 	dat_part_close(&dat->event_formats);
 	pthread_mutex_destroy(&dat->lock);
+	free(dat->held);
 	free(dat->head);
 	free(dat->path);
 	free(dat);
@@ -287,15 +289,25 @@ static int strip_length(const struct dat *dat, uint32_t word, struct dat_part *p
 		dat_part_close(part);
 		return dat_bad(dat, err, -EBADMSG, at, "a text longer than its section");
 	}
-	/* Mapped or not, the block's start is what is freed: so the text moves to the front. */
-	if (part->map) {
-		part->data += word;
-	} else {
-		memmove((uint8_t *)part->data, part->data + word, (size_t)len);
-		((uint8_t *)part->data)[len] = '\0';
-	}
+	/* The block's start is what is freed: so the text moves to the front. */
+	memmove((uint8_t *)part->data, part->data + word, (size_t)len);
+	((uint8_t *)part->data)[len] = '\0';
 	part->len = (size_t)len;
 	return 0;
+}
+
+static size_t longest(enum dat_id id)
+{
+	switch (id) {
+	case DAT_HEADER_INFO:
+		return DAT_HEADERS_MAX;
+	case DAT_FTRACE_EVENTS:
+	case DAT_PRINTK:
+	case DAT_CMDLINES:
+		return DAT_LIST_MAX;
+	default:
+		return DAT_SECTION_MAX;
+	}
 }
 
 int dat_part_open(const struct dat *dat, enum dat_id id, struct dat_part *out, struct err *err)
@@ -306,7 +318,7 @@ int dat_part_open(const struct dat *dat, enum dat_id id, struct dat_part *out, s
 	*out = (struct dat_part){ 0 };
 	if (!span->is_there)
 		return err_set(err, -ENOENT, "%s: there is no such section", dat->path);
-	r = dat_load(dat, span, out, err);
+	r = dat_load(dat, span, longest(id), out, err);
 	if (r || dat->info.version == 6)
 		return r;
 	if (id == DAT_KALLSYMS || id == DAT_PRINTK)

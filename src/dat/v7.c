@@ -48,10 +48,10 @@ static int one_options(struct dat *dat, uint64_t at, uint64_t *next, struct err 
 
 	*next = 0;
 	if (!r)
-		r = dat_load(dat, &span, &part, err);
+		r = dat_load(dat, &span, DAT_LIST_MAX, &part, err);
 	if (r)
 		return r;
-	s = (struct scan){ dat, part.data, part.data + part.len, false };
+	s = scan_part(dat, &part);
 	while (!r && s.p != s.end) {
 		uint16_t id = (uint16_t)scan_word(&s, 2);
 		uint32_t len = (uint32_t)scan_word(&s, 4);
