@@ -57,6 +57,10 @@ static int add_event(struct dat *dat, const char *system, const char *text, size
 		dat_warn(dat, "%s: %s: a format without a name and an ID", dat->path, system);
 		return 0;
 	}
+	if (dat->nr_events == DAT_EVENTS_MAX) {
+		dat_warn(dat, "%s: %s: more than %d formats", dat->path, system, DAT_EVENTS_MAX);
+		return 0;
+	}
 	if (dat->nr_events == dat->cap_events) {
 		more = realloc(dat->events, cap * sizeof(*more));
 		if (!more)

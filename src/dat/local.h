@@ -22,6 +22,10 @@
 #define DAT_PAGE_MAX ((uint32_t)16 << 20)
 #define DAT_WARNINGS_MAX 64
 #define DAT_OPTIONS_MAX 65536
+#define DAT_EVENTS_MAX 65536
+#define DAT_CPUS_MAX 16384	/* of a machine */
+#define DAT_LANES_MAX 65536	/* CPUs of all buffers together */
+#define DAT_BUFFERS_MAX 4096
 
 /* A part of the file: `packed` if it begins with its two sizes. */
 struct span {
@@ -48,9 +52,12 @@ struct dat {
 	size_t nr_warnings;
 
 	struct dat_option *options;
-	size_t nr_options, cap_options;
+	size_t nr_options, cap_options, option_bytes;
 	struct dat_buffer *buffers;
 	size_t nr_buffers;
+	size_t nr_lanes;
+	struct err no_buffer;		/* why the last one that was left out was */
+	uint64_t data_size;		/* of all lanes */
 	_Atomic(size_t) *held;		/* bytes of blocks; readers of a file only hold it const */
 
 	struct event *events;
@@ -109,6 +116,8 @@ int dat_open_v7(struct dat *dat, uint64_t at, struct err *err);
 /* options.c: keeps a copy of the value. */
 int dat_add_option(struct dat *dat, uint16_t id, const void *data, uint32_t len, uint64_t at,
 		   struct err *err);
+/* The number of CPUs, which may be told anew. */
+void dat_count_cpus(struct dat *dat);
 /* Out of the options: clock, times, names, guests. Warns of those that make no sense. */
 void dat_apply_options(struct dat *dat);
 void dat_free_options(struct dat *dat);

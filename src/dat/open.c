@@ -25,7 +25,8 @@ static int open_file(struct dat *dat, const char *path, struct err *err)
 	if (!dat->path)
 		return err_set(err, -ENOMEM, "out of memory");
 	dat->info.path = dat->path;
-	dat->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* A FIFO that nobody writes to is refused, too, and not waited for. */
+	dat->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (dat->fd < 0 || fstat(dat->fd, &st))
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
@@ -104,18 +105,53 @@ static int by_cpu(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-/* A file that was cut off keeps what lies before the cut. */
+/*
+ * A file that was cut off keeps what lies before the cut. No byte is the data of two CPUs: all
+ * together have no more than the file.
+ */
 static void cut_cpu(struct dat *dat, const struct dat_buffer *buffer, struct dat_cpu *cpu)
 {
 	uint64_t end = dat->info.size;
 
-	if (cpu->offset <= end && cpu->size <= end - cpu->offset)
-		return;
-	dat_warn(dat, "%s: %s%sCPU %d has %llu bytes at offset %llu, but the file ends at %llu",
-		 dat->path, buffer->name, *buffer->name ? ": " : "", cpu->cpu,
-		 (unsigned long long)cpu->size, (unsigned long long)cpu->offset,
-		 (unsigned long long)end);
-	cpu->size = cpu->offset < end ? end - cpu->offset : 0;
+	if (cpu->offset > end || cpu->size > end - cpu->offset) {
+		dat_warn(dat, "%s: %s%sCPU %d has %llu bytes at offset %llu, but the file ends at %llu",
+			 dat->path, buffer->name, *buffer->name ? ": " : "", cpu->cpu,
+			 (unsigned long long)cpu->size, (unsigned long long)cpu->offset,
+			 (unsigned long long)end);
+		cpu->offset = cpu->offset < end ? cpu->offset : end;
+		cpu->size = end - cpu->offset;
+	}
+	if (cpu->size > end - dat->data_size) {
+		dat_warn(dat, "%s: at offset %llu: %s%sthe data of CPU %d is that of others, too",
+			 dat->path, (unsigned long long)cpu->offset, buffer->name,
+			 *buffer->name ? ": " : "", cpu->cpu);
+		cpu->size = end - dat->data_size;
+	}
+	dat->data_size += cpu->size;
+}
+
+/* Those with numbers that no machine has are left out. */
+static int check_cpus(struct dat *dat, struct dat_buffer *buffer, struct dat_cpu *cpus,
+		      struct err *err)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < buffer->nr_cpus; i++) {
+		if (cpus[i].cpu < 0 || cpus[i].cpu >= DAT_CPUS_MAX) {
+			dat_warn(dat, "%s: at offset %llu: data of a CPU %d", dat->path,
+				 (unsigned long long)cpus[i].offset, cpus[i].cpu);
+			continue;
+		}
+		cpus[nr] = cpus[i];
+		cut_cpu(dat, buffer, &cpus[nr++]);
+	}
+	buffer->nr_cpus = nr;
+	dat->nr_lanes += nr;
+	if (dat->nr_lanes > DAT_LANES_MAX)
+		return dat_bad(dat, err, -EBADMSG, buffer->section,
+			       "more than %d CPUs in all buffers", DAT_LANES_MAX);
+	qsort(cpus, nr, sizeof(*cpus), by_cpu);
+	return 0;
 }
 
 int dat_add_buffer(struct dat *dat, struct dat_buffer *buffer, struct err *err)
@@ -123,13 +159,17 @@ int dat_add_buffer(struct dat *dat, struct dat_buffer *buffer, struct err *err)
 	struct dat_cpu *cpus = (struct dat_cpu *)buffer->cpus;
 	struct dat_buffer *more = realloc(dat->buffers,
 					  (dat->nr_buffers + 1) * sizeof(*dat->buffers));
+	int r;
 
 	if (!more)
 		return err_set(err, -ENOMEM, "out of memory");
 	dat->buffers = more;
-	for (uint32_t i = 0; i < buffer->nr_cpus; i++)
-		cut_cpu(dat, buffer, &cpus[i]);
-	qsort(cpus, buffer->nr_cpus, sizeof(*cpus), by_cpu);
+	if (dat->nr_buffers == DAT_BUFFERS_MAX)
+		return dat_bad(dat, err, -EBADMSG, buffer->section, "more than %d buffers",
+			       DAT_BUFFERS_MAX);
+	r = check_cpus(dat, buffer, cpus, err);
+	if (r)
+		return r;
 	dat->buffers[dat->nr_buffers++] = *buffer;
 	return 0;
 }

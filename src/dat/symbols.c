@@ -14,7 +14,7 @@
 #include "dat/local.h"
 
 #define LINE_MAX_LEN 1024
-#define SYMBOLS_MAX (16u << 20)
+#define SYMBOLS_MAX (2u << 20)
 
 struct symbol {
 	uint64_t addr;
