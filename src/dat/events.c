@@ -184,13 +184,16 @@ const struct decode_format *dat_event_format(struct dat *dat, size_t i, struct e
 	struct event *event = &dat->events[i];
 	struct decode_format *format = atomic_load_explicit(&event->format, memory_order_acquire);
 
-	if (format)
+	/* Whoever wants to know why has it parsed once more. */
+	if (format || (!err && atomic_load_explicit(&event->is_bad, memory_order_relaxed)))
 		return format;
 	pthread_mutex_lock(&dat->lock);
 	format = atomic_load(&event->format);
 	if (!format && !decode_format_parse(event->system, event->text, event->len, &dat->info.abi,
 					    &format, err))
 		atomic_store_explicit(&event->format, format, memory_order_release);
+	else if (!format)
+		atomic_store_explicit(&event->is_bad, true, memory_order_relaxed);
 	pthread_mutex_unlock(&dat->lock);
 	return format;
 }

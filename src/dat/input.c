@@ -14,6 +14,14 @@
 
 #define PIECE 65536
 
+/* What a file says is no command to a terminal. */
+static void tame(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			*text = '?';
+}
+
 int dat_bad(const struct dat *dat, struct err *err, int code, uint64_t at, const char *fmt, ...)
 {
 	char text[300];
@@ -22,6 +30,7 @@ int dat_bad(const struct dat *dat, struct err *err, int code, uint64_t at, const
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	tame(text);
 	return err_set(err, code, "%s: at offset %llu: %s", dat->path, (unsigned long long)at,
 		       text);
 }
@@ -36,6 +45,7 @@ void dat_warn(struct dat *dat, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	tame(text);
 	dat->warnings[dat->nr_warnings] = strdup(text);
 	if (dat->warnings[dat->nr_warnings])
 		dat->nr_warnings++;
@@ -106,6 +116,14 @@ static int packed_sizes(const struct dat *dat, const struct span *span, size_t m
 	return 0;
 }
 
+int dat_pack_open(const struct dat *dat, uint64_t at, struct pack **out, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r = pack_open(out, dat->info.compressor, &why);
+
+	return r ? dat_bad(dat, err, r, at, "%s", why.text) : 0;
+}
+
 static int unpack(const struct dat *dat, const struct span *span, size_t max,
 		  struct dat_part *out, struct err *err)
 {
@@ -119,7 +137,7 @@ static int unpack(const struct dat *dat, const struct span *span, size_t max,
 
 	r = packed_sizes(dat, span, max, &packed, &len, err);
 	if (!r)
-		r = pack_open(&pack, dat->info.compressor, err);
+		r = dat_pack_open(dat, span->offset, &pack, err);
 	if (r)
 		return r;
 	inner.size = packed;

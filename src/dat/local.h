@@ -39,6 +39,7 @@ struct event {
 	uint32_t len;
 	const char *text;
 	_Atomic(struct decode_format *) format;
+	_Atomic(bool) is_bad;		/* it was parsed, in vain */
 };
 
 struct dat {
@@ -90,6 +91,9 @@ int dat_load(const struct dat *dat, const struct span *span, size_t max, struct 
 /* The same, piece by piece, for what need not be in memory as a whole. */
 int dat_pieces(const struct dat *dat, const struct span *span,
 	       int (*put)(void *arg, const char *bytes, size_t len), void *arg, struct err *err);
+
+/* The file's compressor, for what lies at `at`. */
+int dat_pack_open(const struct dat *dat, uint64_t at, struct pack **out, struct err *err);
 
 static inline uint64_t dat_word(const struct dat *dat, const void *p, uint32_t size)
 {

@@ -173,6 +173,10 @@ static struct dat_symbols *read_symbols(struct dat *dat)
 	if (!s)
 		return NULL;
 	keep(s, "", 0);
+	if (buf_failed(&s->names)) {
+		free(s);
+		return NULL;
+	}
 	if (dat->kallsyms_path) {
 		r = read_path(dat->kallsyms_path, s);
 	} else {
