@@ -14,7 +14,7 @@
 #include "dat/local.h"
 
 #define LINE_MAX_LEN 1024
-#define SYMBOLS_MAX (16u << 20)
+#define SYMBOLS_MAX (2u << 20)
 
 struct symbol {
 	uint64_t addr;
@@ -174,6 +174,10 @@ static struct dat_symbols *read_symbols(struct dat *dat)
 	if (!s)
 		return NULL;
 	keep(s, "", 0);
+	if (buf_failed(&s->names)) {
+		free(s);
+		return NULL;
+	}
 	if (dat->kallsyms_path) {
 		r = read_path(dat->kallsyms_path, s);
 	} else {
