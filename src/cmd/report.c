@@ -12,6 +12,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/report_info.h"
+#include "cmd/report_wakeup.h"
 #include "dat/block.h"
 #include "decode/page.h"
 
@@ -671,6 +672,28 @@ static int put_records(struct report *report, const struct opts *opts)
 	return r;
 }
 
+/* The summaries of what adds up. */
+static int put_ends(struct report *report)
+{
+	struct buf out = BUF_INIT;
+	int r = 0;
+
+	if (report->wakeup)
+		report_wakeup_end(report->wakeup, &out);
+	if (out.len)
+		r = pager_put(&report->pager, out.data, out.len);
+	buf_fini(&out);
+	return r;
+}
+
+/* What adds up needs memory for it. */
+static int set_summaries(struct report *report, const struct opts *opts)
+{
+	if (opts_value(opts, "wakeup") && !(report->wakeup = report_wakeup_new()))
+		return err_set(&report->err, -ENOMEM, "out of memory");
+	return 0;
+}
+
 static int print(struct report *report, const struct opts *opts)
 {
 	int r;
@@ -679,6 +702,8 @@ static int print(struct report *report, const struct opts *opts)
 	r = put_heads(report);
 	if (!r)
 		r = put_records(report, opts);
+	if (!r)
+		r = put_ends(report);
 	r = pager_end(&report->pager, r);
 	tell_lost(report);
 	return r;
@@ -757,6 +782,8 @@ static int show_records(struct report *report, const struct opts *opts)
 		r = align(report);
 	if (!r)
 		r = set_range(report, opts);
+	if (!r)
+		r = set_summaries(report, opts);
 	return r ? r : print(report, opts);
 }
 
@@ -764,6 +791,7 @@ static void fini(struct report *report)
 {
 	replay_free(report->replay);
 	report_own_free(report->passing);
+	report_wakeup_free(report->wakeup);
 	for (size_t i = 0; i < report->nr_files; i++) {
 		filter_free(report->files[i].filter);
 		filter_free(report->files[i].filter_out);

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/report.h"
+#include "cmd/report_wakeup.h"
 #include "decode/page.h"
 #include "report/json.h"
 
@@ -283,6 +284,8 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 	}
 	put_columns(report, own, file, rec, entry, out);
 	put_info(own, rec, entry, out);
+	if (report->wakeup)
+		report_wakeup_feed(report->wakeup, rec, entry->format, out);
 	/* A line break that a text brings along is the line's. */
 	if (!out->len || out->data[out->len - 1] != '\n')
 		buf_putc(out, '\n');
