@@ -446,6 +446,8 @@ static int add_filters(struct report *report, const struct opts *opts)
 	size_t nr = 0;
 	int r = 0;
 
+	report->choosy = report->nr_pids || report->nr_comms || report->no_irqs || report->no_softirqs ||
+			 opts_value(opts, "filter");
 	for (int i = 0; i < opts->nitems && !r; i++) {
 		const struct opts_item *item = &opts->items[i];
 

@@ -132,8 +132,7 @@ bool report_wanted(struct report *report, struct report_own *own, const struct r
 	bool by_task = report->nr_pids || report->nr_comms;
 	struct record_head head = { 0 };
 
-	if (!by_task && !file->filter && !file->filter_out && !report->no_irqs &&
-	    !report->no_softirqs)
+	if (!report->choosy)
 		return true;
 	own->rec = rec;
 	decode_record_head(&dat_info(file->dat)->abi, rec->data, rec->len, &head);
@@ -255,7 +254,8 @@ static void put_columns(struct report *report, struct report_own *own,
 static void put_unknown(const struct report *report, struct report_own *own,
 			const struct replay_record *rec, struct buf *out)
 {
-	struct tracecmd_row row = { .cpu = rec->lane->cpu, .ts = rec->ts, .name = "",
+	static const char no_name[TRACECMD_NAME_ROOM];
+	struct tracecmd_row row = { .cpu = rec->lane->cpu, .ts = rec->ts, .name = no_name,
 				    .migrate_disable = -1, .lock_depth = -1 };
 
 	if (report->old_layout) {
