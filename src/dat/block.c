@@ -44,10 +44,12 @@ struct dat_lane {
 	size_t packed_room;
 };
 
-/* Of packed data the size does not count the word before the first chunk. */
+/* The size that files tell of packed data leaves out the number of chunks before it. */
 static uint64_t end_of(const struct dat_lane *lane)
 {
-	return lane->cpu.offset + lane->cpu.size + (lane->buffer->packed ? 4 : 0);
+	uint64_t end = lane->cpu.offset + lane->cpu.size + sizeof(uint32_t);
+
+	return end < lane->dat->info.size ? end : lane->dat->info.size;
 }
 
 /* A block with room for `room` bytes, an idle one or a new one. */
@@ -267,6 +269,23 @@ uint64_t dat_lane_blocks(const struct dat_lane *lane)
 {
 	return lane->buffer->packed ? lane->nr_chunks :
 				      (lane->cpu.size + lane->window - 1) / lane->window;
+}
+
+int dat_lane_length(struct dat_lane *lane, uint64_t *bytes, struct err *err)
+{
+	uint32_t packed, len;
+	uint64_t at = lane->cpu.offset + 4;
+	int r;
+
+	*bytes = lane->buffer->packed ? 0 : lane->cpu.size;
+	for (uint64_t i = 0; i < lane->nr_chunks; i++) {
+		r = chunk_head(lane, at, &packed, &len, err);
+		if (r)
+			return r;
+		at += CHUNK_HEAD + packed;
+		*bytes += len;
+	}
+	return 0;
 }
 
 int dat_lane_seek(struct dat_lane *lane, bool (*later)(void *arg, uint64_t time), void *arg,

@@ -48,4 +48,7 @@ int dat_lane_seek(struct dat_lane *lane, bool (*later)(void *arg, uint64_t time)
 /* How many blocks there are, as the file tells: a damaged CPU may end earlier. */
 uint64_t dat_lane_blocks(const struct dat_lane *lane);
 
+/* How many bytes of pages they hold, unpacked: goes along the chunks without unpacking any. */
+int dat_lane_length(struct dat_lane *lane, uint64_t *bytes, struct err *err);
+
 #endif

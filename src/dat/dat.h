@@ -59,6 +59,9 @@ struct dat_buffer {
 	uint32_t page_size;
 	uint32_t nr_cpus;	/* in cpus, which are in rising order; those without data may be missing */
 	const struct dat_cpu *cpus;
+	/* All CPUs as the file lists them, those without data, too; nothing is put right here. */
+	uint32_t nr_table;
+	const struct dat_cpu *table;
 	bool packed;
 	bool is_text;		/* what a latency tracer left: text, at cpus[0] */
 	uint64_t section;	/* offset of its section (7) or of its table (6) */
@@ -125,6 +128,8 @@ void dat_event_name(const struct dat *dat, size_t i, const char **system, const 
 const char *dat_event_text(const struct dat *dat, size_t i, size_t *len);
 /* NULL: the text cannot be used, and err, which may be NULL, tells why. */
 const struct decode_format *dat_event_format(struct dat *dat, size_t i, struct err *err);
+/* Which one has this ID, in constant time; false: none. */
+bool dat_event_find(const struct dat *dat, uint32_t id, size_t *i);
 /* By ID, in constant time; NULL also when no such event is known. */
 const struct decode_format *dat_format(struct dat *dat, uint32_t id);
 

@@ -191,9 +191,17 @@ const struct decode_format *dat_event_format(struct dat *dat, size_t i, struct e
 	return format;
 }
 
-const struct decode_format *dat_format(struct dat *dat, uint32_t id)
+bool dat_event_find(const struct dat *dat, uint32_t id, size_t *i)
 {
 	if (id >= dat->nr_ids || !dat->by_id[id])
-		return NULL;
-	return dat_event_format(dat, dat->by_id[id] - 1, NULL);
+		return false;
+	*i = dat->by_id[id] - 1;
+	return true;
+}
+
+const struct decode_format *dat_format(struct dat *dat, uint32_t id)
+{
+	size_t i;
+
+	return dat_event_find(dat, id, &i) ? dat_event_format(dat, i, NULL) : NULL;
 }

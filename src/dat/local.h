@@ -107,6 +107,8 @@ void dat_free_options(struct dat *dat);
 
 /* The buffer is the dat's from here on, and so are its name and cpus; cpus get sorted and cut. */
 int dat_add_buffer(struct dat *dat, struct dat_buffer *buffer, struct err *err);
+/* What it points to. */
+void dat_free_buffer(struct dat_buffer *buffer);
 
 /* events.c */
 int dat_index_events(struct dat *dat, struct err *err);

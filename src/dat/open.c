@@ -134,6 +134,14 @@ int dat_add_buffer(struct dat *dat, struct dat_buffer *buffer, struct err *err)
 	return 0;
 }
 
+void dat_free_buffer(struct dat_buffer *buffer)
+{
+	free((void *)buffer->name);
+	free((void *)buffer->clock);
+	free((void *)buffer->cpus);
+	free((void *)buffer->table);
+}
+
 /* "field: T commit; offset:8; size:8;": how long the kernel's long is. */
 static uint8_t commit_size(const char *text, size_t len)
 {
@@ -180,12 +188,27 @@ static int read_header_info(struct dat *dat, struct err *err)
 	return 0;
 }
 
+/* A file that does not tell has as many CPUs as its tables need. */
+static void count_cpus(struct dat *dat)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < dat->nr_buffers; i++)
+		for (uint32_t c = 0; c < dat->buffers[i].nr_cpus; c++)
+			if ((uint32_t)dat->buffers[i].cpus[c].cpu >= nr)
+				nr = (uint32_t)dat->buffers[i].cpus[c].cpu + 1;
+	if (!dat->info.nr_cpus)
+		dat->info.nr_cpus = nr;
+}
+
 static int read_body(struct dat *dat, uint64_t at, struct err *err)
 {
 	int r = dat->info.version == 7 ? dat_open_v7(dat, at, err) : dat_open_v6(dat, at, err);
 
-	if (!r)
+	if (!r) {
+		count_cpus(dat);
 		r = read_header_info(dat, err);
+	}
 	if (!r)
 		r = dat_index_events(dat, err);
 	if (!r)
@@ -232,11 +255,8 @@ void dat_close(struct dat *dat)
 	dat_free_tasks(dat);
 	dat_free_maps(dat);
 	dat_free_options(dat);
-	for (size_t i = 0; i < dat->nr_buffers; i++) {
-		free((void *)dat->buffers[i].name);
-		free((void *)dat->buffers[i].clock);
-		free((void *)dat->buffers[i].cpus);
-	}
+	for (size_t i = 0; i < dat->nr_buffers; i++)
+		dat_free_buffer(&dat->buffers[i]);
 	free(dat->buffers);
 	for (size_t i = 0; i < dat->nr_warnings; i++)
 		free(dat->warnings[i]);

@@ -181,37 +181,45 @@ static char *clock_name(struct walk *w)
 	return strndup(bytes + 1, (size_t)len - 2);
 }
 
+/* The CPUs of a table, and of these the ones that have data. */
+static int entries(struct walk *w, struct dat_buffer *buffer, uint32_t nr)
+{
+	struct dat_cpu *cpus = calloc(nr ? nr : 1, sizeof(*cpus));
+	struct dat_cpu *all = calloc(nr ? nr : 1, sizeof(*all));
+
+	buffer->cpus = cpus;
+	buffer->table = all;
+	if (!cpus || !all)
+		return err_set(w->err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < nr; i++) {
+		all[i] = (struct dat_cpu){ .cpu = (int)i, .offset = word(w, 8) };
+		all[i].size = word(w, 8);
+		if (all[i].size)
+			cpus[buffer->nr_cpus++] = all[i];
+	}
+	buffer->nr_table = nr;
+	return w->ret;
+}
+
 /* A table of CPUs at `at`, which is behind its tag. */
 static int table(struct dat *dat, uint64_t at, const char *buffer_name, struct err *err)
 {
 	struct walk w = { .dat = dat, .err = err, .at = at };
 	uint32_t nr = dat->info.nr_cpus;
 	struct dat_buffer buffer = { .page_size = dat->info.page_size, .section = at - TAG_LEN };
-	struct dat_cpu *cpus = NULL;
 
 	if (nr > (dat->info.size - at) / CPU_ENTRY)
 		return dat_bad(dat, err, -EBADMSG, at, "a table of %u CPUs, the file ends at %llu",
 			       nr, (unsigned long long)dat->info.size);
-	cpus = calloc(nr ? nr : 1, sizeof(*cpus));
-	if (!cpus)
-		return err_set(err, -ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < nr; i++) {
-		cpus[buffer.nr_cpus] = (struct dat_cpu){ .cpu = (int)i, .offset = word(&w, 8) };
-		cpus[buffer.nr_cpus].size = word(&w, 8);
-		buffer.nr_cpus += cpus[buffer.nr_cpus].size != 0;
-	}
-	buffer.cpus = cpus;
+	w.ret = entries(&w, &buffer, nr);
 	buffer.name = strdup(buffer_name);
 	buffer.clock = clock_name(&w);
 	if (!w.ret && (!buffer.name || !buffer.clock))
 		w.ret = err_set(err, -ENOMEM, "out of memory");
 	if (!w.ret)
 		w.ret = dat_add_buffer(dat, &buffer, err);
-	if (w.ret) {
-		free(cpus);
-		free((void *)buffer.name);
-		free((void *)buffer.clock);
-	}
+	if (w.ret)
+		dat_free_buffer(&buffer);
 	return w.ret;
 }
 
@@ -264,11 +272,8 @@ static int latency(struct walk *w)
 		*cpu = (struct dat_cpu){ 0, w->at, w->dat->info.size - w->at };
 	r = cpu && buffer.name && buffer.clock ? dat_add_buffer(w->dat, &buffer, w->err) :
 						 err_set(w->err, -ENOMEM, "out of memory");
-	if (r) {
-		free(cpu);
-		free((void *)buffer.name);
-		free((void *)buffer.clock);
-	}
+	if (r)
+		dat_free_buffer(&buffer);
 	return r;
 }
 

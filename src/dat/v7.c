@@ -112,20 +112,21 @@ static int cpu_table(struct dat *dat, struct scan *s, struct dat_buffer *buffer,
 		     const struct dat_option *o, struct err *err)
 {
 	uint32_t nr = (uint32_t)scan_word(s, 4);
-	struct dat_cpu *cpus;
+	struct dat_cpu *cpus, *table;
 
 	if (s->torn || nr > (size_t)(s->end - s->p) / 20)
 		return dat_bad(dat, err, -EBADMSG, o->at, "a table of %u CPUs that ends early", nr);
-	cpus = calloc(nr ? nr : 1, sizeof(*cpus));
-	if (!cpus)
+	buffer->cpus = cpus = calloc(nr ? nr : 1, sizeof(*cpus));
+	buffer->table = table = calloc(nr ? nr : 1, sizeof(*table));
+	if (!cpus || !table)
 		return err_set(err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < nr; i++) {
 		cpus[i].cpu = (int)scan_word(s, 4);
 		cpus[i].offset = scan_word(s, 8);
 		cpus[i].size = scan_word(s, 8);
+		table[i] = cpus[i];
 	}
-	buffer->cpus = cpus;
-	buffer->nr_cpus = nr;
+	buffer->nr_table = buffer->nr_cpus = nr;
 	return 0;
 }
 
@@ -179,11 +180,8 @@ static int one_buffer(struct dat *dat, const struct dat_option *o, struct err *e
 	buffer.packed = span.packed;
 	if (!r)
 		r = dat_add_buffer(dat, &buffer, err);
-	if (r) {
-		free((void *)buffer.name);
-		free((void *)buffer.clock);
-		free((void *)buffer.cpus);
-	}
+	if (r)
+		dat_free_buffer(&buffer);
 	return r;
 }
 

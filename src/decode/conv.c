@@ -200,6 +200,9 @@ static size_t prefix(const struct conv *c, bool negative, bool zero, char *out)
 	}
 	if (!(c->flags & CONV_ALT) || c->kind == 'u')
 		return 0;
+	/* C has no 0x before a zero, and an octal's precision counts its leading 0. */
+	if ((c->flags & CONV_C) && c->kind != 'o' && zero)
+		return 0;
 	if (c->kind != 'o' || !zero)
 		out[n++] = '0';
 	if (c->kind != 'o')
@@ -222,9 +225,14 @@ static void number(struct sink *s, const struct conv *c, uint64_t v)
 		return;
 	}
 	head_len = (int)prefix(c, negative, !v, head);
+	if ((c->flags & CONV_C) && !c->prec && !v)
+		n = 0;
 	zeros = c->prec > n ? c->prec - n : 0;
+	if ((c->flags & CONV_C) && c->kind == 'o' && zeros)
+		head_len = 0;
 	pad = c->width - head_len - zeros - n;
-	if (pad > 0 && (c->flags & (CONV_ZERO | CONV_LEFT)) == CONV_ZERO) {
+	if (pad > 0 && (c->flags & (CONV_ZERO | CONV_LEFT)) == CONV_ZERO &&
+	    !((c->flags & CONV_C) && c->prec >= 0)) {
 		zeros += pad;
 		pad = 0;
 	}

@@ -4,7 +4,8 @@
  * The rules are the kernel's, which differ from C's in corners: %#x of 0 is 0x0, a precision does
  * not switch off the zero flag, %.0d of 0 is 0, and letters and digits after %p belong to it. %f,
  * %e, %g and %a, which the kernel lacks, are C's. Used by print formats (prog.h) and by the formats
- * of bprint records (binary.c). Any thread.
+ * of bprint records (binary.c); with CONV_C by those that print like libtraceevent (tep.h), whose
+ * integers are C's. Any thread.
  */
 #ifndef DECODE_CONV_H
 #define DECODE_CONV_H
@@ -25,6 +26,8 @@ enum {
 	/* Width and precision come from arguments of their own, before the value's. */
 	CONV_STAR_WIDTH = 32,
 	CONV_STAR_PREC = 64,
+	/* C's rules where the kernel's differ. */
+	CONV_C = 128,
 };
 
 /* No width or precision is larger: what a field needs to line up, not what fills a disk. */

@@ -14,6 +14,7 @@
 struct frame {
 	const struct decode_format *format;
 	const struct decode_prog *prog;
+	const struct tep_prog *tep;	/* in place of prog, for those who print like libtraceevent */
 	const struct decode_ctx *ctx;	/* never NULL while printing */
 	const uint8_t *rec;
 	size_t len;
@@ -52,6 +53,9 @@ void decode_hex_bytes(struct sink *s, struct decode_bytes bytes, char separator)
 /* pointer.c: %p and what may follow it. */
 void decode_pointer(const struct frame *f, const struct conv *conv, const struct value *v,
 		    struct sink *s);
+/* What the extension makes of the bytes behind the pointer; false: nothing was printed. */
+bool decode_extension(const struct frame *f, const struct conv *conv, struct decode_bytes b,
+		      struct sink *s);
 /* "name", "name+0x1/0x20", either with its " [module]"; the address if it has no name. */
 enum { SYMBOL_OFFSET = 1, SYMBOL_MODULE = 2 };
 void decode_symbol_name(const struct frame *f, uint64_t addr, unsigned int with, struct sink *s);

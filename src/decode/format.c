@@ -23,6 +23,7 @@
 
 #include "decode/prog.h"
 #include "decode/special.h"
+#include "decode/tep.h"
 
 /* Larger than any sub-buffer, small enough for sums of two to fit 32 bits. */
 #define RECORD_MAX (1u << 20)
@@ -355,6 +356,8 @@ int decode_format_parse(const char *system, const char *text, size_t len,
 	if (!ret) {
 		f->special = decode_special_find(f);
 		ret = decode_prog_compile(f, &f->prog, &f->print_err);
+		if (ret != -ENOMEM)
+			ret = tep_compile(f, &f->tep);
 		/* Only lack of memory is no property of the text. */
 		ret = ret == -ENOMEM ? err_set(err, ret, "out of memory") : 0;
 	}
@@ -373,6 +376,7 @@ void decode_format_free(struct decode_format *format)
 	if (!w)
 		return;
 	decode_prog_free(w->format.prog);
+	tep_free(w->format.tep);
 	free(w->fields);
 	free(w->strings);
 	free(w);

@@ -44,6 +44,7 @@ struct decode_field {
 
 struct decode_prog;
 struct decode_special;
+struct tep_prog;
 
 struct decode_format {
 	const char *system;
@@ -54,6 +55,7 @@ struct decode_format {
 	const char *print_fmt;			/* "" when there is none */
 	struct decode_abi abi;
 	const struct decode_prog *prog;		/* print_fmt compiled, or NULL and print_err */
+	const struct tep_prog *tep;		/* the same for DECODE_TEP, or NULL */
 	const struct decode_special *special;	/* ftrace's own record with its own printer */
 	struct err print_err;			/* pos counts from the start of print_fmt */
 };

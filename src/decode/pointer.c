@@ -277,20 +277,29 @@ static bool is_symbol(const struct conv *conv)
 	return conv->ext[0] && strchr("sSBfF", conv->ext[0]);
 }
 
-static void by_bytes(const struct frame *f, const struct conv *conv, struct decode_bytes b,
-		     struct sink *s)
+bool decode_extension(const struct frame *f, const struct conv *conv, struct decode_bytes b,
+		      struct sink *s)
 {
-	size_t mark = sink_used(s);
 	const struct extension *e = extensions, *end = e + sizeof(extensions) / sizeof(*e);
 
 	while (e < end && strncmp(conv->ext, e->letters, strlen(e->letters)))
 		e++;
-	if (e == end || b.len < e->bytes || (!b.data && e->bytes)) {
+	if (e == end || b.len < e->bytes || (!b.data && e->bytes))
+		return false;
+	e->print(f, conv, b, s);
+	return true;
+}
+
+static void by_bytes(const struct frame *f, const struct conv *conv, struct decode_bytes b,
+		     struct sink *s)
+{
+	size_t mark = sink_used(s);
+
+	if (!decode_extension(f, conv, b, s)) {
 		/* There is no address to print either: say that there is something. */
 		sink_puts(s, "(bytes)");
 		return;
 	}
-	e->print(f, conv, b, s);
 	/* For these two the width is no width. */
 	if (conv->ext[0] != 'h' && conv->ext[0] != 'b')
 		sink_adjust(s, mark, conv->width, -1, conv->flags & CONV_LEFT);

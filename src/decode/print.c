@@ -7,6 +7,7 @@
 
 #include "decode/eval.h"
 #include "decode/special.h"
+#include "decode/tep.h"
 
 /*
  * %s of a number: an address in the writer's memory, which may be that of a string we were told of.
@@ -178,8 +179,8 @@ static void print(const struct decode_format *format, const void *rec, size_t le
 		  void (*how)(const struct frame *f, struct sink *s))
 {
 	static const struct decode_ctx nobody;
-	struct frame f = { .format = format, .prog = format->prog, .ctx = ctx ? ctx : &nobody,
-			   .rec = rec, .len = len };
+	struct frame f = { .format = format, .prog = format->prog, .tep = format->tep,
+			   .ctx = ctx ? ctx : &nobody, .rec = rec, .len = len };
 	struct record_head head;
 	struct sink s;
 
@@ -196,8 +197,13 @@ static void print(const struct decode_format *format, const void *rec, size_t le
 void decode_print(const struct decode_format *format, const void *rec, size_t len,
 		  const struct decode_ctx *ctx, struct buf *out)
 {
-	print(format, rec, len, ctx, out,
-	      format->special ? format->special->print : format->prog ? program : raw_fields);
+	if (ctx && (ctx->flags & DECODE_TEP))
+		print(format, rec, len, ctx, out, tep_print);
+	else
+		print(format, rec, len, ctx, out,
+		      format->special ? format->special->print :
+		      format->prog    ? program :
+					raw_fields);
 }
 
 bool decode_is_message(const struct decode_format *format)
@@ -214,7 +220,8 @@ void decode_print_message(const struct decode_format *format, const void *rec, s
 void decode_print_fields(const struct decode_format *format, const void *rec, size_t len,
 			 const struct decode_ctx *ctx, struct buf *out)
 {
-	print(format, rec, len, ctx, out, raw_fields);
+	print(format, rec, len, ctx, out,
+	      ctx && (ctx->flags & DECODE_TEP) ? tep_fields : raw_fields);
 }
 
 bool decode_is_whole(const struct decode_format *format)

@@ -42,6 +42,12 @@ enum {
 	DECODE_SYM_OFFSET = 2,	/* "name+0x1/0x20 [module]" instead of "name" */
 	DECODE_SYM_ADDR = 4,	/* the address behind it, " <ffffffff81000000>" */
 	DECODE_NO_PARENT = 8,	/* functions without " <-caller" */
+	/*
+	 * As libtraceevent prints, and with it trace-cmd's report, not as the kernel does: other
+	 * rules for print formats, for fields and for ftrace's own records; "[FAILED TO PARSE]" and
+	 * the fields where it cannot read a print format. The three above do not count then.
+	 */
+	DECODE_TEP = 16,
 };
 
 /*

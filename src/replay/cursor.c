@@ -28,6 +28,7 @@ static bool enter_page(struct cursor *c)
 		if (!page_walk_init_abi(&c->walk, b->data + c->page, left < size ? left : size,
 					&dat_info(c->lane->pub.file)->abi)) {
 			c->first_of_page = true;
+			c->at = b->at + (c->lane->pub.buffer->packed ? 0 : c->page);
 			c->lost = c->walk.lost;
 			return true;
 		}

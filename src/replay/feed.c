@@ -128,7 +128,19 @@ static int seek_lane(struct lane *lane, uint64_t from, struct err *err)
 	return r;
 }
 
-static void rewind_lane(struct lane *lane)
+/* The functions under way are those of another time. */
+static int forget_carry(struct lane *lane)
+{
+	struct decode_carry *fresh = decode_carry_new();
+
+	if (!fresh)
+		return -ENOMEM;
+	decode_carry_free(lane->carry);
+	lane->carry = fresh;
+	return 0;
+}
+
+static int rewind_lane(struct lane *lane, struct err *err)
 {
 	if (lane->nr_blocks)
 		forget_blocks(lane, lane->nr_blocks);
@@ -136,6 +148,7 @@ static void rewind_lane(struct lane *lane)
 	lane->next_block = 0;
 	lane->newest = 0;
 	lane->ended = false;
+	return forget_carry(lane) ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 int feed_begin(struct replay *replay, struct err *err)
@@ -147,10 +160,10 @@ int feed_begin(struct replay *replay, struct err *err)
 		struct lane *lane = replay->lanes[i];
 		size_t bytes = 0;
 
-		rewind_lane(lane);
-		if (replay->has_from)
+		r = rewind_lane(lane, err);
+		if (!r && replay->has_from)
 			r = seek_lane(lane, replay->from, err);
-		else
+		else if (!r)
 			r = fetch(lane, &bytes, err);
 	}
 	return r;

@@ -40,6 +40,7 @@ struct cursor {
 	struct dat_block **blocks;	/* the part's, or the feed's */
 	uint32_t nr_blocks, block;
 	uint32_t page;			/* offset of the page in the block */
+	uint64_t at;			/* of the page in the file; of a packed one, of the chunk */
 	struct page_walk walk;
 	struct page_event event;
 	uint64_t ts;			/* of event, converted */
@@ -106,6 +107,7 @@ struct replay {
 	bool begun;
 	uint64_t cut_to;		/* last key of the last part */
 	struct replay_part *part;	/* of replay_next() */
+	const struct replay_job *job;	/* the same; NULL: nothing is passed */
 };
 
 struct part_lane {

@@ -97,7 +97,7 @@ void record_fill(struct replay_record *out, struct replay_part *part, struct cur
 		.id = c->event.len < 2 ? UINT32_MAX :
 			(uint32_t)decode_abi_load(c->event.data, 2, c->walk.big_endian),
 		.lost = c->lost,
-		.at = c->blocks[c->block]->at + (c->lane->pub.buffer->packed ? 0 : c->page),
+		.at = c->at,
 		.first_of_page = c->first_of_page,
 		.page_offset = c->event.offset,
 		.part = part,
@@ -109,7 +109,7 @@ bool part_next(struct replay_part *part, struct replay_record *out)
 {
 	struct cursor *c;
 
-	if (part->moved) {
+	if (part->moved && part->nr_heap) {
 		c = &part->lanes[part->heap[0]].at;
 		cursor_next(c);
 		if (!c->has || c->key > part->end || c->key > part->replay->to)
@@ -140,6 +140,14 @@ bool replay_peek(const struct replay_record *rec, struct replay_record *out)
 void replay_take(const struct replay_record *rec)
 {
 	((struct cursor *)rec->cursor)->skip = true;
+}
+
+bool replay_went_back(const struct replay_record *rec, uint64_t *before)
+{
+	const struct cursor *c = rec->cursor;
+
+	*before = c->key;
+	return c->ts < c->key;
 }
 
 /* The feed's own records have no part. */

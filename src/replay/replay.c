@@ -115,7 +115,7 @@ static int add_lane(struct replay *replay, struct file *file, unsigned int buffe
 	}
 	window = window > WINDOW_MAX ? WINDOW_MAX : window < WINDOW_MIN ? WINDOW_MIN : window;
 	lane->pub = (struct replay_lane){ file->dat, buffer, buffer->cpus[i].cpu, file->nr,
-					  buffer_nr };
+					  buffer_nr, (unsigned int)replay->nr_lanes };
 	lane->replay = replay;
 	lane->file = file;
 	lane->order = (uint32_t)replay->nr_lanes;
@@ -189,6 +189,11 @@ void replay_until(struct replay *replay, uint64_t to)
 	replay->to = to;
 }
 
+void replay_use(struct replay *replay, const struct replay_job *job)
+{
+	replay->job = job;
+}
+
 int replay_next(struct replay *replay, struct replay_record *out, struct err *err)
 {
 	int r;
@@ -201,7 +206,7 @@ int replay_next(struct replay *replay, struct replay_record *out, struct err *er
 	}
 	while (!part_next(replay->part, out)) {
 		part_drop_blocks(replay->part);
-		r = feed_cut(replay, NULL, replay->part, err);
+		r = feed_cut(replay, replay->job, replay->part, err);
 		if (r != 1)
 			return r;
 		part_begin(replay->part);

@@ -41,6 +41,7 @@ struct replay_lane {
 	const struct dat_buffer *buffer;
 	int cpu;
 	unsigned int file_nr, buffer_nr;	/* from 0, in the order added, and in the file */
+	unsigned int nr;			/* replay_lane() of this is the lane */
 };
 
 struct replay_record {
@@ -67,9 +68,19 @@ int replay_add(struct replay *replay, struct dat *file, const struct replay_time
 	       bool (*wanted)(void *arg, const struct dat_buffer *buffer, int cpu), void *arg,
 	       struct err *err);
 
+/* Whether times so converted are still no nanoseconds, and are shown as they are. */
+bool replay_times_are_ticks(const struct dat *file, const struct replay_times *times);
+
 /* The next record is the first one at or after `ts`; and none comes after `to`. */
 int replay_seek(struct replay *replay, uint64_t ts, struct err *err);
 void replay_until(struct replay *replay, uint64_t to);
+
+/*
+ * Of this job `passes` and `pass` are for replay_next(), too: so that names are learned, and
+ * functions under way are known, when parts are walked one by one. It must stay where it is.
+ */
+struct replay_job;
+void replay_use(struct replay *replay, const struct replay_job *job);
 
 /* 1 and a record that stands until the next call; 0 at the end; or an error with words. */
 int replay_next(struct replay *replay, struct replay_record *out, struct err *err);
@@ -88,6 +99,9 @@ void replay_lost(const struct replay *replay, uint64_t *count, uint64_t *unknown
 bool replay_peek(const struct replay_record *rec, struct replay_record *out);
 /* That one will not come. */
 void replay_take(const struct replay_record *rec);
+
+/* Whether its time is before that of a record before it on its CPU, and which. */
+bool replay_went_back(const struct replay_record *rec, uint64_t *before);
 
 /* What the trace has told of tasks up to this record. NULL: nothing. */
 const char *replay_comm(const struct replay_record *rec, int pid);

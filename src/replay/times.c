@@ -6,6 +6,30 @@
 
 #include "replay/local.h"
 
+static bool counts_ns(const char *clock)
+{
+	static const char *const known[] = { "local", "global", "uptime", "perf", "mono", "mono_raw",
+					     "boot", "tai", "tsc2nsec" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(clock, known[i]))
+			return true;
+	return false;
+}
+
+bool replay_times_are_ticks(const struct dat *file, const struct replay_times *times)
+{
+	const struct dat_info *info = dat_info(file);
+	const struct dat_buffer *top = dat_buffer(file, 0);
+	const char *clock = info->clock;
+
+	if (top && !*top->name && *top->clock)
+		clock = top->clock;
+	if (times->raw)
+		return true;
+	return clock && !counts_ns(clock) && !times->hz && !info->tsc2nsec.is_set;
+}
+
 /* (a * b) >> shift, of a product with 128 bits; shift is below 64. */
 static uint64_t scale_by(uint64_t a, uint64_t b, unsigned int shift)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "decode/page.h"
 #include "decode/sink.h"
 
 /* Bytes of the UTF-8 character at p, which has n > 0 bytes; 0 when it is none. */
@@ -196,13 +197,45 @@ static void put_unknown(struct sink *s, const struct report_row *row, uint16_t t
 	put_hex(s, (struct decode_bytes){ row->data, row->len });
 }
 
+static void put_origin(struct sink *s, const struct report_row *row)
+{
+	if (row->buffer) {
+		sink_puts(s, ",\"buffer\":");
+		put_text(s, row->buffer);
+	}
+	if (row->file) {
+		sink_puts(s, ",\"file\":");
+		put_text(s, row->file);
+	}
+}
+
+void report_json_lost(struct buf *out, const struct report_row *row, uint64_t lost)
+{
+	struct sink s;
+
+	sink_open(&s, out, SIZE_MAX);
+	sink_puts(&s, "{\"ts\":");
+	sink_dec(&s, row->ts);
+	sink_puts(&s, ",\"cpu\":");
+	put_int(&s, (uint64_t)row->cpu, true);
+	put_origin(&s, row);
+	sink_puts(&s, ",\"lost\":");
+	if (lost == PAGE_LOST_UNKNOWN)
+		sink_puts(&s, "null");
+	else
+		sink_dec(&s, lost);
+	sink_puts(&s, "}\n");
+	sink_close(&s);
+}
+
 void report_json_line(struct buf *out, const struct report_row *row, const struct decode_ctx *ctx)
 {
 	static const struct decode_abi native = DECODE_ABI_NATIVE;
 	struct record_head head = { 0 };
 	struct sink s;
 
-	decode_record_head(row->format ? &row->format->abi : &native, row->data, row->len, &head);
+	decode_record_head(row->format ? &row->format->abi : row->abi ? row->abi : &native, row->data,
+			   row->len, &head);
 	sink_open(&s, out, SIZE_MAX);
 	sink_puts(&s, "{\"ts\":");
 	sink_dec(&s, row->ts);
@@ -216,6 +249,7 @@ void report_json_line(struct buf *out, const struct report_row *row, const struc
 	put_text(&s, row->format ? row->format->system : NULL);
 	sink_puts(&s, ",\"event\":");
 	put_text(&s, row->format ? row->format->name : NULL);
+	put_origin(&s, row);
 	sink_puts(&s, ",\"fields\":{");
 	if (row->format)
 		put_fields(&s, row, ctx);

@@ -19,7 +19,14 @@
 #include "base/buf.h"
 #include "report/trace.h"
 
+/*
+ * Records of trace files also have "buffer" (the name of the instance, "" for the top one) and, where
+ * several files are read at once, "file".
+ */
 void report_json_line(struct buf *out, const struct report_row *row, const struct decode_ctx *ctx);
+
+/* Before the first record after a gap: {"ts":..,"cpu":0,"lost":5}; null where nobody counted. */
+void report_json_lost(struct buf *out, const struct report_row *row, uint64_t lost);
 
 /* A string with its quotes, for others who write JSON. */
 void report_json_string(struct buf *out, const char *text, size_t len);

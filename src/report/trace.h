@@ -50,8 +50,13 @@ struct report_row {
 	uint64_t ts;
 	int cpu;
 	const struct decode_format *format;	/* NULL: of an ID that nobody has described */
+	const struct decode_abi *abi;		/* of a record without a format; NULL: this machine's */
 	const void *data;
 	uint32_t len;
+
+	/* For JSON: where it comes from, NULL where that goes without saying. */
+	const char *buffer;
+	const char *file;
 
 	/* For REPORT_LATENCY. */
 	uint64_t start;		/* when the buffer was last cleared, which times count from */

@@ -1,12 +1,13 @@
 /*
- * report/tracecmd: see tracecmd.h. Numbers are written by hand: this runs for every event of a
- * trace, and is most of what a line costs.
+ * report/tracecmd: see tracecmd.h. Columns are written by hand, and what stood there before is copied:
+ * this runs for every event of a trace.
  */
 #include "report/tracecmd.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "decode/page.h"
 
 #define NAME_WIDTH 22	/* "event: " and what fills it up */
@@ -22,25 +23,18 @@ enum {
 
 static char *put_text(char *p, const char *text, size_t len)
 {
-	memcpy(p, text, len);
+	copy_small(p, text, len);
 	return p + len;
 }
 
-static char *put_blanks(char *p, size_t n)
-{
-	memset(p, ' ', n);
-	return p + n;
-}
+static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+			    "25262728293031323334353637383940414243444546474849"
+			    "50515253545556575859606162636465666768697071727374"
+			    "75767778798081828384858687888990919293949596979899";
 
 /* Decimal, at the end of `end`; returns where it begins. */
 static char *digits(char *end, uint64_t v)
 {
-	static const char pairs[] =
-		"00010203040506070809101112131415161718192021222324"
-		"25262728293031323334353637383940414243444546474849"
-		"50515253545556575859606162636465666768697071727374"
-		"75767778798081828384858687888990919293949596979899";
-
 	while (v >= 100) {
 		end -= 2;
 		memcpy(end, pairs + v % 100 * 2, 2);
@@ -66,43 +60,84 @@ static char *put_number(char *p, uint64_t v, size_t width, char fill)
 	return put_text(p, d, len);
 }
 
-static char *put_pid(char *p, int pid)
+static char *put_signed(char *p, int64_t v)
 {
-	char *start = p;
+	if (v >= 0)
+		return put_number(p, (uint64_t)v, 0, ' ');
+	*p++ = '-';
+	return put_number(p, 0 - (uint64_t)v, 0, ' ');
+}
 
-	if (pid < 0) {
-		*p++ = '-';
-		p = put_number(p, 0 - (uint64_t)(int64_t)pid, 0, ' ');
-	} else {
-		p = put_number(p, (uint64_t)pid, 0, ' ');
-	}
+/* "comm-pid ", the comm on the right side of its column, the pid on the left. */
+static char *write_task(char *p, const char *comm, size_t len, int pid, bool latency)
+{
+	size_t width = latency ? 8 : 16;
+	char *start;
+
+	if (latency && len > width)
+		len = width;
+	for (; len < width; width--)
+		*p++ = ' ';
+	memcpy(p, comm, len);
+	p += len;
+	*p++ = '-';
+	start = p;
+	p = put_signed(p, pid);
 	while (p - start < 5)
 		*p++ = ' ';
+	*p++ = ' ';
 	return p;
 }
 
-static char *put_cpu(char *p, int cpu)
+/* Room for any comm. */
+static void put_task(struct buf *out, const struct tracecmd_row *row, bool latency,
+		     struct tracecmd_memory *m)
 {
-	*p++ = '[';
-	p = put_number(p, (uint64_t)(unsigned int)cpu, 3, '0');
-	*p++ = ']';
-	return p;
+	const char *comm = row->comm ? row->comm : row->head.pid ? "<...>" : "<idle>";
+	unsigned int i = (unsigned int)row->head.pid & (TRACECMD_TASKS - 1);
+	size_t len;
+	char *p;
+
+	if (m->tasks[i].comm != comm || m->tasks[i].pid != row->head.pid) {
+		len = strlen(comm);
+		/* A comm that is longer than any is written each time. */
+		if (len > 24) {
+			p = buf_room(out, len + 64);
+			if (p)
+				out->len += (size_t)(write_task(p, comm, len, row->head.pid, latency) - p);
+			return;
+		}
+		m->tasks[i].comm = comm;
+		m->tasks[i].pid = row->head.pid;
+		p = write_task(m->tasks[i].text, comm, len, row->head.pid, latency);
+		m->tasks[i].len = (uint32_t)(p - m->tasks[i].text);
+	}
+	p = buf_room(out, sizeof(m->tasks[i].text));
+	if (p) {
+		memcpy(p, m->tasks[i].text, sizeof(m->tasks[i].text));
+		out->len += m->tasks[i].len;
+	}
 }
 
-/* Right-aligned in 16 columns, never cut. */
-static void put_comm(struct buf *out, const char *comm, int width, int prec)
+static void write_cpu(int cpu, bool latency, struct tracecmd_memory *m)
 {
-	size_t len = strlen(comm);
-	char *p = buf_room(out, len + 32);
+	char *p = m->cpu_text;
 
-	if (!p)
-		return;
-	if (prec >= 0 && len > (size_t)prec)
-		len = (size_t)prec;
-	if (len < (size_t)width)
-		p = put_blanks(p, (size_t)width - len);
-	p = put_text(p, comm, len);
-	out->len = (size_t)(p - out->data);
+	if (!latency)
+		*p++ = '[';
+	p = put_number(p, (uint64_t)(unsigned int)cpu, 3, latency ? ' ' : '0');
+	if (!latency)
+		*p++ = ']';
+	m->cpu = cpu;
+	m->cpu_len = (uint32_t)(p - m->cpu_text);
+}
+
+static char *put_cpu(char *p, int cpu, bool latency, struct tracecmd_memory *m)
+{
+	if (!m->cpu_len || m->cpu != cpu)
+		write_cpu(cpu, latency, m);
+	memcpy(p, m->cpu_text, sizeof(m->cpu_text));
+	return p + m->cpu_len;
 }
 
 static char depth_char(unsigned int depth)
@@ -138,17 +173,36 @@ static char *put_raw_flags(char *p, const struct tracecmd_row *row)
 	return p;
 }
 
-static char *put_time(char *p, uint64_t ts, unsigned int flags)
+/* `v` with just `n` digits, of which there is an even number or one more. */
+static char *put_fraction(char *p, uint32_t v, int n)
+{
+	for (char *at = p + n; at > p + 1; v /= 100) {
+		at -= 2;
+		memcpy(at, pairs + v % 100 * 2, 2);
+		if (at == p + 1)
+			*p = (char)('0' + v / 100 % 10);
+	}
+	return p + n;
+}
+
+static char *put_time(char *p, uint64_t ts, unsigned int flags, struct tracecmd_memory *m)
 {
 	uint64_t shown = tracecmd_shown(ts, flags);
-	uint64_t unit = flags & TRACECMD_NS ? 1000000000 : 1000000;
+	uint64_t unit = flags & TRACECMD_NS ? 1000000000 : 1000000, second = shown / unit;
+	char *end;
 
 	if (flags & TRACECMD_TICKS)
 		return put_number(p, shown, 12, ' ');
-	*p++ = ' ';
-	p = put_number(p, shown / unit, 5, ' ');
-	*p++ = '.';
-	return put_number(p, shown % unit, flags & TRACECMD_NS ? 9 : 6, '0');
+	if (!m->second_len || m->second != second) {
+		m->second_text[0] = ' ';
+		end = put_number(m->second_text + 1, second, 5, ' ');
+		*end++ = '.';
+		m->second = second;
+		m->second_len = (uint32_t)(end - m->second_text);
+	}
+	memcpy(p, m->second_text, sizeof(m->second_text));
+	p += m->second_len;
+	return put_fraction(p, (uint32_t)(shown - second * unit), flags & TRACECMD_NS ? 9 : 6);
 }
 
 static char *put_diff(char *p, const struct tracecmd_row *row)
@@ -158,9 +212,7 @@ static char *put_diff(char *p, const struct tracecmd_row *row)
 	*p++ = ' ';
 	if (row->has_diff) {
 		p = put_text(p, "(+", 2);
-		if (row->diff < 0)
-			*p++ = '-';
-		p = put_number(p, row->diff < 0 ? 0 - (uint64_t)row->diff : (uint64_t)row->diff, 0, ' ');
+		p = put_signed(p, row->diff);
 		*p++ = ')';
 	}
 	while (p - start < 8)
@@ -175,26 +227,23 @@ uint64_t tracecmd_shown(uint64_t ts, unsigned int flags)
 	return ts / 1000 + (ts % 1000 >= 500);
 }
 
-void tracecmd_columns(struct buf *out, const struct tracecmd_row *row, unsigned int flags)
+void tracecmd_columns(struct buf *out, const struct tracecmd_row *row, unsigned int flags,
+		      struct tracecmd_memory *memory)
 {
-	const char *comm = row->comm ? row->comm : row->head.pid ? "<...>" : "<idle>";
 	bool latency = flags & TRACECMD_LATENCY;
 	char *p;
 
-	put_comm(out, comm, latency ? 8 : 16, latency ? 8 : -1);
+	put_task(out, row, latency, memory);
 	p = buf_room(out, COLUMNS_ROOM + row->name_len);
 	if (!p)
 		return;
-	*p++ = '-';
-	p = put_pid(p, row->head.pid);
-	*p++ = ' ';
-	p = latency ? put_number(p, (uint64_t)(unsigned int)row->cpu, 3, ' ') : put_cpu(p, row->cpu);
+	p = put_cpu(p, row->cpu, latency, memory);
 	if (latency || (flags & TRACECMD_FLAGS)) {
 		if (!latency && !(flags & TRACECMD_RAW))
 			*p++ = ' ';
 		p = flags & TRACECMD_RAW ? put_raw_flags(p, row) : put_flags(p, row);
 	}
-	p = put_time(p, row->ts, flags);
+	p = put_time(p, row->ts, flags, memory);
 	*p++ = ':';
 	if (flags & TRACECMD_DIFF)
 		p = put_diff(p, row);

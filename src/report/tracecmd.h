@@ -6,7 +6,8 @@
  *   latency	    init-1       0d..2.  1000.000002: hello:                x=2
  *
  * In: what stands in the columns. Out: text appended to a buf, up to where the event's own text
- * begins. Any thread, each with its own buf.
+ * begins. Any thread, each with its own buf and its own memory of what it wrote before: tasks, CPUs
+ * and seconds come again and again.
  */
 #ifndef REPORT_TRACECMD_H
 #define REPORT_TRACECMD_H
@@ -29,7 +30,7 @@ enum {
 
 struct tracecmd_row {
 	struct record_head head;
-	const char *comm;	/* NULL: not known */
+	const char *comm;	/* NULL: not known. Of a task always the same string, or another address */
 	int cpu;
 	uint64_t ts;
 	bool has_diff;		/* there was a line before */
@@ -40,7 +41,25 @@ struct tracecmd_row {
 	size_t name_len;
 };
 
-void tracecmd_columns(struct buf *out, const struct tracecmd_row *row, unsigned int flags);
+/* Begins as zeros. Private. */
+#define TRACECMD_TASKS 256	/* a power of two */
+struct tracecmd_memory {
+	struct {
+		const char *comm;
+		int pid;
+		uint32_t len;
+		char text[56];		/* "            init-1     " */
+	} tasks[TRACECMD_TASKS];
+	int cpu;
+	uint32_t cpu_len;
+	char cpu_text[24];
+	uint64_t second;		/* and its text, with the point */
+	uint32_t second_len;
+	char second_text[28];
+};
+
+void tracecmd_columns(struct buf *out, const struct tracecmd_row *row, unsigned int flags,
+		      struct tracecmd_memory *memory);
 
 /* "event:" and blanks up to where texts begin; to be made once for an event. */
 void tracecmd_name(struct buf *out, const char *name);

@@ -1,0 +1,822 @@
+/*
+ * cmd/report: trace files as text. See report.h.
+ */
+#include "cmd/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/report_info.h"
+#include "dat/block.h"
+#include "decode/page.h"
+
+#define USUAL_FILE "trace.dat"
+#define JOBS_MAX 64
+#define CPU_MAX 65536
+#define TEXT_WINDOW 65536
+
+static const struct opt report_opts[] = {
+	{ 'i', "input", "FILE", "the trace file, trace.dat if none is named; several are merged by time" },
+	{ 'F', "filter", "FILTER", "only events that pass, as \"sched_switch: prev_pid == 0\"; may be repeated" },
+	{ 'v', "negate", NULL, "the filters that follow say what is left out" },
+	{ 'T', "test-filters", NULL, "show what was understood of the filters, and end" },
+	{ 0, "cpu", "CPUS", "only these CPUs, as 0,2-3" },
+	{ 0, "pid", "PIDS", "only these tasks, as 1,42" },
+	{ 0, "comm", "NAMES", "only tasks of these names" },
+	{ 'B', "instance", "INSTANCE", "only this buffer" },
+	{ 'I', "no-irqs", NULL, "nothing that happened in hard interrupts" },
+	{ 'S', "no-softirqs", NULL, "nor in soft ones" },
+	{ 0, "from", "TIME", "begin at this time, in seconds as they are printed" },
+	{ 0, "to", "TIME", "end with it" },
+	{ 0, "tail", "N", "only the last N events" },
+	{ 'R', "raw", NULL, "fields as they are instead of each event's own text" },
+	{ 'r', "raw-event", "REGEX", "the same for these events only" },
+	{ 'n', "no-handler", "REGEX", "these events without their plugins" },
+	{ 'N', "no-plugins", NULL, "all events without plugins" },
+	{ 'L', "local", NULL, "accepted: plugins of the system are not loaded anyway" },
+	{ 0, "plugin", "FILE", "load a plugin of your own: see ringside_plugin(3)" },
+	{ 'O', "option", "OPTION", "of a plugin, as parent or fgraph:tailprint" },
+	{ 'l', "latency", NULL, "the narrow columns of latency-format" },
+	{ 't', "nanoseconds", NULL, "times with all their digits" },
+	{ 'w', "wakeup", NULL, "show how long woken tasks waited for a CPU" },
+	{ 0, "profile", NULL, "how long tasks ran, slept, waited, instead of the events" },
+	{ 'G', "global-irqs", NULL, "with --profile: interrupts apart from tasks" },
+	{ 'H', "hook", "HOOK", "with --profile: START,END events that belong together" },
+	{ 0, "by-comm", NULL, "with --profile: tasks of one name together" },
+	{ 0, "ts-offset", "NS", "add this to the times of the file before it" },
+	{ 0, "ts2secs", "HZ", "times are ticks, so many a second" },
+	{ 0, "ts-diff", NULL, "show the time since the line before" },
+	{ 0, "ts-check", NULL, "tell where times go back" },
+	{ 0, "raw-ts", NULL, "times as they were written" },
+	{ 0, "align-ts", NULL, "the first event is at 0" },
+	{ 0, "nodate", NULL, "without the date that `record --date` wrote" },
+	{ 0, "layout", "VERSION", "3.3 (this is so anyway), or 3.2: without the column of flags" },
+	{ 0, "json", NULL, "one JSON object an event" },
+	{ 0, "csv", NULL, "one line of CSV an event, with a heading" },
+	{ 'e', "endian", NULL, "show which end comes first, and end; so do all from here on:" },
+	{ 'p', "page-size", NULL, "the size of pages" },
+	{ 'f', "functions", NULL, "the names of addresses" },
+	{ 'P', "printks", NULL, "the formats of trace_printk()" },
+	{ 'E', "event-names", NULL, "the events that the file describes" },
+	{ 0, "events", NULL, "their formats" },
+	{ 0, "event", "REGEX", "the formats of some" },
+	{ 0, "check-events", NULL, "whether all formats can be read" },
+	{ 0, "stat", NULL, "what the kernel counted in its buffers" },
+	{ 0, "uname", NULL, "the system that was traced" },
+	{ 0, "version", NULL, "the version of what wrote the file" },
+	{ 0, "cpus", NULL, "the CPUs with data" },
+	{ 0, "first-event", NULL, "the time of each CPU's first event" },
+	{ 0, "last-event", NULL, "and of its last" },
+	{ 0, "boundary", NULL, "show where pages begin" },
+	{ 0, "kallsyms", "FILE", "names of addresses from this file" },
+	{ 'j', "jobs", "N", "threads; as many as there are CPUs, if it is not said" },
+	{ 'q', "quiet", NULL, "no warnings" },
+	{ 'V', "verbose", NULL, "more words about the files" },
+	{ 0, "debug", NULL, "accepted, for trace-cmd's sake" },
+	{ 0, NULL, NULL, NULL },
+};
+
+static bool is(const struct opts_item *item, const char *word)
+{
+	return item->opt && !strcmp(item->opt->word, word);
+}
+
+/* Of "a/b/c" the c. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static struct report_file *add_file(struct report *report, const char *path)
+{
+	struct report_file *more = realloc(report->files,
+					   (report->nr_files + 1) * sizeof(*more));
+
+	if (!more) {
+		err_set(&report->err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	report->files = more;
+	report->files[report->nr_files] = (struct report_file){ .path = path,
+								.base = base_name(path) };
+	return &report->files[report->nr_files++];
+}
+
+/* Files first: options that belong to one come behind it, but filters may come before. */
+static int list_files(struct report *report, const struct opts *opts)
+{
+	for (int i = 0; i < opts->nitems; i++) {
+		const struct opts_item *item = &opts->items[i];
+
+		if ((is(item, "input") || !item->opt) && !add_file(report, item->value))
+			return report->err.code;
+	}
+	if (!report->nr_files && !add_file(report, USUAL_FILE))
+		return report->err.code;
+	return 0;
+}
+
+static int parse_number(struct report *report, const char *option, const char *text, int64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoll(text, &end, 0);
+	if (end == text || *end || errno)
+		return err_set(&report->err, -EINVAL, "--%s %s: a number is needed", option, text);
+	return 0;
+}
+
+/* Seconds with up to nine digits behind the point, exactly. */
+static int parse_time(struct report *report, const char *option, const char *text, uint64_t *out)
+{
+	const char *p = text;
+	uint64_t seconds = 0, ns = 0, unit = 100000000;
+	bool any = false;
+
+	for (; *p >= '0' && *p <= '9' && seconds < 10000000000; p++, any = true)
+		seconds = seconds * 10 + (uint64_t)(*p - '0');
+	if (*p == '.')
+		for (p++; *p >= '0' && *p <= '9'; p++, unit /= 10, any = true)
+			ns += (uint64_t)(*p - '0') * unit;
+	if (!any || *p)
+		return err_set(&report->err, -EINVAL, "--%s %s: a time in seconds is needed", option,
+			       text);
+	*out = seconds * 1000000000 + ns;
+	return 0;
+}
+
+/* "0,2-3" */
+static int parse_cpus(struct report *report, const char *text)
+{
+	bool *cpus = report->cpus ? (bool *)report->cpus : calloc(CPU_MAX, sizeof(*cpus));
+	const char *p = text;
+	char *end;
+
+	report->cpus = cpus;
+	report->nr_cpus = CPU_MAX;
+	if (!cpus)
+		return err_set(&report->err, -ENOMEM, "out of memory");
+	for (;; p = end + 1) {
+		unsigned long first = strtoul(p, &end, 10), last = first;
+
+		if (end != p && *end == '-') {
+			p = end + 1;
+			last = strtoul(p, &end, 10);
+		}
+		if (end == p || first > last || last >= CPU_MAX || (*end && *end != ','))
+			return err_set(&report->err, -EINVAL, "--cpu %s: numbers are needed, as 0,2-3",
+				       text);
+		for (unsigned long i = first; i <= last; i++)
+			cpus[i] = true;
+		if (!*end)
+			return 0;
+	}
+}
+
+static int parse_pids(struct report *report, const char *text)
+{
+	const char *p = text;
+	char *end;
+
+	for (;; p = end + 1) {
+		long pid = strtol(p, &end, 10);
+		int *more = realloc((int *)report->pids, (report->nr_pids + 1) * sizeof(*more));
+
+		if (!more)
+			return err_set(&report->err, -ENOMEM, "out of memory");
+		report->pids = more;
+		if (end == p || (*end && *end != ',') || pid < INT32_MIN || pid > INT32_MAX)
+			return err_set(&report->err, -EINVAL, "--pid %s: numbers are needed, as 1,42",
+				       text);
+		more[report->nr_pids++] = (int)pid;
+		if (!*end)
+			return 0;
+	}
+}
+
+static int parse_comms(struct report *report, const char *text)
+{
+	char *copy = strdup(text), *save;
+	const char **more;
+
+	for (char *name = copy ? strtok_r(copy, ",", &save) : NULL; name;
+	     name = strtok_r(NULL, ",", &save)) {
+		more = realloc(report->comms, (report->nr_comms + 1) * sizeof(*more));
+		if (!more)
+			break;
+		report->comms = more;
+		more[report->nr_comms] = strdup(name);
+		report->nr_comms += more[report->nr_comms] != NULL;
+	}
+	free(copy);
+	return 0;
+}
+
+static int parse_regex(struct report *report, const char *text, regex_t **out)
+{
+	regex_t *re = malloc(sizeof(*re));
+	char why[200];
+	int r;
+
+	if (!re)
+		return err_set(&report->err, -ENOMEM, "out of memory");
+	r = regcomp(re, text, REG_ICASE | REG_NOSUB);
+	if (r) {
+		regerror(r, re, why, sizeof(why));
+		free(re);
+		return err_set(&report->err, -EINVAL, "%s: %s", text, why);
+	}
+	*out = re;
+	return 0;
+}
+
+/* How lines look. */
+static int parse_look(struct report *report, const struct opts_item *item)
+{
+	if (is(item, "latency"))
+		report->columns |= TRACECMD_LATENCY;
+	else if (is(item, "nanoseconds"))
+		report->columns |= TRACECMD_NS;
+	else if (is(item, "raw"))
+		report->raw = true;
+	else if (is(item, "ts-diff"))
+		report->columns |= TRACECMD_DIFF;
+	else if (is(item, "ts-check"))
+		report->ts_check = true;
+	else if (is(item, "boundary"))
+		report->boundary = true;
+	else if (is(item, "json"))
+		report->form = REPORT_JSON;
+	else if (is(item, "csv"))
+		report->form = REPORT_CSV;
+	else if (is(item, "quiet"))
+		report->quiet = true;
+	else if (is(item, "raw-event"))
+		return parse_regex(report, item->value, &report->raw_events);
+	else if (is(item, "no-handler"))
+		return parse_regex(report, item->value, &report->plain_events);
+	else if (is(item, "layout")) {
+		report->old_layout = !strcmp(item->value, "3.2");
+		if (!report->old_layout && strcmp(item->value, "3.3"))
+			return err_set(&report->err, -EINVAL, "--layout %s: 3.2 or 3.3 is needed",
+				       item->value);
+	}
+	return 0;
+}
+
+/* Which records are wanted. */
+static int parse_choice(struct report *report, const struct opts_item *item)
+{
+	if (is(item, "cpu"))
+		return parse_cpus(report, item->value);
+	if (is(item, "pid"))
+		return parse_pids(report, item->value);
+	if (is(item, "comm"))
+		return parse_comms(report, item->value);
+	if (is(item, "no-irqs"))
+		report->no_irqs = true;
+	else if (is(item, "no-softirqs"))
+		report->no_softirqs = true;
+	else if (is(item, "instance"))
+		report->instance = item->value;
+	return 0;
+}
+
+static int parse_all(struct report *report, const struct opts *opts)
+{
+	int r = list_files(report, opts);
+
+	for (int i = 0; i < opts->nitems && !r; i++) {
+		r = parse_look(report, &opts->items[i]);
+		if (!r)
+			r = parse_choice(report, &opts->items[i]);
+	}
+	if (!report->old_layout)
+		report->columns |= TRACECMD_FLAGS;
+	report->decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0);
+	return r;
+}
+
+static bool counts_ns(const char *clock)
+{
+	static const char *const known[] = { "local", "global", "uptime", "perf", "mono", "mono_raw",
+					     "boot", "tai", "tsc2nsec" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(clock, known[i]))
+			return true;
+	return false;
+}
+
+/* Times that are no nanoseconds are printed as they are. */
+static bool shows_ticks(const struct report_file *file)
+{
+	const struct dat_info *info = dat_info(file->dat);
+	const struct dat_buffer *top = dat_buffer(file->dat, 0);
+	const char *clock = info->clock;
+
+	if (top && !*top->name && *top->clock)
+		clock = top->clock;
+	if (file->times.raw)
+		return true;
+	return clock && !counts_ns(clock) && !file->times.hz && !info->tsc2nsec.is_set;
+}
+
+static void measure_prefix(struct report_file *file)
+{
+	const struct dat_buffer *b;
+
+	for (size_t i = 0; (b = dat_buffer(file->dat, i)); i++)
+		if (strlen(b->name) > file->prefix)
+			file->prefix = strlen(b->name);
+}
+
+/* Where there are several files their names stand before the lines, else those of instances. */
+static void set_prefixes(struct report *report)
+{
+	size_t width = 0;
+
+	if (report->nr_files == 1) {
+		measure_prefix(&report->files[0]);
+		return;
+	}
+	for (size_t i = 0; i < report->nr_files; i++)
+		if (strlen(report->files[i].base) > width)
+			width = strlen(report->files[i].base);
+	for (size_t i = 0; i < report->nr_files; i++)
+		report->files[i].prefix = width;
+}
+
+static int open_files(struct report *report, const struct opts *opts)
+{
+	const char *kallsyms = opts_value(opts, "kallsyms"), *warning;
+	int r = 0;
+
+	for (size_t i = 0; i < report->nr_files && !r; i++) {
+		struct report_file *file = &report->files[i];
+
+		r = dat_open(&file->dat, file->path, &report->err);
+		if (!r)
+			r = report_entries_new(file);
+		if (!r && kallsyms)
+			r = dat_use_kallsyms(file->dat, kallsyms, &report->err);
+		for (size_t w = 0; !r && !report->quiet && (warning = dat_warning(file->dat, w)); w++)
+			cmd_say("%s", warning);
+	}
+	if (!r)
+		set_prefixes(report);
+	return r;
+}
+
+static int set_times(struct report *report, const struct opts *opts)
+{
+	struct report_file *file = NULL;
+	size_t nr = 0;
+	int64_t n;
+	int r = 0;
+
+	for (int i = 0; i < opts->nitems && !r; i++) {
+		const struct opts_item *item = &opts->items[i];
+
+		if (is(item, "input") || !item->opt)
+			file = &report->files[nr++];
+		if (is(item, "ts-offset")) {
+			r = parse_number(report, "ts-offset", item->value, &n);
+			if (!r && !file)
+				r = err_set(&report->err, -EINVAL, "--ts-offset comes behind the file "
+					    "that it is for");
+			if (!r)
+				file->times.offset = n;
+		}
+		if (is(item, "ts2secs")) {
+			r = parse_number(report, "ts2secs", item->value, &n);
+			for (size_t f = 0; !r && f < report->nr_files; f++)
+				if (!file || file == &report->files[f])
+					report->files[f].times.hz = n > 0 ? (uint64_t)n : 0;
+		}
+	}
+	for (size_t f = 0; f < report->nr_files && !r; f++) {
+		file = &report->files[f];
+		file->times.raw = opts_value(opts, "raw-ts") != NULL;
+		file->times.no_date = opts_value(opts, "nodate") != NULL;
+		file->times.shift = true;
+		file->ticks = shows_ticks(file);
+	}
+	return r;
+}
+
+static void world_name(void *arg, size_t i, const char **system, const char **name)
+{
+	dat_event_name(arg, i, system, name, NULL);
+}
+
+static const struct decode_format *world_format(void *arg, size_t i)
+{
+	return dat_event_format(arg, i, NULL);
+}
+
+static int add_filter(struct report *report, struct report_file *file, bool out, const char *text)
+{
+	struct filter_world world = { .arg = file->dat, .nr = dat_nr_events(file->dat),
+				      .name = world_name, .format = world_format };
+	struct filter **filter = out ? &file->filter_out : &file->filter;
+
+	if (!*filter && filter_new(filter, 0))
+		return err_set(&report->err, -ENOMEM, "out of memory");
+	return filter_add(*filter, text, &world, &report->err);
+}
+
+/* A filter is for the file before it, one that stands before all files for each of them. */
+static int add_filters(struct report *report, const struct opts *opts)
+{
+	struct report_file *file = NULL;
+	bool negate = false;
+	size_t nr = 0;
+	int r = 0;
+
+	for (int i = 0; i < opts->nitems && !r; i++) {
+		const struct opts_item *item = &opts->items[i];
+
+		if (is(item, "input") || !item->opt)
+			file = &report->files[nr++];
+		if (is(item, "negate"))
+			negate = true;
+		if (!is(item, "filter"))
+			continue;
+		for (size_t f = 0; f < report->nr_files && !r; f++)
+			if (!file || report->nr_files == 1 || file == &report->files[f])
+				r = add_filter(report, &report->files[f], negate, item->value);
+	}
+	return r;
+}
+
+/* -T: what was understood. */
+static int show_filters(const struct report *report, struct err *err)
+{
+	struct buf out = BUF_INIT;
+	int r;
+
+	for (size_t i = 0; i < report->nr_files; i++) {
+		if (report->files[i].filter)
+			filter_describe(report->files[i].filter, &out);
+		if (report->files[i].filter_out)
+			filter_describe(report->files[i].filter_out, &out);
+	}
+	r = out.len ? cmd_put(out.data, out.len, err) : 0;
+	buf_fini(&out);
+	return r;
+}
+
+static int set_plugins(struct report *report, const struct opts *opts)
+{
+	int r = decode_plugins_new(&report->plugins,
+				   opts_value(opts, "no-plugins") ? DECODE_PLUGINS_NONE : 0);
+
+	for (int i = 0; i < opts->nitems && !r; i++) {
+		const struct opts_item *item = &opts->items[i];
+
+		if (is(item, "plugin"))
+			r = decode_plugins_load(report->plugins, item->value, &report->err);
+		if (is(item, "option"))
+			r = decode_plugins_set(report->plugins, item->value, &report->err);
+	}
+	return r;
+}
+
+static bool lane_wanted(void *arg, const struct dat_buffer *buffer, int cpu)
+{
+	const struct report *report = arg;
+
+	if (report->instance && strcmp(report->instance, buffer->name))
+		return false;
+	return !report->cpus || ((size_t)cpu < report->nr_cpus && report->cpus[cpu]);
+}
+
+static int add_lanes(struct report *report)
+{
+	int r = replay_new(&report->replay);
+
+	for (size_t i = 0; i < report->nr_files && !r; i++)
+		r = replay_add(report->replay, report->files[i].dat, &report->files[i].times,
+			       lane_wanted, report, &report->err);
+	return r;
+}
+
+/* --align-ts: the first event of the first file's top buffer is at 0, and all others with it. */
+static int align(struct report *report)
+{
+	const struct replay_lane *lane;
+	uint64_t least = UINT64_MAX, first, last;
+
+	for (size_t i = 0; (lane = replay_lane(report->replay, i)); i++)
+		if (!lane->file_nr && !*lane->buffer->name &&
+		    replay_lane_ends(report->replay, i, &first, &last) && first < least)
+			least = first;
+	if (least == UINT64_MAX)
+		return 0;
+	for (size_t i = 0; i < report->nr_files; i++)
+		report->files[i].times.offset -= (int64_t)least;
+	replay_free(report->replay);
+	return add_lanes(report);
+}
+
+static int set_range(struct report *report, const struct opts *opts)
+{
+	const char *from = opts_value(opts, "from"), *to = opts_value(opts, "to");
+	const char *tail = opts_value(opts, "tail");
+	uint64_t time;
+	int64_t n;
+	int r = 0;
+
+	if (to) {
+		r = parse_time(report, "to", to, &time);
+		if (!r)
+			replay_until(report->replay, time);
+	}
+	if (!r && from) {
+		r = parse_time(report, "from", from, &time);
+		if (!r)
+			r = replay_seek(report->replay, time, &report->err);
+	}
+	if (!r && tail) {
+		r = parse_number(report, "tail", tail, &n);
+		if (!r)
+			r = report_tail(report, n > 0 ? (uint64_t)n : 0);
+	}
+	return r;
+}
+
+static unsigned int jobs(const struct report *report, const struct opts *opts)
+{
+	const char *text = opts_value(opts, "jobs");
+	long n = text ? strtol(text, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+
+	/* What looks at the line before, or adds up, goes in order. */
+	if ((report->columns & TRACECMD_DIFF) || report->ts_check || report->wakeup ||
+	    report->profile || report->skip)
+		return 1;
+	for (size_t i = 0; i < report->nr_files; i++)
+		if ((report->files[i].filter && filter_asks_comm(report->files[i].filter)) ||
+		    (report->files[i].filter_out && filter_asks_comm(report->files[i].filter_out)))
+			return 1;
+	return n < 1 || report->nr_comms ? 1 : n > JOBS_MAX ? JOBS_MAX : (unsigned int)n;
+}
+
+static void put_cpus(const struct report *report, const struct report_file *file, struct buf *out)
+{
+	if (report->nr_files > 1)
+		buf_printf(out, "%*s: ", (int)file->prefix, file->base);
+	buf_printf(out, "cpus=%u\n", dat_info(file->dat)->nr_cpus);
+}
+
+static int put_text(struct report *report, struct dat_lane *lane)
+{
+	struct dat_block *block;
+	int r = 0;
+
+	for (uint64_t i = 0; !r; i++) {
+		r = dat_lane_fetch(lane, i, &block, &report->err);
+		if (r != 1)
+			break;
+		r = pager_put(&report->pager, block->data, block->len);
+		dat_block_drop(block);
+	}
+	return r ? r : pager_put(&report->pager, "\n", 1);
+}
+
+/* What latency tracers left is text already. */
+static int put_texts(struct report *report, const struct report_file *file)
+{
+	const struct dat_buffer *buffer;
+	struct dat_lane *lane;
+	int r = 0;
+
+	for (size_t i = 0; !r && (buffer = dat_buffer(file->dat, i)); i++) {
+		if (!buffer->is_text)
+			continue;
+		r = dat_lane_open(&lane, file->dat, buffer, 0, TEXT_WINDOW, &report->err);
+		if (!r)
+			r = put_text(report, lane);
+		dat_lane_close(lane);
+	}
+	return r;
+}
+
+/* The lines before the first event. */
+static int put_heads(struct report *report)
+{
+	struct buf out = BUF_INIT;
+	int r;
+
+	if (report->form == REPORT_CSV)
+		return pager_put(&report->pager, report_csv_head, strlen(report_csv_head));
+	if (report->form == REPORT_JSON)
+		return 0;
+	for (size_t i = 0; i < report->nr_files; i++)
+		put_cpus(report, &report->files[i], &out);
+	r = pager_put(&report->pager, out.data, out.len);
+	buf_fini(&out);
+	for (size_t i = 0; i < report->nr_files && !r; i++)
+		r = put_texts(report, &report->files[i]);
+	return r;
+}
+
+static void tell_lost(struct report *report)
+{
+	uint64_t count, unknown;
+	const char *warning;
+
+	if (report->quiet)
+		return;
+	for (size_t i = 0; (warning = replay_warning(report->replay, i)); i++)
+		cmd_say("%s", warning);
+	replay_lost(report->replay, &count, &unknown);
+	if (count && unknown)
+		cmd_say("%" PRIu64 " events were lost, and more in %" PRIu64 " places where nobody "
+			"counted", count, unknown);
+	else if (count)
+		cmd_say("%" PRIu64 " events were lost", count);
+	else if (unknown)
+		cmd_say("events were lost in %" PRIu64 " places, nobody knows how many", unknown);
+}
+
+static int put_records(struct report *report, const struct opts *opts)
+{
+	const uint8_t **passes = calloc(report->nr_files, sizeof(*passes));
+	struct replay_job job = report_job;
+	int r;
+
+	report->passing = report_own_new(report);
+	if (!passes || !report->passing) {
+		free(passes);
+		return err_set(&report->err, -ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < report->nr_files; i++)
+		passes[i] = report->files[i].marks;
+	job.passes = passes;
+	job.arg = report;
+	r = replay_run(report->replay, &job, jobs(report, opts), &report->err);
+	free(passes);
+	return r;
+}
+
+static int print(struct report *report, const struct opts *opts)
+{
+	int r;
+
+	pager_begin(&report->pager, opts, report->form == REPORT_TEXT ? PAGER_TRACE : 0, &report->err);
+	r = put_heads(report);
+	if (!r)
+		r = put_records(report, opts);
+	r = pager_end(&report->pager, r);
+	tell_lost(report);
+	return r;
+}
+
+/* Those that tell something of a file: 1 and its text, 0 if none was asked for. */
+static int file_info(struct report *report, const struct report_file *file, const struct opts *opts,
+		     struct buf *out)
+{
+	struct dat *dat = file->dat;
+	struct report_info_cpus cpus = { .first = opts_value(opts, "first-event"),
+					 .last = opts_value(opts, "last-event"),
+					 .flags = report->columns | (file->ticks ? TRACECMD_TICKS : 0),
+					 .times = file->times };
+
+	if (opts_value(opts, "endian"))
+		report_info_endian(dat, out);
+	else if (opts_value(opts, "page-size"))
+		report_info_page_size(dat, out);
+	else if (opts_value(opts, "functions"))
+		report_info_functions(dat, out);
+	else if (opts_value(opts, "printks"))
+		report_info_printks(dat, out);
+	else if (opts_value(opts, "event-names"))
+		return report_info_events(dat, out) ? -ENOMEM : 1;
+	else if (opts_value(opts, "events") || opts_value(opts, "event"))
+		return report_info_formats(dat, opts_value(opts, "event"), out, &report->err) ? -1 : 1;
+	else if (opts_value(opts, "check-events"))
+		report->bad_events += report_info_check(dat, out);
+	else if (opts_value(opts, "cpus") || cpus.first || cpus.last)
+		return report_info_cpus(dat, &cpus, out, &report->err) ? -1 : 1;
+	else
+		return 0;
+	return 1;
+}
+
+/* And those for which trace-cmd has the number of CPUs first. */
+static int headed_info(struct report *report, const struct report_file *file,
+		       const struct opts *opts, struct buf *out)
+{
+	bool stat = opts_value(opts, "stat"), uname = opts_value(opts, "uname");
+
+	if (!stat && !uname && !opts_value(opts, "version"))
+		return 0;
+	put_cpus(report, file, out);
+	if (uname)
+		report_info_uname(file->dat, out);
+	if (uname || opts_value(opts, "version"))
+		report_info_version(file->dat, out);
+	return stat && report_info_stat(file->dat, out, &report->err) ? -1 : 1;
+}
+
+/* 1: this was all that was asked for. */
+static int show_info(struct report *report, const struct opts *opts)
+{
+	struct buf out = BUF_INIT;
+	int r = 0, any = 0;
+
+	for (size_t i = 0; i < report->nr_files && r >= 0; i++) {
+		r = file_info(report, &report->files[i], opts, &out);
+		if (!r)
+			r = headed_info(report, &report->files[i], opts, &out);
+		any |= r == 1;
+	}
+	if (r >= 0 && out.len)
+		r = pager_show(opts, &out, &report->err);
+	buf_fini(&out);
+	return r < 0 ? r : any;
+}
+
+static int show_records(struct report *report, const struct opts *opts)
+{
+	int r = add_lanes(report);
+
+	if (!r && opts_value(opts, "align-ts"))
+		r = align(report);
+	if (!r)
+		r = set_range(report, opts);
+	return r ? r : print(report, opts);
+}
+
+static void fini(struct report *report)
+{
+	replay_free(report->replay);
+	report_own_free(report->passing);
+	for (size_t i = 0; i < report->nr_files; i++) {
+		filter_free(report->files[i].filter);
+		filter_free(report->files[i].filter_out);
+		report_entries_free(&report->files[i]);
+		dat_close(report->files[i].dat);
+	}
+	decode_plugins_free(report->plugins);
+	if (report->raw_events)
+		regfree(report->raw_events);
+	if (report->plain_events)
+		regfree(report->plain_events);
+	free(report->raw_events);
+	free(report->plain_events);
+	for (size_t i = 0; i < report->nr_comms; i++)
+		free((void *)report->comms[i]);
+	free(report->comms);
+	free((void *)report->pids);
+	free((void *)report->cpus);
+	free(report->files);
+}
+
+static int run(const struct opts *opts)
+{
+	struct report report = { .err = ERR_INIT };
+	int r = parse_all(&report, opts);
+
+	if (r == -EINVAL) {
+		fini(&report);
+		return cmd_misuse(&cmd_report, "report: %s", report.err.text);
+	}
+	if (!r)
+		r = open_files(&report, opts);
+	if (!r)
+		r = set_times(&report, opts);
+	if (!r)
+		r = set_plugins(&report, opts);
+	if (!r)
+		r = add_filters(&report, opts);
+	if (!r && opts_value(opts, "test-filters"))
+		r = show_filters(&report, &report.err);
+	else if (!r && !(r = show_info(&report, opts)))
+		r = show_records(&report, opts);
+	fini(&report);
+	if (r < 0)
+		return cmd_fail(&report.err);
+	return report.went_back || report.bad_events ? CMD_FAILED : CMD_DONE;
+}
+
+const struct cmd cmd_report = {
+	.name = "report",
+	.synopsis = "[-i FILE]... [OPTION]... [FILE]",
+	.summary = "print trace files",
+	.text = "Prints the events of trace files, which trace-cmd and `ringside record` write, in the\n"
+		"order of their times, in the layout of `trace-cmd report`.\n",
+	.opts = report_opts,
+	.arg = "file",
+	.args_max = -1,
+	.run = run,
+};

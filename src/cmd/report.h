@@ -1,0 +1,115 @@
+/*
+ * cmd/report: what the files of `ringside report` share.
+ *
+ *   report.c		the command line, and what is done with it
+ *   report_entry.c	what is known of an event: found once, then used for each of its records
+ *   report_line.c	a record: whether it is wanted, and its text
+ *   report_rows.c	or its row of JSON or CSV
+ *   report_tail.c	--tail: where the last records begin
+ *   report_info.c	those options that print what the file says, and no records
+ */
+#ifndef CMD_REPORT_H
+#define CMD_REPORT_H
+
+#include <pthread.h>
+#include <regex.h>
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "cmd/pager.h"
+#include "dat/dat.h"
+#include "decode/plugin.h"
+#include "expr/filter.h"
+#include "replay/replay.h"
+#include "report/tracecmd.h"
+
+#define REPORT_IDS 65536
+
+struct report_file;
+
+/* An event of a file, ready to be printed. */
+struct report_entry {
+	const struct decode_format *format;	/* NULL: not known */
+	const struct decode_plugin *plugin;	/* NULL: none, or not wanted */
+	const struct decode_field *migrate_disable, *lock_depth;
+	const struct decode_field *pid, *next_pid;	/* of tasks that the event is about */
+	unsigned int flags;			/* DECODE_* */
+	bool raw;				/* as fields */
+	bool carries;
+	size_t name_len;
+	char name[];				/* as tracecmd_name() makes it */
+};
+
+struct report_file {
+	const char *path;
+	const char *base;		/* its last part */
+	struct dat *dat;
+	struct replay_times times;
+	struct filter *filter, *filter_out;	/* NULL: none */
+	bool ticks;			/* the clock counts no nanoseconds */
+	bool buffers;			/* there are instances */
+	size_t prefix;			/* width of what stands before a line; 0: nothing */
+	_Atomic(struct report_entry *) *entries;	/* by ID */
+	uint8_t *marks;			/* by ID: must be passed; see replay_job */
+};
+
+enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_CSV };
+
+struct report {
+	struct report_file *files;
+	size_t nr_files;
+	struct decode_plugins *plugins;
+	enum report_form form;
+	unsigned int columns;		/* TRACECMD_* */
+	unsigned int decode;		/* DECODE_* */
+	bool old_layout;		/* --layout 3.2 */
+	bool raw;			/* -R */
+	bool no_irqs, no_softirqs;	/* -I, -S */
+	bool boundary, ts_check, quiet;
+	bool went_back;			/* what ts_check found */
+	size_t bad_events;		/* what --check-events found */
+	regex_t *raw_events, *plain_events;	/* -r, -n */
+	const int *pids;
+	size_t nr_pids;
+	const char **comms;
+	size_t nr_comms;
+	const bool *cpus;		/* by number; NULL: all */
+	size_t nr_cpus;
+	const char *instance;		/* NULL: all */
+
+	struct replay *replay;
+	struct pager pager;
+	struct report_own *passing;	/* of the thread that cuts the parts */
+	uint64_t skip;			/* records that are not printed, for --tail */
+	uint64_t last;			/* of --ts-diff and --ts-check: the time before */
+	bool has_last;
+	struct report_wakeup *wakeup;	/* -w */
+	struct report_profile *profile;	/* --profile: nothing else is printed */
+	struct err err;
+};
+
+/* report_entry.c: NULL only when memory is out. Any thread. */
+const struct report_entry *report_entry(const struct report *report, struct report_file *file,
+					uint32_t id);
+int report_entries_new(struct report_file *file);
+void report_entries_free(struct report_file *file);
+
+/* report_line.c */
+extern const struct replay_job report_job;
+/* What a thread has for itself: names found so far, above all. */
+struct report_own;
+struct report_own *report_own_new(struct report *report);
+void report_own_free(struct report_own *own);
+/* report_rows.c: `text` is what stands behind the columns; of use for CSV only. */
+extern const char report_csv_head[];
+void report_row(const struct report *report, const struct report_file *file,
+		const struct replay_record *rec, const struct report_entry *entry,
+		const struct decode_ctx *ctx, const struct buf *text, struct buf *out);
+
+/* report_tail.c: has the replay begin so that `n` records that are wanted come. */
+int report_tail(struct report *report, uint64_t n);
+
+bool report_wanted(struct report *report, struct report_own *own, const struct replay_record *rec,
+		   const struct report_entry *entry);
+
+#endif

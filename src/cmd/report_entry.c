@@ -1,0 +1,90 @@
+/*
+ * cmd/report_entry: see report.h. Several threads may find the same event at once: the first one's
+ * entry stands.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/report.h"
+
+int report_entries_new(struct report_file *file)
+{
+	/* Of these only what is touched takes memory. */
+	file->entries = calloc(REPORT_IDS, sizeof(*file->entries));
+	file->marks = malloc(REPORT_IDS);
+	if (!file->entries || !file->marks)
+		return -ENOMEM;
+	/* An event that nobody has met may be one that leaves something behind. */
+	memset(file->marks, 1, REPORT_IDS);
+	return 0;
+}
+
+void report_entries_free(struct report_file *file)
+{
+	for (size_t i = 0; file->entries && i < REPORT_IDS; i++)
+		free(atomic_load(&file->entries[i]));
+	free(file->entries);
+	free(file->marks);
+}
+
+static bool matches(const regex_t *re, const struct decode_format *format)
+{
+	return re && !regexec(re, format->name, 0, NULL, 0);
+}
+
+static void fill(const struct report *report, struct report_entry *entry,
+		 const struct decode_format *format)
+{
+	entry->format = format;
+	if (!format)
+		return;
+	entry->raw = report->raw || matches(report->raw_events, format);
+	/* What libtraceevent cannot print, but we can, is only left so where all is to be the same. */
+	entry->flags = report->decode;
+	if (!report->old_layout && !format->tep && format->prog)
+		entry->flags &= ~(unsigned int)DECODE_TEP;
+	if (!entry->raw && !matches(report->plain_events, format))
+		entry->plugin = decode_plugins_find(report->plugins, format);
+	entry->carries = entry->plugin && decode_plugin_carries(entry->plugin);
+	entry->migrate_disable = decode_format_find(format, "common_migrate_disable");
+	entry->lock_depth = decode_format_find(format, "common_lock_depth");
+	entry->pid = decode_format_find(format, "pid");
+	entry->next_pid = decode_format_find(format, "next_pid");
+}
+
+static struct report_entry *make(const struct report *report, struct report_file *file,
+				 uint32_t id)
+{
+	const struct decode_format *format = dat_format(file->dat, id);
+	struct report_entry *entry;
+	struct buf name = BUF_INIT;
+
+	if (format)
+		tracecmd_name(&name, format->name);
+	entry = calloc(1, sizeof(*entry) + name.len + 1);
+	if (entry) {
+		fill(report, entry, format);
+		entry->name_len = name.len;
+		memcpy(entry->name, name.data ? name.data : "", name.len);
+	}
+	buf_fini(&name);
+	return entry;
+}
+
+const struct report_entry *report_entry(const struct report *report, struct report_file *file,
+					uint32_t id)
+{
+	struct report_entry *entry, *none = NULL;
+
+	id = id < REPORT_IDS ? id : REPORT_IDS - 1;
+	entry = atomic_load_explicit(&file->entries[id], memory_order_acquire);
+	if (entry)
+		return entry;
+	entry = make(report, file, id);
+	if (entry && !atomic_compare_exchange_strong(&file->entries[id], &none, entry)) {
+		free(entry);
+		entry = none;
+	}
+	return entry;
+}

@@ -1,0 +1,375 @@
+/*
+ * cmd/report_line: see report.h. These run for every record of a trace, on several threads at once;
+ * what changes from record to record lies in a report_own, or is used with one thread only.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/report.h"
+#include "decode/page.h"
+#include "report/json.h"
+
+#define CACHE 1024	/* a power of two */
+
+enum { FLAG_HARDIRQ = 8, FLAG_SOFTIRQ = 16 };
+
+struct symbol_slot {
+	const struct dat *dat;
+	uint64_t addr;
+	bool known;
+	struct decode_symbol symbol;
+};
+
+struct comm_slot {
+	const struct dat *dat;
+	int pid;
+	const char *comm;
+};
+
+struct report_own {
+	struct report *report;
+	struct decode_ctx ctx;
+	const struct replay_record *rec;
+	struct symbol_slot symbols[CACHE];
+	struct comm_slot comms[CACHE];
+	struct tracecmd_memory columns;
+	struct buf text;		/* of CSV */
+};
+
+/* Names are asked for again and again, and do not change. */
+static bool own_symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *out)
+{
+	struct report_own *own = arg;
+	struct dat *dat = own->rec->lane->file;
+	struct symbol_slot *slot = &own->symbols[(addr ^ addr >> 10) & (CACHE - 1)];
+
+	if (slot->dat != dat || slot->addr != addr) {
+		*slot = (struct symbol_slot){ .dat = dat, .addr = addr };
+		slot->known = dat_symbol(dat, pid, addr, &slot->symbol);
+	}
+	*out = slot->symbol;
+	return slot->known;
+}
+
+/* A name stays once it is known; what is not known yet is asked for each time. */
+static const char *own_comm(void *arg, int pid)
+{
+	struct report_own *own = arg;
+	struct comm_slot *slot = &own->comms[(unsigned int)pid & (CACHE - 1)];
+	const char *comm;
+
+	if (slot->dat == own->rec->lane->file && slot->pid == pid)
+		return slot->comm;
+	comm = replay_comm(own->rec, pid);
+	if (comm)
+		*slot = (struct comm_slot){ own->rec->lane->file, pid, comm };
+	return comm;
+}
+
+static bool own_printk(void *arg, uint64_t addr, struct decode_printk *out)
+{
+	return dat_printk(((struct report_own *)arg)->rec->lane->file, addr, out);
+}
+
+struct report_own *report_own_new(struct report *report)
+{
+	struct report_own *own = calloc(1, sizeof(*own));
+
+	if (!own)
+		return NULL;
+	own->report = report;
+	own->ctx = (struct decode_ctx){ .arg = own, .flags = report->decode, .symbol = own_symbol,
+					.printk = own_printk, .comm = own_comm };
+	return own;
+}
+
+void report_own_free(struct report_own *own)
+{
+	if (own)
+		buf_fini(&own->text);
+	free(own);
+}
+
+static bool is_pid(const struct report_entry *entry, const struct decode_field *field,
+		   const struct replay_record *rec, int pid)
+{
+	return field && (int)decode_field_int(entry->format, field, rec->data, rec->len) == pid;
+}
+
+/* By a task or about it: as trace-cmd has it, what wakes a task or switches to it is about it. */
+static bool named(const struct report *report, struct report_own *own,
+		  const struct report_entry *entry, int pid)
+{
+	const char *comm = report->nr_comms ? own_comm(own, pid) : NULL;
+
+	for (size_t i = 0; i < report->nr_pids; i++)
+		if (report->pids[i] == pid || is_pid(entry, entry->pid, own->rec, report->pids[i]) ||
+		    is_pid(entry, entry->next_pid, own->rec, report->pids[i]))
+			return true;
+	if (!comm)
+		comm = pid ? "<...>" : "<idle>";
+	for (size_t i = 0; i < report->nr_comms; i++)
+		if (!strcmp(report->comms[i], comm))
+			return true;
+	return false;
+}
+
+static bool filtered(const struct filter *filter, struct report_own *own,
+		     const struct replay_record *rec, const struct report_entry *entry)
+{
+	return filter && entry->format &&
+	       filter_match(filter, entry->format, rec->data, rec->len, rec->lane->cpu, rec->ts,
+			    &own->ctx) == FILTER_MATCH;
+}
+
+bool report_wanted(struct report *report, struct report_own *own, const struct replay_record *rec,
+		   const struct report_entry *entry)
+{
+	const struct report_file *file = &report->files[rec->lane->file_nr];
+	bool by_task = report->nr_pids || report->nr_comms;
+	struct record_head head = { 0 };
+
+	if (!by_task && !file->filter && !file->filter_out && !report->no_irqs &&
+	    !report->no_softirqs)
+		return true;
+	own->rec = rec;
+	decode_record_head(&dat_info(file->dat)->abi, rec->data, rec->len, &head);
+	if ((report->no_irqs && (head.flags & FLAG_HARDIRQ)) ||
+	    (report->no_softirqs && (head.flags & FLAG_SOFTIRQ)))
+		return false;
+	if (filtered(file->filter_out, own, rec, entry))
+		return false;
+	if (!by_task && !file->filter)
+		return true;
+	return (by_task && named(report, own, entry, head.pid)) || filtered(file->filter, own, rec, entry);
+}
+
+static bool next_moment(void *arg, struct decode_moment *out)
+{
+	struct report_own *own = arg;
+	struct replay_record next;
+	const struct report_entry *entry;
+
+	if (!replay_peek(own->rec, &next))
+		return false;
+	entry = report_entry(own->report, &own->report->files[next.lane->file_nr], next.id);
+	if (!entry || !entry->format)
+		return false;
+	*out = (struct decode_moment){ .format = entry->format, .rec = next.data, .len = next.len,
+				       .ts = next.ts, .cpu = next.lane->cpu, .ctx = &own->ctx };
+	return true;
+}
+
+static void take_moment(void *arg)
+{
+	replay_take(((struct report_own *)arg)->rec);
+}
+
+static void learn_moment(void *arg, int pid, const char *comm, size_t len)
+{
+	replay_learn(((struct report_own *)arg)->rec, pid, comm, len);
+}
+
+static struct decode_moment moment(struct report_own *own, const struct replay_record *rec,
+				   const struct report_entry *entry)
+{
+	return (struct decode_moment){
+		.format = entry->format, .rec = rec->data, .len = rec->len, .ts = rec->ts,
+		.cpu = rec->lane->cpu, .ctx = &own->ctx, .carry = replay_carry(rec),
+		.next = next_moment, .take = take_moment, .arg = own,
+	};
+}
+
+/* The text behind the columns. */
+static void put_info(struct report_own *own, const struct replay_record *rec,
+		     const struct report_entry *entry, struct buf *out)
+{
+	struct decode_moment m;
+
+	own->ctx.flags = entry->flags;
+	if (entry->raw) {
+		decode_print_fields(entry->format, rec->data, rec->len, &own->ctx, out);
+		return;
+	}
+	if (entry->plugin) {
+		m = moment(own, rec, entry);
+		if (decode_plugin_print(entry->plugin, &m, out))
+			return;
+	}
+	decode_print(entry->format, rec->data, rec->len, &own->ctx, out);
+}
+
+/*
+ * Instances and files have their names before their lines. A line about a loss has it in place of
+ * the line that follows, as in trace-cmd.
+ */
+static void put_prefix(const struct report *report, const struct report_file *file,
+		       const struct replay_record *rec, struct buf *out)
+{
+	const char *name = report->nr_files > 1 ? file->base : rec->lane->buffer->name;
+
+	if (!file->prefix)
+		return;
+	if (*name)
+		buf_printf(out, "%*s: ", (int)file->prefix, name);
+	else
+		buf_printf(out, "%*s", (int)file->prefix + 2, "");
+}
+
+static int field_or_none(const struct report_entry *entry, const struct decode_field *field,
+			 const struct replay_record *rec)
+{
+	return field ? (int)(decode_field_int(entry->format, field, rec->data, rec->len) & 0xff) : -1;
+}
+
+static void put_columns(struct report *report, struct report_own *own,
+			const struct report_file *file, const struct replay_record *rec,
+			const struct report_entry *entry, struct buf *out)
+{
+	unsigned int flags = report->columns | (file->ticks ? TRACECMD_TICKS : 0);
+	struct tracecmd_row row = {
+		.cpu = rec->lane->cpu, .ts = rec->ts, .name = entry->name,
+		.name_len = entry->name_len, .has_diff = report->has_last,
+		.migrate_disable = field_or_none(entry, entry->migrate_disable, rec),
+		.lock_depth = field_or_none(entry, entry->lock_depth, rec),
+	};
+
+	if (entry->raw)
+		flags |= TRACECMD_RAW;
+	decode_record_head(&entry->format->abi, rec->data, rec->len, &row.head);
+	row.comm = own_comm(own, row.head.pid);
+	if (flags & TRACECMD_DIFF) {
+		uint64_t shown = tracecmd_shown(rec->ts, flags & ~TRACECMD_TICKS);
+
+		row.diff = (int64_t)(shown - report->last);
+		report->last = shown;
+		report->has_last = true;
+	}
+	tracecmd_columns(out, &row, flags, &own->columns);
+}
+
+static void put_unknown(const struct report *report, struct report_own *own,
+			const struct replay_record *rec, struct buf *out)
+{
+	struct tracecmd_row row = { .cpu = rec->lane->cpu, .ts = rec->ts, .name = "",
+				    .migrate_disable = -1, .lock_depth = -1 };
+
+	if (report->old_layout) {
+		buf_puts(out, "[UNKNOWN EVENT][UNKNOWN EVENT] (NULL):               "
+			      "[UNKNOWN EVENT]\n");
+		return;
+	}
+	decode_record_head(&dat_info(rec->lane->file)->abi, rec->data, rec->len, &row.head);
+	row.comm = own_comm(own, row.head.pid);
+	tracecmd_columns(out, &row, report->columns, &own->columns);
+	buf_printf(out, "[UNKNOWN EVENT] %u\n", rec->id);
+}
+
+static void put_line(struct report *report, struct report_own *own, struct report_file *file,
+		     const struct replay_record *rec, const struct report_entry *entry,
+		     struct buf *out)
+{
+	put_prefix(report, file, rec, out);
+	if (rec->lost)
+		tracecmd_lost(out, rec->lane->cpu, rec->lost);
+	if (report->boundary && rec->first_of_page)
+		buf_printf(out, "CPU:%d [SUBBUFFER START]\n", rec->lane->cpu);
+	if (!entry->format) {
+		put_unknown(report, own, rec, out);
+		return;
+	}
+	put_columns(report, own, file, rec, entry, out);
+	put_info(own, rec, entry, out);
+	buf_putc(out, '\n');
+}
+
+static void put_row(struct report *report, struct report_own *own, struct report_file *file,
+		    const struct replay_record *rec, const struct report_entry *entry,
+		    struct buf *out)
+{
+	buf_reset(&own->text);
+	if (report->form == REPORT_CSV && entry->format)
+		put_info(own, rec, entry, &own->text);
+	report_row(report, file, rec, entry, &own->ctx, &own->text, out);
+}
+
+/* Within a CPU times do not go back, unless the clock or the file is broken. */
+static void check_time(struct report *report, const struct replay_record *rec)
+{
+	uint64_t before;
+
+	if (!replay_went_back(rec, &before))
+		return;
+	cmd_say("CPU %d: time went back from %" PRIu64 " to %" PRIu64, rec->lane->cpu, before,
+		rec->ts);
+	report->went_back = true;
+}
+
+static void *begin(void *arg)
+{
+	return report_own_new(arg);
+}
+
+static void end(void *arg, void *own)
+{
+	(void)arg;
+	report_own_free(own);
+}
+
+/* Once its entry is known a record of an event that leaves nothing behind is not shown again. */
+static void pass(void *arg, const struct replay_record *rec)
+{
+	struct report *report = arg;
+	struct report_own *own = report->passing;
+	struct report_file *file = &report->files[rec->lane->file_nr];
+	const struct report_entry *entry = report_entry(report, file, rec->id);
+	struct decode_moment m;
+
+	if (!entry || !entry->carries) {
+		if (rec->id < REPORT_IDS)
+			file->marks[rec->id] = 0;
+		return;
+	}
+	own->rec = rec;
+	if (!report_wanted(report, own, rec, entry))
+		return;
+	m = moment(own, rec, entry);
+	m.learn = learn_moment;
+	decode_plugin_pass(entry->plugin, &m);
+}
+
+static void record(void *arg, void *mine, const struct replay_record *rec, struct buf *out)
+{
+	struct report *report = arg;
+	struct report_own *own = mine;
+	struct report_file *file = &report->files[rec->lane->file_nr];
+	const struct report_entry *entry = report_entry(report, file, rec->id);
+
+	if (!entry)
+		return;
+	own->rec = rec;
+	if (report->ts_check)
+		check_time(report, rec);
+	if (!report_wanted(report, own, rec, entry))
+		return;
+	if (report->skip) {
+		report->skip--;
+		return;
+	}
+	if (report->form == REPORT_TEXT)
+		put_line(report, own, file, rec, entry, out);
+	else
+		put_row(report, own, file, rec, entry, out);
+}
+
+static int put(void *arg, const char *bytes, size_t len)
+{
+	struct report *report = arg;
+
+	return pager_put(&report->pager, bytes, len);
+}
+
+const struct replay_job report_job = { .pass = pass, .begin = begin, .end = end, .record = record,
+				       .put = put };
