@@ -288,17 +288,15 @@ static int put_guest_options(const struct join *join, struct dat_write *write)
 }
 
 /* A file as it was but for its options. */
-static int put_file(struct join *join, struct dat *dat, struct dat_write *write)
+static int put_file(struct join *join, struct dat *dat, const struct dat_copy *copy,
+		    struct dat_write *write)
 {
-	const struct dat_buffer *buffer;
 	int r = files_copy_sections(dat, write, dat_info(dat)->path, &join->err);
 
 	if (!r)
 		r = dat == join->host ? put_host_options(join, write) :
 					put_guest_options(join, write);
-	for (size_t i = 0; !r && (buffer = dat_buffer(dat, i)); i++)
-		r = dat_copy_buffer(dat, buffer, i, write, &join->err);
-	return r;
+	return r ? r : dat_copy_buffers(copy, dat, write, &join->err);
 }
 
 static int rewrite(struct join *join, struct dat *dat)
@@ -312,7 +310,7 @@ static int rewrite(struct join *join, struct dat *dat)
 	copy.how.compression = dat_info(dat)->compressor;
 	r = dat_write_open(&write, dat_info(dat)->path, &copy.how, &join->err);
 	if (!r)
-		r = files_finish(write, put_file(join, dat, write), &join->err);
+		r = files_finish(write, put_file(join, dat, &copy, write), &join->err);
 	dat_copy_fini(&copy);
 	return r;
 }
