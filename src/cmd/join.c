@@ -23,8 +23,7 @@
 
 static const struct opt join_opts[] = {
 	{ 'c', "cpus", "N", "virtual CPUs of the guest, instead of as many as its file says" },
-	{ 's', "shift", "OFFSET,SCALE,FRACTION,TIME",
-	  "guest to host; again for the next virtual CPU, the last for the rest" },
+	{ 's', "shift", "SHIFT", "OFFSET,SCALE,FRACTION,TIME to the host's; again for the next CPU" },
 	{ 0, "name", "NAME", "of the guest, instead of that of its file" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -393,7 +392,7 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_join = {
 	.name = "join",
-	.synopsis = "[-c N] [-s OFFSET,SCALE,FRACTION,TIME]... [--name NAME] HOST GUEST [PID]...",
+	.synopsis = "[-c N] [-s SHIFT]... [--name NAME] HOST GUEST [PID]...",
 	.summary = "tell the trace files of a host and a guest of each other",
 	.text = "HOST and GUEST are trace files of a host and of a virtual machine on it, which\n"
 		"were recorded at the same time. Writes into both what a report needs to show them\n"

@@ -109,6 +109,7 @@ bool part_next(struct replay_part *part, struct replay_record *out)
 {
 	struct cursor *c;
 
+	/* Those who come again after the end find it once more. */
 	if (part->moved && part->nr_heap) {
 		c = &part->lanes[part->heap[0]].at;
 		cursor_next(c);
