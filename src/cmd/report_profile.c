@@ -108,7 +108,7 @@ static void drop_spans(struct profile_file *file)
 {
 	const struct map_entry **all;
 
-	if (!file->spans.nr || map_list(&file->spans, &all))
+	if (map_list(&file->spans, &all))
 		return;
 	for (size_t i = 0; i < file->spans.nr; i++) {
 		struct spans *spans = all[i]->value;
@@ -541,7 +541,7 @@ int report_profile_feed(struct report_profile *p, const struct replay_record *re
 
 	if (!file)
 		return -ENOMEM;
-	if (rec->lost)
+	if (rec->lost && file->spans.nr)
 		drop_spans(file);
 	if (!decode_record_head(&format->abi, rec->data, rec->len, &head))
 		return 0;
