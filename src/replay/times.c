@@ -54,15 +54,20 @@ static uint64_t by_sample(const struct dat_shift_sample *s, uint64_t ts)
 	return ts + (uint64_t)s->offset;
 }
 
+#define WIDEST 9.2e18
+
 /* Between two samples, on the line through their offsets. */
 static uint64_t between(const struct dat_shift_sample *a, const struct dat_shift_sample *b,
 			uint64_t ts)
 {
 	struct dat_shift_sample mid = *a;
-	double span = (double)(b->time - a->time), rise = (double)(b->offset - a->offset);
+	double span = (double)b->time - (double)a->time;
+	double rise = (double)b->offset - (double)a->offset;
+	double more = span > 0 ? rise * (((double)(int64_t)ts - (double)a->time) / span) : 0;
 
-	if (span > 0)
-		mid.offset += (int64_t)(rise * ((double)((int64_t)ts - a->time) / span));
+	/* The samples are a file's: what fits into no offset is none. */
+	if (more > -WIDEST && more < WIDEST)
+		mid.offset = (int64_t)((uint64_t)a->offset + (uint64_t)(int64_t)more);
 	return by_sample(&mid, ts);
 }
 
@@ -95,7 +100,8 @@ uint64_t times_slow(const struct times *t, uint64_t ts)
 	if (t->nr_samples)
 		ts = to_host(t, ts);
 	if (t->factor > 0)
-		ts = (uint64_t)((double)ts * t->factor);
+		ts = (double)ts * t->factor < 2 * WIDEST ? (uint64_t)((double)ts * t->factor) :
+							   UINT64_MAX;
 	else if (t->tsc)
 		ts = scale_by(ts, t->mult, t->shift);
 	return ts + t->add;

@@ -57,8 +57,8 @@ static void fill_lane(struct make *m, uint32_t lane)
 		make_page(m, lane, ts);
 		for (uint32_t i = 0; i < events; i++) {
 			uint32_t id = draw(&seed) % 3 ? 1 : MAKE_SWITCH;
-			uint32_t len = make_record(m, record, id, 30 + (int)(draw(&seed) % 900),
-						   draw(&seed));
+			int pid = 30 + (int)(draw(&seed) % 900);
+			uint32_t len = make_record(m, record, id, pid, draw(&seed));
 
 			if (!make_event(m, lane, ts, record, len))
 				break;
