@@ -6,8 +6,9 @@
  *                      ^ the earliest beginning of a newest block: up to here everything is known
  *
  * Blocks are fetched for the lane whose newest one begins first, until there is enough for a part.
- * Everything before the beginning of the newest blocks is then in memory, and is the part. Of each
- * lane one more event lies behind it there, so whoever walks a part can look one event ahead.
+ * Everything before the beginning of the newest blocks is then in memory, and is the part. Blocks
+ * without an event are not kept: of each lane one more event lies behind the part, so whoever walks
+ * it can look one event ahead.
  *
  * Events of a lane are kept in the order of their file, also where a damaged page has times that go
  * back: they are ordered by keys, which never do.
@@ -18,8 +19,8 @@
 
 #include "replay/local.h"
 
-/* Blocks of one lane that are fetched for one part, however their times lie. */
-#define LANE_BLOCKS_MAX 256
+/* Bytes of one lane that are fetched for one part, if no single block is larger. */
+#define LANE_BYTES_MAX (4u << 20)
 
 static int keep_block(struct lane *lane, struct dat_block *block)
 {
@@ -36,9 +37,32 @@ static int keep_block(struct lane *lane, struct dat_block *block)
 		lane->cap_blocks = cap;
 	}
 	lane->blocks[lane->nr_blocks++] = block;
+	lane->bytes += block->len;
 	lane->at.blocks = lane->blocks;
 	lane->at.nr_blocks = lane->nr_blocks;
 	return 0;
+}
+
+/* Tells of damaged pages before its first event, or of all. */
+static bool has_event(struct lane *lane, struct dat_block *block)
+{
+	struct cursor c = { .lane = lane, .blocks = &block, .nr_blocks = 1, .exact = true };
+
+	cursor_resume(&c);
+	return c.has;
+}
+
+/* A block that is not kept. So many in a row, in all lanes, are no trace, but a hole or a bomb. */
+static void skip_block(struct lane *lane, struct dat_block *block)
+{
+	lane->replay->idle += block->len;
+	if (lane->replay->idle > REPLAY_IDLE_MAX) {
+		replay_warn(lane->replay, "%s: CPU %d: at offset %llu: %u MB of pages without an event",
+			    dat_info(lane->pub.file)->path, lane->pub.cpu,
+			    (unsigned long long)block->at, REPLAY_IDLE_MAX >> 20);
+		lane->ended = true;
+	}
+	dat_block_drop(block);
 }
 
 /* One more block; *bytes grows. A lane that cannot be read any further has ended. */
@@ -51,7 +75,7 @@ static int fetch(struct lane *lane, size_t *bytes, struct err *err)
 	int r = dat_lane_fetch(lane->dat, lane->next_block, &block, &why);
 
 	if (r == -ENOMEM)
-		return err_set(err, r, "out of memory");
+		return err_set(err, r, "%s", why.text);
 	if (r < 0)
 		replay_warn(lane->replay, "%s", why.text);
 	if (r <= 0) {
@@ -59,13 +83,15 @@ static int fetch(struct lane *lane, size_t *bytes, struct err *err)
 		return 0;
 	}
 	lane->next_block++;
-	*bytes += block->len;
-	if (block->len >= 8) {
-		begins = times_convert(&lane->times, decode_abi_load(block->data, 8,
-								     abi->big_endian));
-		if (begins > lane->newest)
-			lane->newest = begins;
+	if (!has_event(lane, block)) {
+		skip_block(lane, block);
+		return 0;
 	}
+	lane->replay->idle = 0;
+	*bytes += block->len;
+	begins = times_convert(&lane->times, decode_abi_load(block->data, 8, abi->big_endian));
+	if (begins > lane->newest)
+		lane->newest = begins;
 	if (keep_block(lane, block))
 		return err_set(err, -ENOMEM, "out of memory");
 	if (!lane->at.has)
@@ -73,7 +99,7 @@ static int fetch(struct lane *lane, size_t *bytes, struct err *err)
 	return 0;
 }
 
-/* The lane that must be fetched next: others cannot go beyond it. */
+/* The lane that must be fetched next: others cannot go beyond it. Of some nothing more is wanted. */
 static struct lane *behind(const struct replay *replay)
 {
 	struct lane *found = NULL;
@@ -81,7 +107,9 @@ static struct lane *behind(const struct replay *replay)
 	for (size_t i = 0; i < replay->nr_lanes; i++) {
 		struct lane *lane = replay->lanes[i];
 
-		if (!lane->ended && (!found || lane->newest < found->newest))
+		if (lane->ended || (lane->at.has && lane->at.key > replay->to))
+			continue;
+		if (!found || lane->newest < found->newest)
 			found = lane;
 	}
 	return found;
@@ -101,8 +129,12 @@ static bool is_later(void *arg, uint64_t time)
 
 static void forget_blocks(struct lane *lane, uint32_t nr)
 {
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < nr; i++) {
+		lane->bytes -= lane->blocks[i]->len;
 		dat_block_drop(lane->blocks[i]);
+	}
+	if (!nr)
+		return;
 	memmove(lane->blocks, lane->blocks + nr, (lane->nr_blocks - nr) * sizeof(*lane->blocks));
 	lane->nr_blocks -= nr;
 	lane->at.nr_blocks = lane->nr_blocks;
@@ -142,8 +174,7 @@ static int forget_carry(struct lane *lane)
 
 static int rewind_lane(struct lane *lane, struct err *err)
 {
-	if (lane->nr_blocks)
-		forget_blocks(lane, lane->nr_blocks);
+	forget_blocks(lane, lane->nr_blocks);
 	lane->at = (struct cursor){ .lane = lane, .exact = true, .blocks = lane->blocks };
 	lane->next_block = 0;
 	lane->newest = 0;
@@ -156,6 +187,9 @@ int feed_begin(struct replay *replay, struct err *err)
 	int r = 0;
 
 	replay->begun = true;
+	replay->lost = replay->lost_unknown = replay->idle = 0;
+	for (size_t i = 0; i < replay->nr_files; i++)
+		names_free(replay->files[i]);
 	for (size_t i = 0; i < replay->nr_lanes && !r; i++) {
 		struct lane *lane = replay->lanes[i];
 		size_t bytes = 0;
@@ -169,6 +203,11 @@ int feed_begin(struct replay *replay, struct err *err)
 	return r;
 }
 
+static bool is_full(const struct lane *lane)
+{
+	return lane->nr_blocks - lane->at.block > 1 && lane->bytes >= LANE_BYTES_MAX;
+}
+
 /* Fetches until there is enough for a part that ends later than the last one; *end is its last key. */
 static int gather(struct replay *replay, uint64_t *end, struct err *err)
 {
@@ -177,15 +216,15 @@ static int gather(struct replay *replay, uint64_t *end, struct err *err)
 	struct lane *lane;
 	int r = 0;
 
-	while (!r && (lane = behind(replay)) && (bytes < PART_BYTES || lane->newest <= before)) {
-		if (lane->nr_blocks - lane->at.block >= LANE_BLOCKS_MAX)
+	while (!r && (lane = behind(replay)) && (bytes < replay->part_bytes || lane->newest <= before)) {
+		if (is_full(lane))
 			break;
 		r = fetch(lane, &bytes, err);
 	}
 	lane = behind(replay);
 	*end = !lane ? UINT64_MAX : lane->newest ? lane->newest - 1 : 0;
 	/* Times that stand still over many blocks: what there is goes out, in its lane's order. */
-	if (lane && lane->nr_blocks - lane->at.block >= LANE_BLOCKS_MAX)
+	if (lane && is_full(lane))
 		*end = lane->at.key > lane->newest ? lane->at.key : lane->newest;
 	return r;
 }

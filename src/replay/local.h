@@ -13,6 +13,8 @@
 
 /* Bytes of pages that a part takes at most, if no single block is larger. */
 #define PART_BYTES (192u << 10)
+/* Bytes of pages without an event, one behind the other, that are looked at. */
+#define REPLAY_IDLE_MAX (512u << 20)
 #define WARNINGS_MAX 32
 
 /* How the times of one CPU are converted. */
@@ -77,9 +79,10 @@ struct lane {
 	struct cursor at;
 	struct dat_block **blocks;	/* fetched; at.blocks is this */
 	uint32_t nr_blocks, cap_blocks;
+	size_t bytes;			/* in them */
 	uint64_t next_block;
 	uint64_t newest;		/* key of the first event that the newest block may have */
-	bool begun, ended;
+	bool ended;
 	struct cursor_mark last;	/* the last event of the parts so far */
 	struct decode_carry *carry;
 	uint64_t damaged;		/* pages */
@@ -112,8 +115,10 @@ struct replay {
 	char *warnings[WARNINGS_MAX];
 	size_t nr_warnings;
 	uint64_t lost, lost_unknown;
+	uint64_t idle;			/* bytes of pages since the last event */
 	bool begun;
 	uint64_t cut_to;		/* last key of the last part */
+	size_t part_bytes;		/* PART_BYTES, unless a test wants other parts */
 	struct replay_part *part;	/* of replay_next() */
 	const struct replay_job *job;	/* the same; NULL: nothing is passed */
 };
