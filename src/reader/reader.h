@@ -22,6 +22,7 @@
 #include "decode/plugin.h"
 #include "expr/filter.h"
 #include "replay/replay.h"
+#include "report/tracecmd.h"
 #include "ringside/dat.h"
 
 #define READER_IDS 65536
@@ -124,6 +125,7 @@ struct ringside_dat_records {
 	bool held;		/* and was not handed out: it lies behind `to` */
 	struct ringside_dat_record record;
 	struct reader_view reading, passing;
+	struct tracecmd_memory columns;
 	struct reader_texts texts;
 };
 

@@ -7,7 +7,6 @@
 
 #include "reader/reader.h"
 #include "report/trace.h"
-#include "report/tracecmd.h"
 
 /* Keeps the memory for the next record, unless there was too little of it. */
 static void empty(struct buf *buf)
@@ -119,7 +118,8 @@ static void print_trace_cmd_line(const struct ringside_dat_record *record, struc
 		tracecmd_name(&name, record->entry->format->name);
 	row.name = name.len ? name.data : "";
 	row.name_len = name.len;
-	tracecmd_columns(out, &row, TRACECMD_FLAGS | (record->file->ticks ? TRACECMD_TICKS : 0));
+	tracecmd_columns(out, &row, TRACECMD_FLAGS | (record->file->ticks ? TRACECMD_TICKS : 0),
+			 &record->records->columns);
 	if (!text || buf_failed(&name))
 		out->failed = true;
 	else
