@@ -321,7 +321,7 @@ static int open_packed(struct dat_lane *lane, struct err *err)
 
 	if (lane->cpu.size < sizeof(word))
 		return 0;
-	r = pack_open(&lane->pack, lane->dat->info.compressor, err);
+	r = dat_packer(lane->dat, &lane->pack, err);
 	if (!r)
 		r = dat_read(lane->dat, lane->cpu.offset, word, sizeof(word), err);
 	if (r)

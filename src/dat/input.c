@@ -81,6 +81,15 @@ static int map_part(const struct dat *dat, const struct span *span, struct dat_p
 	return 0;
 }
 
+int dat_packer(const struct dat *dat, struct pack **out, struct err *err)
+{
+	int r = pack_open(out, dat->info.compressor, err);
+
+	if (r)
+		err_prefix(err, "%s: ", dat->path);
+	return r;
+}
+
 /* The two sizes before a packed section's bytes, checked. */
 static int packed_sizes(const struct dat *dat, const struct span *span, uint32_t *packed,
 			uint32_t *len, struct err *err)
@@ -115,7 +124,7 @@ static int unpack(const struct dat *dat, const struct span *span, struct dat_par
 
 	r = packed_sizes(dat, span, &packed, &len, err);
 	if (!r)
-		r = pack_open(&pack, dat->info.compressor, err);
+		r = dat_packer(dat, &pack, err);
 	if (r)
 		return r;
 	inner.size = packed;

@@ -72,6 +72,8 @@ void dat_warn(struct dat *dat, const char *fmt, ...) __attribute__((format(print
 
 /* input.c: all of `len` bytes, or -EBADMSG with words. */
 int dat_read(const struct dat *dat, uint64_t at, void *to, size_t len, struct err *err);
+/* The file's compressor; words that it is not to be had name the file. */
+int dat_packer(const struct dat *dat, struct pack **out, struct err *err);
 /* An empty span gives an empty part. `end` of the data is not to be read, but is a NUL if packed. */
 int dat_load(const struct dat *dat, const struct span *span, struct dat_part *out, struct err *err);
 /* The same, piece by piece, for what need not be in memory as a whole. */
