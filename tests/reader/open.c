@@ -46,7 +46,7 @@ static void refusals(void)
 	refuse(NULL, EINVAL, "names no file");
 	refuse(put("empty", "", 0), EBADMSG, "not a trace file");
 	refuse(put("garbage", "some garbage of no kind", 23), EBADMSG, "not a trace file");
-	refuse(put("old", "\x17\x08\x44tracing5\0\0\x8\0\x10\0\0", 20), ENOTSUP, "version 5");
+	refuse(put("old", "\x17\x08\x44tracing5\0\0\x8\0\x10\0", 18), ENOTSUP, "version 5");
 	/* Nor does anybody read from it. */
 	CHECK(ringside_dat_open(&file, lab_scratch("none")) == -ENOENT, "none");
 	CHECK(ringside_dat_records_open(&records, file) == -EBADF, "read from nothing");
