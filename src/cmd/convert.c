@@ -77,9 +77,10 @@ const struct cmd cmd_convert = {
 	.name = "convert",
 	.synopsis = "[-i PATH] [-o] PATH [--file-version 6|7] [--compression NAME]",
 	.summary = "make another version of a trace file",
-	.text = "Makes a trace file of version 7, packed, out of one of either version; or, as told, one\n"
-		"of version 6 for readers that know no other. All buffers, options and names go along, in\n"
-		"the byte order of the machine that they are from, and pages are not touched.\n",
+	.text = "Makes a trace file of version 7, packed, out of one of either version; or, as\n"
+		"told, one of version 6 for readers that know no other. All buffers, options and\n"
+		"names go along, in the byte order of the machine that they are from, and pages\n"
+		"are not touched.\n",
 	.opts = convert_opts,
 	.args_max = 1,
 	.run = run,

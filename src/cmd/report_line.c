@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/report.h"
+#include "cmd/report_wakeup.h"
 #include "decode/page.h"
 #include "report/json.h"
 
@@ -131,8 +132,7 @@ bool report_wanted(struct report *report, struct report_own *own, const struct r
 	bool by_task = report->nr_pids || report->nr_comms;
 	struct record_head head = { 0 };
 
-	if (!by_task && !file->filter && !file->filter_out && !report->no_irqs &&
-	    !report->no_softirqs)
+	if (!report->choosy)
 		return true;
 	own->rec = rec;
 	decode_record_head(&dat_info(file->dat)->abi, rec->data, rec->len, &head);
@@ -245,7 +245,8 @@ static void put_columns(struct report *report, struct report_own *own,
 
 		row.diff = (int64_t)(shown - report->last);
 		report->last = shown;
-		report->has_last = true;
+		/* To trace-cmd a time of 0 is none. */
+		report->has_last = shown || !report->old_layout;
 	}
 	tracecmd_columns(out, &row, flags, &own->columns);
 }
@@ -253,7 +254,8 @@ static void put_columns(struct report *report, struct report_own *own,
 static void put_unknown(const struct report *report, struct report_own *own,
 			const struct replay_record *rec, struct buf *out)
 {
-	struct tracecmd_row row = { .cpu = rec->lane->cpu, .ts = rec->ts, .name = "",
+	static const char no_name[TRACECMD_NAME_ROOM];
+	struct tracecmd_row row = { .cpu = rec->lane->cpu, .ts = rec->ts, .name = no_name,
 				    .migrate_disable = -1, .lock_depth = -1 };
 
 	if (report->old_layout) {
@@ -282,7 +284,11 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 	}
 	put_columns(report, own, file, rec, entry, out);
 	put_info(own, rec, entry, out);
-	buf_putc(out, '\n');
+	if (report->wakeup)
+		report_wakeup_feed(report->wakeup, rec, entry->format, out);
+	/* A line break that a text brings along is the line's. */
+	if (!out->len || out->data[out->len - 1] != '\n')
+		buf_putc(out, '\n');
 }
 
 static void put_row(struct report *report, struct report_own *own, struct report_file *file,

@@ -68,7 +68,8 @@ static bool parse_nano(const char *text, uint64_t *value, int *places)
 			*places = 0;
 			continue;
 		}
-		if (*text < '0' || *text > '9' || whole > UINT64_MAX / 10 / unit - 1 || *places == 9)
+		if (*text < '0' || *text > '9' || *places == 9 ||
+		    whole > UINT64_MAX / 10 / unit - 1)
 			return false;
 		digits = true;
 		whole = whole * 10 + (uint64_t)(*text - '0');
@@ -143,8 +144,8 @@ static int parse_range(struct split *split, const struct opts *opts)
 		r = err_set(&split->err, -EINVAL, "the end, %s, is before the beginning, %s", to,
 			    from);
 	if (!r && split->how.unit == STRETCH_TIME && ticks(split->dat))
-		r = err_set(&split->err, -EINVAL, "%.300s has times of the clock %s, which counts no "
-			    "seconds", split->input, dat_info(split->dat)->clock);
+		r = err_set(&split->err, -EINVAL, "%.300s has times of the clock %.60s, which "
+			    "counts no seconds", split->input, dat_info(split->dat)->clock);
 	return r;
 }
 
@@ -422,10 +423,10 @@ const struct cmd cmd_split = {
 	.synopsis = "[-i PATH] [-o PATH] [-s N | -m N | -u N | -e N | -p N] [-r] [-c] [-C CPU]\n"
 		    "                      [-B NAME [-t]]... [--top [-b NAME]] [START [END]]",
 	.summary = "make files of parts of a trace file",
-	.text = "Writes the part of a trace file between the times START and END, as a report prints\n"
-		"them, into a file of its own, PATH.1; or the first so many seconds, events or pages of\n"
-		"it, and with -r all of it in files of that size, PATH.0001 and so on. Events that were\n"
-		"lost on the way stay marked where they were lost.\n",
+	.text = "Writes the part of a trace file between the times START and END, as a report\n"
+		"prints them, into a file of its own, PATH.1; or the first so many seconds, events\n"
+		"or pages of it, and with -r all of it in files of that size, PATH.0001 and so on.\n"
+		"Events that were lost on the way stay marked where they were lost.\n",
 	.opts = split_opts,
 	.args_max = 2,
 	.run = run,

@@ -1,7 +1,7 @@
 /*
  * dat/block: see block.h.
  *
- *   plain	block n is the n-th window of the CPU's bytes, mapped
+ *   plain	block n is the n-th window of the CPU's bytes
  *   packed	block n is the n-th chunk: {packed size, size, bytes}, one behind the other, after their
  *		number. Where chunks begin is only known by going along them; every 16th place is kept.
  */
@@ -10,15 +10,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "dat/local.h"
 
 #define INDEX_STEP 16
 #define CHUNK_HEAD 8
 
-/* A block, under way or idle; the unpacked bytes, if any, lie behind it. */
+/* A block, under way or idle; its bytes lie behind it. */
 struct pooled {
 	struct dat_block block;
 	struct pooled *next;
@@ -52,8 +50,15 @@ static uint64_t end_of(const struct dat_lane *lane)
 	return end < lane->dat->info.size ? end : lane->dat->info.size;
 }
 
+static void give_up(struct dat_lane *lane, struct pooled *p)
+{
+	if (p)
+		atomic_fetch_sub(lane->dat->held, p->room);
+	free(p);
+}
+
 /* A block with room for `room` bytes, an idle one or a new one. */
-static struct pooled *take(struct dat_lane *lane, size_t room)
+static int take(struct dat_lane *lane, size_t room, struct pooled **out, struct err *err)
 {
 	struct pooled *p;
 
@@ -62,13 +67,23 @@ static struct pooled *take(struct dat_lane *lane, size_t room)
 	if (p)
 		lane->idle = p->next;
 	pthread_mutex_unlock(&lane->lock);
+	*out = p;
 	if (p && p->room >= room)
-		return p;
-	free(p);
-	p = malloc(sizeof(*p) + room);
-	if (p)
-		p->room = room;
-	return p;
+		return 0;
+	give_up(lane, p);
+	if (atomic_fetch_add(lane->dat->held, room) + room > DAT_HELD_MAX) {
+		atomic_fetch_sub(lane->dat->held, room);
+		return dat_bad(lane->dat, err, -ENOMEM, lane->cpu.offset,
+			       "CPU %d: more than %zu MB of pages at once", lane->cpu.cpu,
+			       DAT_HELD_MAX >> 20);
+	}
+	*out = p = malloc(sizeof(*p) + room);
+	if (!p) {
+		atomic_fetch_sub(lane->dat->held, room);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	p->room = room;
+	return 0;
 }
 
 void dat_block_hold(struct dat_block *block)
@@ -83,8 +98,6 @@ void dat_block_drop(struct dat_block *block)
 
 	if (!block || __atomic_sub_fetch(&block->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	if (block->map)
-		munmap(block->map, block->map_len);
 	lane = block->lane;
 	pthread_mutex_lock(&lane->lock);
 	p->next = lane->idle;
@@ -95,34 +108,34 @@ void dat_block_drop(struct dat_block *block)
 static int fetch_plain(struct dat_lane *lane, uint64_t number, struct dat_block **out,
 		       struct err *err)
 {
-	uint64_t from = number * lane->window, mask = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
-	struct dat_block *block;
+	uint64_t from = number * lane->window;
 	struct pooled *p;
 	size_t len;
+	int r;
 
 	if (number > UINT64_MAX / lane->window || from >= lane->cpu.size)
 		return 0;
 	len = lane->cpu.size - from < lane->window ? (size_t)(lane->cpu.size - from) : lane->window;
-	p = take(lane, 0);
-	if (!p)
-		return err_set(err, -ENOMEM, "out of memory");
-	block = &p->block;
-	*block = (struct dat_block){ .len = (uint32_t)len, .number = number, .refs = 1,
-				     .at = lane->cpu.offset + from, .lane = lane };
-	block->map_len = len + (block->at & mask);
-	block->map = mmap(NULL, block->map_len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, lane->dat->fd,
-			  (off_t)(block->at & ~mask));
-	if (block->map == MAP_FAILED) {
-		int r = dat_bad(lane->dat, err, -errno, block->at, "cannot be mapped: %s",
-				strerror(errno));
-
-		block->map = NULL;
-		dat_block_drop(block);
+	r = take(lane, len, &p, err);
+	if (r)
+		return r;
+	p->block = (struct dat_block){ .data = p->bytes, .len = (uint32_t)len, .number = number,
+				       .at = lane->cpu.offset + from, .lane = lane, .refs = 1 };
+	r = dat_read(lane->dat, p->block.at, p->bytes, len, err);
+	if (r) {
+		dat_block_drop(&p->block);
 		return r;
 	}
-	block->data = (const uint8_t *)block->map + (block->at & mask);
-	*out = block;
+	*out = &p->block;
 	return 1;
+}
+
+/* Writers put ten pages into a chunk. */
+static uint32_t chunk_max(const struct dat_lane *lane)
+{
+	uint32_t pages = lane->buffer->page_size * 10;
+
+	return pages > DAT_CHUNK_MAX ? pages : DAT_CHUNK_MAX;
 }
 
 /* The head of the chunk at `at`: its sizes, checked. */
@@ -141,7 +154,8 @@ static int chunk_head(struct dat_lane *lane, uint64_t at, uint32_t *packed, uint
 		return r;
 	*packed = (uint32_t)dat_word(lane->dat, head, 4);
 	*len = (uint32_t)dat_word(lane->dat, head + 4, 4);
-	if (*packed > end - at - CHUNK_HEAD || !*len || *len > DAT_CHUNK_MAX || !*packed)
+	if (*packed > end - at - CHUNK_HEAD || !*len || *len > chunk_max(lane) || !*packed ||
+	    *packed / 2 > *len + 4096u)
 		return dat_bad(lane->dat, err, -EBADMSG, at,
 			       "CPU %d: a chunk that claims %u bytes, unpacked %u", lane->cpu.cpu,
 			       *packed, *len);
@@ -220,9 +234,9 @@ static int fetch_packed(struct dat_lane *lane, uint64_t number, struct dat_block
 		r = read_packed(lane, at + CHUNK_HEAD, packed, err);
 	if (r)
 		return r;
-	p = take(lane, len);
-	if (!p)
-		return err_set(err, -ENOMEM, "out of memory");
+	r = take(lane, len, &p, err);
+	if (r)
+		return r;
 	p->block = (struct dat_block){ .data = p->bytes, .len = len, .number = number, .at = at,
 				       .lane = lane, .refs = 1 };
 	if (pack_expand(lane->pack, lane->packed, packed, p->bytes, len) != (long)len) {
@@ -232,8 +246,12 @@ static int fetch_packed(struct dat_lane *lane, uint64_t number, struct dat_block
 	}
 	lane->next_at = at + CHUNK_HEAD + packed;
 	r = note(lane, ++lane->next_number, lane->next_at, err);
+	if (r) {
+		dat_block_drop(&p->block);
+		return r;
+	}
 	*out = &p->block;
-	return r ? r : 1;
+	return 1;
 }
 
 int dat_lane_fetch(struct dat_lane *lane, uint64_t number, struct dat_block **out, struct err *err)
@@ -254,8 +272,10 @@ static int time_of(struct dat_lane *lane, uint64_t number, uint64_t *time, struc
 			return 0;
 		r = dat_read(lane->dat, lane->cpu.offset + number * lane->window, word, sizeof(word),
 			     err);
+		if (r)
+			return r;
 		*time = dat_word(lane->dat, word, sizeof(word));
-		return r ? r : 1;
+		return 1;
 	}
 	r = fetch_packed(lane, number, &block, err);
 	if (r != 1)
@@ -291,7 +311,7 @@ int dat_lane_length(struct dat_lane *lane, uint64_t *bytes, struct err *err)
 int dat_lane_seek(struct dat_lane *lane, bool (*later)(void *arg, uint64_t time), void *arg,
 		  uint64_t *number, struct err *err)
 {
-	uint64_t low = 0, high = dat_lane_blocks(lane), time;
+	uint64_t low = 0, high = dat_lane_blocks(lane), time = 0;
 	int r = 0;
 
 	/* Blocks before low are not later, high and those behind it are, or cannot be read. */
@@ -321,7 +341,7 @@ static int open_packed(struct dat_lane *lane, struct err *err)
 
 	if (lane->cpu.size < sizeof(word))
 		return 0;
-	r = dat_packer(lane->dat, &lane->pack, err);
+	r = dat_pack_open(lane->dat, lane->cpu.offset, &lane->pack, err);
 	if (!r)
 		r = dat_read(lane->dat, lane->cpu.offset, word, sizeof(word), err);
 	if (r)
@@ -365,7 +385,7 @@ void dat_lane_close(struct dat_lane *lane)
 		return;
 	for (struct pooled *p = lane->idle; p; p = next) {
 		next = p->next;
-		free(p);
+		give_up(lane, p);
 	}
 	pthread_mutex_destroy(&lane->lock);
 	pack_close(lane->pack);

@@ -1,7 +1,7 @@
 /*
  * dat/block: the pages of one CPU, a run of them at a time.
  *
- * A block is what is in memory at once: a window of the mapped file, or one packed chunk, unpacked.
+ * A block is what is in memory at once: a window of the file, or one packed chunk, unpacked.
  * Blocks are numbered from 0 within their CPU; a lane knows where they begin and fetches them. Pages
  * lie in a block one behind the other. A lane belongs to one thread at a time, a block to whoever
  * holds it; the last holder gives it back to its lane, which must still be open.
@@ -20,12 +20,10 @@ struct dat_block {
 	uint64_t at;		/* of the block in the file: of a packed one, where its chunk begins */
 	/* Private. */
 	struct dat_lane *lane;
-	void *map;
-	size_t map_len;
 	int refs;
 };
 
-/* The `i`-th CPU of the buffer. `window` bytes are mapped at once where the file is not packed. */
+/* The `i`-th CPU of the buffer. `window` bytes are read at once where the file is not packed. */
 int dat_lane_open(struct dat_lane **out, const struct dat *dat, const struct dat_buffer *buffer,
 		  uint32_t i, size_t window, struct err *err);
 void dat_lane_close(struct dat_lane *lane);

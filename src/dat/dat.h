@@ -9,7 +9,7 @@
  * An open file is read-only: any number of threads may use it. What costs time or memory (formats,
  * symbols) is read when it is first asked for. Everything returned lives as long as the file is open.
  *
- *   input.c	bytes of the file; sections, mapped or unpacked
+ *   input.c	bytes of the file; sections, read or unpacked
  *   open.c	the first bytes, and what both versions have in common
  *   v6.c v7.c	where each version keeps what
  *   options.c	what the options say
@@ -69,10 +69,8 @@ struct dat_buffer {
 
 /* A part of the file with a meaning, unpacked if need be. */
 struct dat_part {
-	const uint8_t *data;
+	const uint8_t *data;	/* a NUL follows it; NULL when there is none of it */
 	size_t len;
-	void *map;		/* private to the room */
-	size_t map_len;
 };
 
 struct dat_info {

@@ -57,6 +57,10 @@ static int add_event(struct dat *dat, const char *system, const char *text, size
 		dat_warn(dat, "%s: %s: a format without a name and an ID", dat->path, system);
 		return 0;
 	}
+	if (dat->nr_events == DAT_EVENTS_MAX) {
+		dat_warn(dat, "%s: %s: more than %d formats", dat->path, system, DAT_EVENTS_MAX);
+		return 0;
+	}
 	if (dat->nr_events == dat->cap_events) {
 		more = realloc(dat->events, cap * sizeof(*more));
 		if (!more)
@@ -94,7 +98,7 @@ static int formats(struct dat *dat, struct scan *s, const char *system, uint64_t
 	return r;
 }
 
-static int load(struct dat *dat, enum dat_id id, struct dat_part *part, struct scan *s,
+static int load(struct dat *dat, enum dat_id id, size_t max, struct dat_part *part, struct scan *s,
 		struct err *err)
 {
 	struct err why = ERR_INIT;
@@ -103,12 +107,12 @@ static int load(struct dat *dat, enum dat_id id, struct dat_part *part, struct s
 	*s = (struct scan){ .dat = dat, .torn = true };
 	if (!dat->parts[id].is_there)
 		return 0;
-	r = dat_load(dat, &dat->parts[id], part, &why);
+	r = dat_load(dat, &dat->parts[id], max, part, &why);
 	if (r == -ENOMEM || r == -ENOTSUP)
 		return err_set(err, r, "%s", why.text);
 	if (r)
 		dat_warn(dat, "%s", why.text);
-	*s = (struct scan){ dat, part->data, part->data + part->len, !part->len };
+	*s = scan_part(dat, part);
 	return 0;
 }
 
@@ -129,12 +133,12 @@ int dat_index_events(struct dat *dat, struct err *err)
 {
 	struct scan s;
 	uint64_t nr;
-	int r = load(dat, DAT_FTRACE_EVENTS, &dat->ftrace_events, &s, err);
+	int r = load(dat, DAT_FTRACE_EVENTS, DAT_LIST_MAX, &dat->ftrace_events, &s, err);
 
 	if (!r && !s.torn)
 		r = formats(dat, &s, "ftrace", dat->parts[DAT_FTRACE_EVENTS].offset, err);
 	if (!r)
-		r = load(dat, DAT_EVENT_FORMATS, &dat->event_formats, &s, err);
+		r = load(dat, DAT_EVENT_FORMATS, DAT_SECTION_MAX, &dat->event_formats, &s, err);
 	nr = s.torn ? 0 : scan_word(&s, 4);
 	for (uint64_t i = 0; i < nr && !s.torn && !r; i++) {
 		const char *system = scan_string(&s);
@@ -180,13 +184,16 @@ const struct decode_format *dat_event_format(struct dat *dat, size_t i, struct e
 	struct event *event = &dat->events[i];
 	struct decode_format *format = atomic_load_explicit(&event->format, memory_order_acquire);
 
-	if (format)
+	/* Whoever wants to know why has it parsed once more. */
+	if (format || (!err && atomic_load_explicit(&event->is_bad, memory_order_relaxed)))
 		return format;
 	pthread_mutex_lock(&dat->lock);
 	format = atomic_load(&event->format);
 	if (!format && !decode_format_parse(event->system, event->text, event->len, &dat->info.abi,
 					    &format, err))
 		atomic_store_explicit(&event->format, format, memory_order_release);
+	else if (!format)
+		atomic_store_explicit(&event->is_bad, true, memory_order_relaxed);
 	pthread_mutex_unlock(&dat->lock);
 	return format;
 }

@@ -1,19 +1,26 @@
 /*
- * dat/input: bytes of the file. What is not packed is mapped, so that a part that nobody looks at is
- * never read; what is packed is unpacked into memory of our own, of a size that is bounded whatever
- * the file claims.
+ * dat/input: bytes of the file, read or unpacked into memory of our own, of a size that is bounded
+ * whatever the file claims. Nothing is mapped: a file that somebody cuts off meanwhile is an error
+ * with words, and not a SIGBUS in the program that reads it.
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "dat/local.h"
 
 #define PIECE 65536
+
+/* What a file says is no command to a terminal. */
+static void tame(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			*text = '?';
+}
 
 int dat_bad(const struct dat *dat, struct err *err, int code, uint64_t at, const char *fmt, ...)
 {
@@ -23,6 +30,7 @@ int dat_bad(const struct dat *dat, struct err *err, int code, uint64_t at, const
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	tame(text);
 	return err_set(err, code, "%s: at offset %llu: %s", dat->path, (unsigned long long)at,
 		       text);
 }
@@ -37,6 +45,7 @@ void dat_warn(struct dat *dat, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	tame(text);
 	dat->warnings[dat->nr_warnings] = strdup(text);
 	if (dat->warnings[dat->nr_warnings])
 		dat->nr_warnings++;
@@ -63,36 +72,32 @@ int dat_read(const struct dat *dat, uint64_t at, void *to, size_t len, struct er
 	return 0;
 }
 
-static int map_part(const struct dat *dat, const struct span *span, struct dat_part *out,
-		    struct err *err)
+/* All of the span as it lies there, a NUL behind it. */
+static int read_part(const struct dat *dat, const struct span *span, size_t max,
+		     struct dat_part *out, struct err *err)
 {
-	uint64_t skip = span->offset & ((uint64_t)sysconf(_SC_PAGESIZE) - 1);
-	size_t len = (size_t)(span->size + skip);
-	void *map;
+	uint8_t *bytes;
+	int r;
 
-	if (span->size > DAT_SECTION_MAX)
+	if (span->size > max)
 		return dat_bad(dat, err, -EBADMSG, span->offset, "a section of %llu bytes",
 			       (unsigned long long)span->size);
-	map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, dat->fd, (off_t)(span->offset - skip));
-	if (map == MAP_FAILED)
-		return dat_bad(dat, err, -errno, span->offset, "cannot be mapped: %s",
-			       strerror(errno));
-	*out = (struct dat_part){ (const uint8_t *)map + skip, (size_t)span->size, map, len };
+	bytes = malloc((size_t)span->size + 1);
+	if (!bytes)
+		return err_set(err, -ENOMEM, "out of memory");
+	r = dat_read(dat, span->offset, bytes, (size_t)span->size, err);
+	if (r) {
+		free(bytes);
+		return r;
+	}
+	bytes[span->size] = '\0';
+	*out = (struct dat_part){ bytes, (size_t)span->size };
 	return 0;
 }
 
-int dat_packer(const struct dat *dat, struct pack **out, struct err *err)
-{
-	int r = pack_open(out, dat->info.compressor, err);
-
-	if (r)
-		err_prefix(err, "%s: ", dat->path);
-	return r;
-}
-
 /* The two sizes before a packed section's bytes, checked. */
-static int packed_sizes(const struct dat *dat, const struct span *span, uint32_t *packed,
-			uint32_t *len, struct err *err)
+static int packed_sizes(const struct dat *dat, const struct span *span, size_t max,
+			uint32_t *packed, uint32_t *len, struct err *err)
 {
 	uint8_t sizes[8];
 	int r;
@@ -105,14 +110,22 @@ static int packed_sizes(const struct dat *dat, const struct span *span, uint32_t
 		return r;
 	*packed = (uint32_t)dat_word(dat, sizes, 4);
 	*len = (uint32_t)dat_word(dat, sizes + 4, 4);
-	if (*packed > span->size - sizeof(sizes) || *len > DAT_SECTION_MAX)
+	if (*packed > span->size - sizeof(sizes) || *len > max || *packed / 2 > (uint64_t)*len + 4096)
 		return dat_bad(dat, err, -EBADMSG, span->offset,
 			       "a packed section that claims %u bytes, unpacked %u", *packed, *len);
 	return 0;
 }
 
-static int unpack(const struct dat *dat, const struct span *span, struct dat_part *out,
-		  struct err *err)
+int dat_pack_open(const struct dat *dat, uint64_t at, struct pack **out, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r = pack_open(out, dat->info.compressor, &why);
+
+	return r ? dat_bad(dat, err, r, at, "%s", why.text) : 0;
+}
+
+static int unpack(const struct dat *dat, const struct span *span, size_t max,
+		  struct dat_part *out, struct err *err)
 {
 	struct span inner = { .offset = span->offset + 8 };
 	struct dat_part from = { 0 };
@@ -122,9 +135,9 @@ static int unpack(const struct dat *dat, const struct span *span, struct dat_par
 	long n;
 	int r;
 
-	r = packed_sizes(dat, span, &packed, &len, err);
+	r = packed_sizes(dat, span, max, &packed, &len, err);
 	if (!r)
-		r = dat_packer(dat, &pack, err);
+		r = dat_pack_open(dat, span->offset, &pack, err);
 	if (r)
 		return r;
 	inner.size = packed;
@@ -132,7 +145,7 @@ static int unpack(const struct dat *dat, const struct span *span, struct dat_par
 	if (!to)
 		r = err_set(err, -ENOMEM, "out of memory");
 	if (!r)
-		r = dat_load(dat, &inner, &from, err);
+		r = dat_load(dat, &inner, SIZE_MAX, &from, err);
 	if (!r) {
 		n = pack_expand(pack, from.data, from.len, to, len);
 		if (n != (long)len)
@@ -145,11 +158,12 @@ static int unpack(const struct dat *dat, const struct span *span, struct dat_par
 		return r;
 	}
 	to[len] = '\0';
-	*out = (struct dat_part){ .data = to, .len = len };
+	*out = (struct dat_part){ to, len };
 	return 0;
 }
 
-int dat_load(const struct dat *dat, const struct span *span, struct dat_part *out, struct err *err)
+int dat_load(const struct dat *dat, const struct span *span, size_t max, struct dat_part *out,
+	     struct err *err)
 {
 	*out = (struct dat_part){ 0 };
 	if (!span->size)
@@ -158,15 +172,12 @@ int dat_load(const struct dat *dat, const struct span *span, struct dat_part *ou
 		return dat_bad(dat, err, -EBADMSG, span->offset,
 			       "a section of %llu bytes, the file ends at %llu",
 			       (unsigned long long)span->size, (unsigned long long)dat->info.size);
-	return span->packed ? unpack(dat, span, out, err) : map_part(dat, span, out, err);
+	return span->packed ? unpack(dat, span, max, out, err) : read_part(dat, span, max, out, err);
 }
 
 void dat_part_close(struct dat_part *part)
 {
-	if (part->map)
-		munmap(part->map, part->map_len);
-	else
-		free((void *)part->data);
+	free((void *)part->data);
 	*part = (struct dat_part){ 0 };
 }
 
@@ -196,12 +207,20 @@ int dat_pieces(const struct dat *dat, const struct span *span,
 
 	if (!span->packed)
 		return plain_pieces(dat, span, put, arg, err);
-	r = dat_load(dat, span, &part, err);
+	r = dat_load(dat, span, DAT_SECTION_MAX, &part, err);
 	if (r)
 		return r;
-	r = put(arg, (const char *)part.data, part.len);
+	if (part.len)
+		r = put(arg, (const char *)part.data, part.len);
 	dat_part_close(&part);
 	return r;
+}
+
+struct scan scan_part(const struct dat *dat, const struct dat_part *part)
+{
+	if (!part->len)
+		return (struct scan){ .dat = dat, .torn = true };
+	return (struct scan){ dat, part->data, part->data + part->len, false };
 }
 
 const uint8_t *scan_bytes(struct scan *s, uint64_t len)

@@ -11,13 +11,21 @@
 #include "dat/dat.h"
 #include "dat/pack.h"
 
-/* No section unpacks to more, no matter what it claims. */
-#define DAT_SECTION_MAX ((size_t)128 << 20)
-/* Nor does a chunk of pages. */
-#define DAT_CHUNK_MAX ((size_t)16 << 20)
+/* No section is longer or unpacks to more, no matter what it claims; some not even to that. */
+#define DAT_SECTION_MAX ((size_t)64 << 20)
+#define DAT_HEADERS_MAX ((size_t)1 << 20)
+#define DAT_LIST_MAX ((size_t)16 << 20)	/* ftrace's formats, tasks, printk's texts, all options */
+/* Nor does a chunk of pages, unless its pages are large. */
+#define DAT_CHUNK_MAX ((uint32_t)16 << 20)
+/* All blocks of a file together: thousands of CPUs need that much. */
+#define DAT_HELD_MAX ((size_t)1 << 30)
 #define DAT_PAGE_MAX ((uint32_t)16 << 20)
 #define DAT_WARNINGS_MAX 64
 #define DAT_OPTIONS_MAX 65536
+#define DAT_EVENTS_MAX 65536
+#define DAT_CPUS_MAX 16384	/* of a machine */
+#define DAT_LANES_MAX 65536	/* CPUs of all buffers together */
+#define DAT_BUFFERS_MAX 4096
 
 /* A part of the file: `packed` if it begins with its two sizes. */
 struct span {
@@ -31,6 +39,7 @@ struct event {
 	uint32_t len;
 	const char *text;
 	_Atomic(struct decode_format *) format;
+	_Atomic(bool) is_bad;		/* it was parsed, in vain */
 };
 
 struct dat {
@@ -44,9 +53,13 @@ struct dat {
 	size_t nr_warnings;
 
 	struct dat_option *options;
-	size_t nr_options, cap_options;
+	size_t nr_options, cap_options, option_bytes;
 	struct dat_buffer *buffers;
 	size_t nr_buffers;
+	size_t nr_lanes;
+	struct err no_buffer;		/* why the last one that was left out was */
+	uint64_t data_size;		/* of all lanes */
+	_Atomic(size_t) *held;		/* bytes of blocks; readers of a file only hold it const */
 
 	struct event *events;
 	size_t nr_events, cap_events;
@@ -72,13 +85,15 @@ void dat_warn(struct dat *dat, const char *fmt, ...) __attribute__((format(print
 
 /* input.c: all of `len` bytes, or -EBADMSG with words. */
 int dat_read(const struct dat *dat, uint64_t at, void *to, size_t len, struct err *err);
-/* The file's compressor; words that it is not to be had name the file. */
-int dat_packer(const struct dat *dat, struct pack **out, struct err *err);
-/* An empty span gives an empty part. `end` of the data is not to be read, but is a NUL if packed. */
-int dat_load(const struct dat *dat, const struct span *span, struct dat_part *out, struct err *err);
+/* An empty span gives an empty part. One of more than `max` bytes is refused. */
+int dat_load(const struct dat *dat, const struct span *span, size_t max, struct dat_part *out,
+	     struct err *err);
 /* The same, piece by piece, for what need not be in memory as a whole. */
 int dat_pieces(const struct dat *dat, const struct span *span,
 	       int (*put)(void *arg, const char *bytes, size_t len), void *arg, struct err *err);
+
+/* The file's compressor, for what lies at `at`. */
+int dat_pack_open(const struct dat *dat, uint64_t at, struct pack **out, struct err *err);
 
 static inline uint64_t dat_word(const struct dat *dat, const void *p, uint32_t size)
 {
@@ -91,6 +106,8 @@ struct scan {
 	const uint8_t *p, *end;
 	bool torn;
 };
+/* An empty part is torn from the beginning. */
+struct scan scan_part(const struct dat *dat, const struct dat_part *part);
 uint64_t scan_word(struct scan *s, uint32_t size);
 /* The NUL-terminated string here; "" when torn. */
 const char *scan_string(struct scan *s);
@@ -103,6 +120,8 @@ int dat_open_v7(struct dat *dat, uint64_t at, struct err *err);
 /* options.c: keeps a copy of the value. */
 int dat_add_option(struct dat *dat, uint16_t id, const void *data, uint32_t len, uint64_t at,
 		   struct err *err);
+/* The number of CPUs, which may be told anew. */
+void dat_count_cpus(struct dat *dat);
 /* Out of the options: clock, times, names, guests. Warns of those that make no sense. */
 void dat_apply_options(struct dat *dat);
 void dat_free_options(struct dat *dat);

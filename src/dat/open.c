@@ -25,7 +25,8 @@ static int open_file(struct dat *dat, const char *path, struct err *err)
 	if (!dat->path)
 		return err_set(err, -ENOMEM, "out of memory");
 	dat->info.path = dat->path;
-	dat->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* A FIFO that nobody writes to is refused, too, and not waited for. */
+	dat->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (dat->fd < 0 || fstat(dat->fd, &st))
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
@@ -104,18 +105,53 @@ static int by_cpu(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-/* A file that was cut off keeps what lies before the cut. */
+/*
+ * A file that was cut off keeps what lies before the cut. No byte is the data of two CPUs: all
+ * together have no more than the file.
+ */
 static void cut_cpu(struct dat *dat, const struct dat_buffer *buffer, struct dat_cpu *cpu)
 {
 	uint64_t end = dat->info.size;
 
-	if (cpu->offset <= end && cpu->size <= end - cpu->offset)
-		return;
-	dat_warn(dat, "%s: %s%sCPU %d has %llu bytes at offset %llu, but the file ends at %llu",
-		 dat->path, buffer->name, *buffer->name ? ": " : "", cpu->cpu,
-		 (unsigned long long)cpu->size, (unsigned long long)cpu->offset,
-		 (unsigned long long)end);
-	cpu->size = cpu->offset < end ? end - cpu->offset : 0;
+	if (cpu->offset > end || cpu->size > end - cpu->offset) {
+		dat_warn(dat, "%s: %s%sCPU %d has %llu bytes at offset %llu, but the file ends at %llu",
+			 dat->path, buffer->name, *buffer->name ? ": " : "", cpu->cpu,
+			 (unsigned long long)cpu->size, (unsigned long long)cpu->offset,
+			 (unsigned long long)end);
+		cpu->offset = cpu->offset < end ? cpu->offset : end;
+		cpu->size = end - cpu->offset;
+	}
+	if (cpu->size > end - dat->data_size) {
+		dat_warn(dat, "%s: at offset %llu: %s%sthe data of CPU %d is that of others, too",
+			 dat->path, (unsigned long long)cpu->offset, buffer->name,
+			 *buffer->name ? ": " : "", cpu->cpu);
+		cpu->size = end - dat->data_size;
+	}
+	dat->data_size += cpu->size;
+}
+
+/* Those with numbers that no machine has are left out. */
+static int check_cpus(struct dat *dat, struct dat_buffer *buffer, struct dat_cpu *cpus,
+		      struct err *err)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < buffer->nr_cpus; i++) {
+		if (cpus[i].cpu < 0 || cpus[i].cpu >= DAT_CPUS_MAX) {
+			dat_warn(dat, "%s: at offset %llu: data of a CPU %d", dat->path,
+				 (unsigned long long)cpus[i].offset, cpus[i].cpu);
+			continue;
+		}
+		cpus[nr] = cpus[i];
+		cut_cpu(dat, buffer, &cpus[nr++]);
+	}
+	buffer->nr_cpus = nr;
+	dat->nr_lanes += nr;
+	if (dat->nr_lanes > DAT_LANES_MAX)
+		return dat_bad(dat, err, -EBADMSG, buffer->section,
+			       "more than %d CPUs in all buffers", DAT_LANES_MAX);
+	qsort(cpus, nr, sizeof(*cpus), by_cpu);
+	return 0;
 }
 
 int dat_add_buffer(struct dat *dat, struct dat_buffer *buffer, struct err *err)
@@ -123,13 +159,17 @@ int dat_add_buffer(struct dat *dat, struct dat_buffer *buffer, struct err *err)
 	struct dat_cpu *cpus = (struct dat_cpu *)buffer->cpus;
 	struct dat_buffer *more = realloc(dat->buffers,
 					  (dat->nr_buffers + 1) * sizeof(*dat->buffers));
+	int r;
 
 	if (!more)
 		return err_set(err, -ENOMEM, "out of memory");
 	dat->buffers = more;
-	for (uint32_t i = 0; i < buffer->nr_cpus; i++)
-		cut_cpu(dat, buffer, &cpus[i]);
-	qsort(cpus, buffer->nr_cpus, sizeof(*cpus), by_cpu);
+	if (dat->nr_buffers == DAT_BUFFERS_MAX)
+		return dat_bad(dat, err, -EBADMSG, buffer->section, "more than %d buffers",
+			       DAT_BUFFERS_MAX);
+	r = check_cpus(dat, buffer, cpus, err);
+	if (r)
+		return r;
 	dat->buffers[dat->nr_buffers++] = *buffer;
 	return 0;
 }
@@ -167,10 +207,10 @@ static int read_header_info(struct dat *dat, struct err *err)
 
 	if (!dat->parts[DAT_HEADER_INFO].is_there)
 		return dat_bad(dat, err, -EBADMSG, dat->info.size, "no header_page");
-	r = dat_load(dat, &dat->parts[DAT_HEADER_INFO], &dat->headers, err);
+	r = dat_load(dat, &dat->parts[DAT_HEADER_INFO], DAT_HEADERS_MAX, &dat->headers, err);
 	if (r)
 		return r;
-	s = (struct scan){ dat, dat->headers.data, dat->headers.data + dat->headers.len, false };
+	s = scan_part(dat, &dat->headers);
 	if (strcmp(scan_string(&s), "header_page"))
 		return dat_bad(dat, err, -EBADMSG, dat->parts[DAT_HEADER_INFO].offset,
 			       "header_page is wanted");
@@ -188,19 +228,35 @@ static int read_header_info(struct dat *dat, struct err *err)
 	return 0;
 }
 
+/* A file that does not tell has as many CPUs as its tables need. */
+static void count_cpus(struct dat *dat)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < dat->nr_buffers; i++)
+		for (uint32_t c = 0; c < dat->buffers[i].nr_cpus; c++)
+			if ((uint32_t)dat->buffers[i].cpus[c].cpu >= nr)
+				nr = (uint32_t)dat->buffers[i].cpus[c].cpu + 1;
+	if (!dat->info.nr_cpus)
+		dat->info.nr_cpus = nr;
+}
+
 static int read_body(struct dat *dat, uint64_t at, struct err *err)
 {
 	int r = dat->info.version == 7 ? dat_open_v7(dat, at, err) : dat_open_v6(dat, at, err);
 
-	if (!r)
+	if (!r) {
+		count_cpus(dat);
 		r = read_header_info(dat, err);
+	}
 	if (!r)
 		r = dat_index_events(dat, err);
 	if (!r)
 		r = dat_read_tasks(dat, err);
-	if (!r)
-		dat_apply_options(dat);
-	return r;
+	if (r)
+		return r;
+	dat_apply_options(dat);
+	return 0;
 }
 
 int dat_open(struct dat **out, const char *path, struct err *err)
@@ -216,7 +272,8 @@ int dat_open(struct dat **out, const char *path, struct err *err)
 	dat->info.compressor = "none";
 	dat->info.compressor_version = "";
 	pthread_mutex_init(&dat->lock, NULL);
-	r = open_file(dat, path, err);
+	dat->held = calloc(1, sizeof(*dat->held));
+	r = dat->held ? open_file(dat, path, err) : err_set(err, -ENOMEM, "out of memory");
 	if (!r)
 		r = read_head(dat, &at, err);
 	if (!r)
@@ -249,6 +306,7 @@ void dat_close(struct dat *dat)
 	dat_part_close(&dat->ftrace_events);
 	dat_part_close(&dat->event_formats);
 	pthread_mutex_destroy(&dat->lock);
+	free(dat->held);
 	free(dat->head);
 	free(dat->path);
 	free(dat);
@@ -287,15 +345,25 @@ static int strip_length(const struct dat *dat, uint32_t word, struct dat_part *p
 		dat_part_close(part);
 		return dat_bad(dat, err, -EBADMSG, at, "a text longer than its section");
 	}
-	/* Mapped or not, the block's start is what is freed: so the text moves to the front. */
-	if (part->map) {
-		part->data += word;
-	} else {
-		memmove((uint8_t *)part->data, part->data + word, (size_t)len);
-		((uint8_t *)part->data)[len] = '\0';
-	}
+	/* The block's start is what is freed: so the text moves to the front. */
+	memmove((uint8_t *)part->data, part->data + word, (size_t)len);
+	((uint8_t *)part->data)[len] = '\0';
 	part->len = (size_t)len;
 	return 0;
+}
+
+static size_t longest(enum dat_id id)
+{
+	switch (id) {
+	case DAT_HEADER_INFO:
+		return DAT_HEADERS_MAX;
+	case DAT_FTRACE_EVENTS:
+	case DAT_PRINTK:
+	case DAT_CMDLINES:
+		return DAT_LIST_MAX;
+	default:
+		return DAT_SECTION_MAX;
+	}
 }
 
 int dat_part_open(const struct dat *dat, enum dat_id id, struct dat_part *out, struct err *err)
@@ -306,7 +374,7 @@ int dat_part_open(const struct dat *dat, enum dat_id id, struct dat_part *out, s
 	*out = (struct dat_part){ 0 };
 	if (!span->is_there)
 		return err_set(err, -ENOENT, "%s: there is no such section", dat->path);
-	r = dat_load(dat, span, out, err);
+	r = dat_load(dat, span, longest(id), out, err);
 	if (r || dat->info.version == 6)
 		return r;
 	if (id == DAT_KALLSYMS || id == DAT_PRINTK)

@@ -17,6 +17,8 @@ int dat_add_option(struct dat *dat, uint16_t id, const void *data, uint32_t len,
 
 	if (dat->nr_options == DAT_OPTIONS_MAX)
 		return dat_bad(dat, err, -EBADMSG, at, "more than %d options", DAT_OPTIONS_MAX);
+	if (len > DAT_LIST_MAX - dat->option_bytes)
+		return dat_bad(dat, err, -EBADMSG, at, "options of more than %zu bytes", DAT_LIST_MAX);
 	if (dat->nr_options == dat->cap_options) {
 		more = realloc(dat->options, cap * sizeof(*more));
 		if (!more)
@@ -29,8 +31,26 @@ int dat_add_option(struct dat *dat, uint16_t id, const void *data, uint32_t len,
 		return err_set(err, -ENOMEM, "out of memory");
 	memcpy(copy, data, len);
 	copy[len] = '\0';
+	dat->option_bytes += len;
 	dat->options[dat->nr_options++] = (struct dat_option){ id, len, copy, at };
 	return 0;
+}
+
+void dat_count_cpus(struct dat *dat)
+{
+	for (size_t i = 0; i < dat->nr_options; i++) {
+		const struct dat_option *o = &dat->options[i];
+		uint32_t nr;
+
+		if (o->id != DAT_CPUCOUNT || o->len < 4)
+			continue;
+		nr = (uint32_t)dat_word(dat, o->data, 4);
+		if (nr <= DAT_CPUS_MAX)
+			dat->info.nr_cpus = nr;
+		else
+			dat_warn(dat, "%s: at offset %llu: a machine of %u CPUs", dat->path,
+				 (unsigned long long)o->at, nr);
+	}
 }
 
 /* "local [mono] boot": the one in brackets. */

@@ -50,6 +50,9 @@ static char *copy(struct dat *dat, enum dat_id id, size_t *lines)
 		text[part.len] = '\0';
 		for (size_t i = 0; i < part.len; i++)
 			*lines += text[i] == '\n';
+		/* None that counts is shorter than "1 ". */
+		if (*lines > part.len / 3 + 1)
+			*lines = part.len / 3 + 1;
 	}
 	dat_part_close(&part);
 	return text;

@@ -148,8 +148,10 @@ static void options(struct walk *w)
 		skip(w, len);
 		if (w->ret)
 			return;
-		value = malloc((size_t)len + 1);
-		if (!value)
+		value = len > DAT_LIST_MAX ? NULL : malloc((size_t)len + 1);
+		if (len > DAT_LIST_MAX)
+			w->ret = dat_bad(w->dat, w->err, -EBADMSG, at, "an option of %u bytes", len);
+		else if (!value)
 			w->ret = err_set(w->err, -ENOMEM, "out of memory");
 		else
 			w->ret = dat_read(w->dat, at, value, len, w->err);
@@ -208,7 +210,7 @@ static int table(struct dat *dat, uint64_t at, const char *buffer_name, struct e
 	uint32_t nr = dat->info.nr_cpus;
 	struct dat_buffer buffer = { .page_size = dat->info.page_size, .section = at - TAG_LEN };
 
-	if (nr > (dat->info.size - at) / CPU_ENTRY)
+	if (nr > DAT_CPUS_MAX || nr > (dat->info.size - at) / CPU_ENTRY)
 		return dat_bad(dat, err, -EBADMSG, at, "a table of %u CPUs, the file ends at %llu",
 			       nr, (unsigned long long)dat->info.size);
 	w.ret = entries(&w, &buffer, nr);
@@ -223,39 +225,36 @@ static int table(struct dat *dat, uint64_t at, const char *buffer_name, struct e
 	return w.ret;
 }
 
-static int instances(struct dat *dat, struct err *err)
+static int instance(struct dat *dat, const struct dat_option *o, struct err *err)
 {
+	struct scan s = { dat, o->data, o->data + o->len, false };
+	uint64_t at = scan_word(&s, 8);
+	const char *called = scan_string(&s);
 	char tag[TAG_LEN];
 	int r;
 
-	for (size_t i = 0; i < dat->nr_options; i++) {
-		const struct dat_option *o = &dat->options[i];
-		struct scan s = { dat, o->data, o->data + o->len, false };
-		uint64_t at;
-		const char *instance;
-
-		if (o->id != DAT_BUFFER)
-			continue;
-		at = scan_word(&s, 8);
-		instance = scan_string(&s);
-		r = s.torn ? dat_bad(dat, err, -EBADMSG, o->at, "an instance without a name") :
-			     dat_read(dat, at, tag, sizeof(tag), err);
-		if (!r && memcmp(tag, "flyrecord", TAG_LEN))
-			r = dat_bad(dat, err, -EBADMSG, at, "the table of %.50s is wanted", instance);
-		if (!r)
-			r = table(dat, at + TAG_LEN, instance, err);
-		if (r)
-			return r;
-	}
-	return 0;
+	r = s.torn ? dat_bad(dat, err, -EBADMSG, o->at, "an instance without a name") :
+		     dat_read(dat, at, tag, sizeof(tag), err);
+	if (!r && memcmp(tag, "flyrecord", TAG_LEN))
+		r = dat_bad(dat, err, -EBADMSG, at, "the table of %.50s is wanted", called);
+	return r ? r : table(dat, at + TAG_LEN, called, err);
 }
 
-/* The number of CPUs may be told anew. */
-static void count_cpus(struct dat *dat)
+/* One that makes no sense is done without. */
+static int instances(struct dat *dat, struct err *err)
 {
-	for (size_t i = 0; i < dat->nr_options; i++)
-		if (dat->options[i].id == DAT_CPUCOUNT && dat->options[i].len >= 4)
-			dat->info.nr_cpus = (uint32_t)dat_word(dat, dat->options[i].data, 4);
+	for (size_t i = 0; i < dat->nr_options; i++) {
+		struct err why = ERR_INIT;
+		int r = 0;
+
+		if (dat->options[i].id == DAT_BUFFER)
+			r = instance(dat, &dat->options[i], &why);
+		if (r == -ENOMEM)
+			return err_set(err, r, "%s", why.text);
+		if (r)
+			dat_warn(dat, "%s", why.text);
+	}
+	return 0;
 }
 
 static int latency(struct walk *w)
@@ -293,7 +292,7 @@ int dat_open_v6(struct dat *dat, uint64_t at, struct err *err)
 	if (!w.ret && !memcmp(tag, "options  ", TAG_LEN)) {
 		options(&w);
 		get(&w, tag, sizeof(tag));
-		count_cpus(dat);
+		dat_count_cpus(dat);
 	}
 	if (w.ret)
 		return w.ret;

@@ -48,10 +48,10 @@ static int one_options(struct dat *dat, uint64_t at, uint64_t *next, struct err 
 
 	*next = 0;
 	if (!r)
-		r = dat_load(dat, &span, &part, err);
+		r = dat_load(dat, &span, DAT_LIST_MAX, &part, err);
 	if (r)
 		return r;
-	s = (struct scan){ dat, part.data, part.data + part.len, false };
+	s = scan_part(dat, &part);
 	while (!r && s.p != s.end) {
 		uint16_t id = (uint16_t)scan_word(&s, 2);
 		uint32_t len = (uint32_t)scan_word(&s, 4);
@@ -104,8 +104,12 @@ static void find_part(struct dat *dat, const struct dat_option *o)
 {
 	struct err why = ERR_INIT;
 
-	if (o->len < 8 || section(dat, dat_word(dat, o->data, 8), o->id, &dat->parts[o->id], &why))
-		dat_warn(dat, "%s", *why.text ? why.text : "an option without an offset");
+	if (o->len < 8)
+		dat_bad(dat, &why, -EBADMSG, o->at, "an option without an offset");
+	else
+		section(dat, dat_word(dat, o->data, 8), o->id, &dat->parts[o->id], &why);
+	if (*why.text)
+		dat_warn(dat, "%s", why.text);
 }
 
 static int cpu_table(struct dat *dat, struct scan *s, struct dat_buffer *buffer,
@@ -185,6 +189,21 @@ static int one_buffer(struct dat *dat, const struct dat_option *o, struct err *e
 	return r;
 }
 
+/* One that makes no sense is done without, unless it is the only one. */
+static int buffer_or_warning(struct dat *dat, const struct dat_option *o, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r = one_buffer(dat, o, &why);
+
+	if (r == -ENOMEM)
+		return err_set(err, r, "%s", why.text);
+	if (r) {
+		dat_warn(dat, "%s", why.text);
+		dat->no_buffer = why;
+	}
+	return 0;
+}
+
 /* The strings lie in sections that no option leads to: sections stand one behind the other. */
 static void find_strings(struct dat *dat, uint64_t at)
 {
@@ -220,10 +239,11 @@ int dat_open_v7(struct dat *dat, uint64_t at, struct err *err)
 		    o->id == DAT_MODULES)
 			find_part(dat, o);
 		else if (o->id == DAT_BUFFER || o->id == DAT_BUFFER_TEXT)
-			r = one_buffer(dat, o, err);
-		else if (o->id == DAT_CPUCOUNT && o->len >= 4)
-			dat->info.nr_cpus = (uint32_t)dat_word(dat, o->data, 4);
+			r = buffer_or_warning(dat, o, err);
 	}
+	if (!r && !dat->nr_buffers && dat->no_buffer.code)
+		r = err_set(err, dat->no_buffer.code, "%s", dat->no_buffer.text);
+	dat_count_cpus(dat);
 	if (!r)
 		find_strings(dat, at + sizeof(word));
 	return r;

@@ -217,7 +217,7 @@ int dat_write_section(struct dat_write *write, enum dat_id id, const void *paylo
 {
 	if (write->stage != FORM_META || !dat_write_holds(write, id) || write->sections >> id & 1)
 		return misplaced(write, "a section");
-	if (len > UINT32_MAX - 8)
+	if ((uint64_t)len > UINT32_MAX - 8)
 		out_fail(&write->out, -EFBIG);
 	if (out_failed(&write->out))
 		return outcome(write);
@@ -237,7 +237,7 @@ int dat_write_option(struct dat_write *write, enum dat_id id, const void *value,
 	bool in_time = write->stage == FORM_META ||
 		       (write->form->late_options && write->stage != FORM_DONE);
 
-	if (dat_write_owns(id) || !in_time || len > UINT32_MAX)
+	if (dat_write_owns(id) || !in_time || (uint64_t)len > UINT32_MAX)
 		return misplaced(write, "an option");
 	/* With it stock readers of version 6 take the first bytes of a text for a clock. */
 	if (id == DAT_CLOCK && !write->form->late_options && write->buffers[0].text)

@@ -3,6 +3,8 @@
  */
 #include "decode/sink.h"
 
+#include "base/digits.h"
+
 #define FIRST_ROOM 256
 
 /* Room is what the buf has, but never more than the limit leaves. */
@@ -69,13 +71,9 @@ void sink_fill(struct sink *s, char c, size_t n)
 
 void sink_dec(struct sink *s, unsigned long long v)
 {
-	char tmp[20], *p = tmp + sizeof(tmp);
+	char tmp[24], *end = tmp + sizeof(tmp), *p = digits_before(end, v);
 
-	do {
-		*--p = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	sink_add(s, p, (size_t)(tmp + sizeof(tmp) - p));
+	sink_add(s, p, (size_t)(end - p));
 }
 
 void sink_hex(struct sink *s, unsigned long long v, unsigned int width)

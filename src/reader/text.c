@@ -112,11 +112,12 @@ static void print_trace_cmd_line(const struct ringside_dat_record *record, struc
 		.migrate_disable = small_field(record, "common_migrate_disable"),
 		.lock_depth = small_field(record, "common_lock_depth"),
 	};
+	static const char no_name[TRACECMD_NAME_ROOM];
 	struct buf name = BUF_INIT;
 
 	if (record->entry->format)
 		tracecmd_name(&name, record->entry->format->name);
-	row.name = name.len ? name.data : "";
+	row.name = buf_room(&name, TRACECMD_NAME_ROOM) ? name.data : no_name;
 	row.name_len = name.len;
 	tracecmd_columns(out, &row, TRACECMD_FLAGS | (record->file->ticks ? TRACECMD_TICKS : 0),
 			 &record->records->columns);

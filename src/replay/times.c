@@ -59,13 +59,15 @@ static uint64_t between(const struct dat_shift_sample *a, const struct dat_shift
 			uint64_t ts)
 {
 	struct dat_shift_sample mid = *a;
-	double span = (double)(b->time - a->time), rise = (double)(b->offset - a->offset);
+	int64_t span = b->time - a->time;
 
 	if (span > 0)
-		mid.offset += (int64_t)(rise * ((double)((int64_t)ts - a->time) / span));
+		mid.offset += (int64_t)((ts - (uint64_t)a->time) * (uint64_t)(b->offset - a->offset) +
+					(uint64_t)span / 2) / span;
 	return by_sample(&mid, ts);
 }
 
+/* The last sample only ends what the one before it began, as in trace-cmd. */
 static uint64_t to_host(const struct times *t, uint64_t ts)
 {
 	const struct dat_shift_sample *s = t->samples;
@@ -81,13 +83,9 @@ static uint64_t to_host(const struct times *t, uint64_t ts)
 		else
 			high = middle;
 	}
-	if (!low)
-		low = 1;
-	if (!t->interpolate)
-		return by_sample(&s[low - 1], ts);
-	if (low == t->nr_samples)
-		low--;
-	return between(&s[low - 1], &s[low], ts);
+	low = low ? low - 1 : 0;
+	low = low < t->nr_samples - 1 ? low : t->nr_samples - 2;
+	return t->interpolate ? between(&s[low], &s[low + 1], ts) : by_sample(&s[low], ts);
 }
 
 uint64_t times_slow(const struct times *t, uint64_t ts)

@@ -11,8 +11,9 @@
 #	.\" build: c NAME	compiled only
 #
 # (c++ like c.) All C programs of all pages are there, as ./NAME, for the blocks of every page; the
-# blocks of one page share a tracing directory and run in order. A literal block in a section
-# EXAMPLES that is not marked is a failure.
+# blocks of one page share a tracing directory and run in order; where they run lie trace.dat, a
+# recording of a kernel, and host.dat and guest.dat, of a virtual machine. A literal block in a
+# section EXAMPLES that is not marked is a failure.
 
 set -u
 : "${RINGSIDE_BUILD:?}" "${RINGSIDE_SOURCE:?}" "${RINGSIDE_SCRATCH:?}"
@@ -118,6 +119,9 @@ for page in "$RINGSIDE_SOURCE"/doc/man/*.[1-8]; do
 		[ ! -e "$f" ] || ln -s "$f" "$dir/"
 	done
 	cd "$dir" || exit 1
+	cp "$RINGSIDE_SOURCE/tests/data/dat/mixed.v7.dat" trace.dat
+	/usr/bin/python3 "$RINGSIDE_SOURCE/tests/dat/make.py" told host.dat
+	/usr/bin/python3 "$RINGSIDE_SOURCE/tests/dat/make.py" guest guest.dat
 	while read -r nr how lang name; do
 		[ "$how" = 'run:' ] || continue
 		if [ "$lang" = sh ] && [ -n "$name" ] && ! { : <>"$name"; } 2>/dev/null; then

@@ -384,6 +384,44 @@ def called(f, events):
     return f
 
 
+@on_machines
+def unused(f):
+    """Fields that the print format does not use, of every type, for a reader that shows them all."""
+    tasks(f, 10)
+    base = symbols(f)
+    rows = [("%s_%d" % (k.replace(" ", "_").replace("*", "p"), i), [k + ("v" if k[-1] == "*" else " v")], '"unused"',
+             [{"v": v} for v in (5, -5, 200, base + 0x110)])
+            for i, k in enumerate(["char", "signed char", "unsigned char", "bool", "u8", "s8", "short", "unsigned short", "u16", "int",
+                                   "unsigned int", "u32", "pid_t", "gfp_t", "dev_t", "enum color", "long", "unsigned long", "size_t",
+                                   "s64", "u64", "long long", "unsigned long long", "void *", "const char *", "unsigned long *"])]
+    for i, k in enumerate(["char a[4]", "u8 a[4]", "s8 a[4]", "unsigned char a[4]", "u16 a[2]", "u32 a[2]", "unsigned long a[2]",
+                           "__data_loc char[] a", "__data_loc u8[] a", "__data_loc u32[] a", "__data_loc s16[] a", "__rel_loc char[] a",
+                           "bool a[2]", "int a[2]"]):
+        values = [[65, 66, 0], [200, 1, 0], [65, 66, 0], []]
+        rows.append(("array_%d" % i, [k], '"unused"', [{"a": bytes(v) if "char" in k else v} for v in values]))
+    return called(f, rows)
+
+
+@on_machines
+def used(f):
+    """One field used in many ways: which of them a reader follows when it shows fields."""
+    tasks(f, 10)
+    base = symbols(f)
+    texts = ['"%x", REC->v', '"0x%08X", REC->v', '"%d", (short)REC->v', '"%x", REC->v & 0xf', '"%llx", REC->v / 1000', '"%d %x", REC->v, REC->v',
+             '"%x %d", REC->v, REC->v', '"%s", __print_symbolic(REC->v, { 1, "one" })', '"%s", __print_flags(REC->v, "|", { 1, "one" })',
+             '"%s", REC->v ? "y" : "n"', '"%x", REC->v ? REC->v : REC->w', '"%x", REC->v + REC->w', '"%x", REC->w + REC->v', '"%x", !REC->v',
+             '"%x", ~REC->v', '"%x", REC->v >> 4', '"%ps", REC->v', '"%pS", (void *)REC->v', '"%p", (void *)REC->v', '"%s", REC->v', '"%lu", REC->v',
+             '"%5d|", REC->v', '"%-5d|", REC->v', '"%05d|", REC->v', '"%*d", REC->w, REC->v', '"%x", (REC->v)', '"%x", ((REC->v))',
+             '"%x", (u8)(REC->v)', '"%x %d", 5, REC->v', '"%d %s %x", REC->w, REC->v ? "a" : "b", REC->v', '"%lld", (long long)REC->v', '"%hd", REC->v',
+             '"%zu", REC->v', '"%i", REC->v', '"%o", REC->v', '"%#x", REC->v']
+    rows = [("use_%d" % i, ["unsigned long v", "int w"], text, [{"v": v, "w": 7} for v in (5000, base + 0x110)]) for i, text in enumerate(texts)]
+    texts = ['"%x", REC->a[1]', '"%s", __print_array(REC->a, 3, 4)', '"%s", __print_hex(REC->b, 4)', '"%s", REC->b', '"%10s|", REC->b', '"%.2s|", REC->b',
+             '"%s", __get_str(d)', '"%10s|", __get_str(d)', '"%d", __get_dynamic_array_len(d)', '"%s", __print_array(__get_dynamic_array(d), 2, 1)']
+    rows += [("array_%d" % i, ["u32 a[3]", "char b[8]", "__data_loc char[] d"], text, [{"a": [1, 255, 3], "b": "abcd", "d": "xyz"}])
+             for i, text in enumerate(texts)]
+    return called(f, rows)
+
+
 # Rows of what a print format calls, what its record holds, what is right, and what trace-cmd makes of it.
 MISREAD = [
     ("unknown", ["int v"], '"%s", __print_symbolic(REC->v, { 1, "one" })', {"v": -1}, "0xffffffffffffffff", "0xffffffff"),
@@ -395,6 +433,7 @@ MISREAD = [
     ("xor", ["int a", "int b"], '"%d", REC->a ^ REC->b', {"a": 3, "b": 5}, "6", "0"),
     ("extended", ["int s"], '"%lld", (long long)(int)REC->s', {"s": -1}, "-1", "4294967295"),
     ("letter", ["char c[4]"], '"%c %d", REC->c[1], REC->c[2]', {"c": "abc"}, "b 99", ">c< 98"),
+    ("masked", ["int v"], '"%s", __print_flags(REC->v & (1 | 2), "|", { 1, "one" }, { 2, "two" })', {"v": 4}, "", "two"),
     ("sign", ["int v"], '"%+d|% d", REC->v, REC->v', {"v": 5}, "+5| 5", ">+<d|> <d"),
     ("size", ["int v", "u64 w"], '"%lu %lu", sizeof(REC->v), sizeof(u64)', {"v": 5}, "4 8", "[FAILED TO PARSE] v=5 w=0"),
     ("quoted", ["int v"], '"%d", (1 << 3) + \'a\'', {"v": 5}, "105", "8"),
