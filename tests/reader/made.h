@@ -207,7 +207,7 @@ static inline void made_head(struct made *made)
 	made_word(made, 4, 1);
 	made_text(made, 8, made_format);
 	made_text(made, 4, "ffffffff81000000 T first\nffffffff81000100 T second\n"
-			   "ffffffffc0000000 t inner\t[mod]\n");
+			   "ffffffffc0000000 t inner\t[mod]\nffffffffc0001000 t outer\t[mod]\n");
 	made_text(made, 4, "0xffffffff82000000 : \"hello %d\\n\"\n");
 	made_text(made, 8, "1 init\n42 lab\n");
 	made_word(made, 4, MADE_CPUS);

@@ -17,8 +17,8 @@ static void symbols(const struct ringside_dat *file)
 	CHECK(!ringside_dat_symbol(file, 0x1000, &offset, &module), "before the first");
 	CHECK(!strcmp(ringside_dat_symbol_at(file, 1, &address, &module), "second") &&
 	      address == 0xffffffff81000100 && !module, "by number");
-	CHECK(ringside_dat_symbol_at(file, 2, NULL, NULL) &&
-	      !ringside_dat_symbol_at(file, 3, NULL, NULL), "three");
+	CHECK(ringside_dat_symbol_at(file, 3, NULL, NULL) &&
+	      !ringside_dat_symbol_at(file, 4, NULL, NULL), "four");
 }
 
 static void others(const struct ringside_dat *file)
