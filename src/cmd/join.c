@@ -23,8 +23,7 @@
 
 static const struct opt join_opts[] = {
 	{ 'c', "cpus", "N", "virtual CPUs of the guest, instead of as many as its file says" },
-	{ 's', "shift", "OFFSET,SCALE,FRACTION,TIME",
-	  "guest to host; again for the next virtual CPU, the last for the rest" },
+	{ 's', "shift", "SHIFT", "OFFSET,SCALE,FRACTION,TIME to the host's; again for the next CPU" },
 	{ 0, "name", "NAME", "of the guest, instead of that of its file" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -288,17 +287,15 @@ static int put_guest_options(const struct join *join, struct dat_write *write)
 }
 
 /* A file as it was but for its options. */
-static int put_file(struct join *join, struct dat *dat, struct dat_write *write)
+static int put_file(struct join *join, struct dat *dat, const struct dat_copy *copy,
+		    struct dat_write *write)
 {
-	const struct dat_buffer *buffer;
 	int r = files_copy_sections(dat, write, dat_info(dat)->path, &join->err);
 
 	if (!r)
 		r = dat == join->host ? put_host_options(join, write) :
 					put_guest_options(join, write);
-	for (size_t i = 0; !r && (buffer = dat_buffer(dat, i)); i++)
-		r = dat_copy_buffer(dat, buffer, i, write, &join->err);
-	return r;
+	return r ? r : dat_copy_buffers(copy, dat, write, &join->err);
 }
 
 static int rewrite(struct join *join, struct dat *dat)
@@ -312,7 +309,7 @@ static int rewrite(struct join *join, struct dat *dat)
 	copy.how.compression = dat_info(dat)->compressor;
 	r = dat_write_open(&write, dat_info(dat)->path, &copy.how, &join->err);
 	if (!r)
-		r = files_finish(write, put_file(join, dat, write), &join->err);
+		r = files_finish(write, put_file(join, dat, &copy, write), &join->err);
 	dat_copy_fini(&copy);
 	return r;
 }
@@ -395,7 +392,7 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_join = {
 	.name = "join",
-	.synopsis = "[-c N] [-s OFFSET,SCALE,FRACTION,TIME]... [--name NAME] HOST GUEST [PID]...",
+	.synopsis = "[-c N] [-s SHIFT]... [--name NAME] HOST GUEST [PID]...",
 	.summary = "tell the trace files of a host and a guest of each other",
 	.text = "HOST and GUEST are trace files of a host and of a virtual machine on it, which\n"
 		"were recorded at the same time. Writes into both what a report needs to show them\n"

@@ -36,6 +36,7 @@ struct report_entry {
 	unsigned int flags;			/* DECODE_* */
 	bool raw;				/* as fields */
 	bool carries;
+	bool ends_function;			/* funcgraph_exit */
 	size_t name_len;
 	char name[];				/* as tracecmd_name() makes it */
 };

@@ -46,7 +46,9 @@ static void fill(const struct report *report, struct report_entry *entry,
 		entry->flags &= ~(unsigned int)DECODE_TEP;
 	if (!entry->raw && !matches(report->plain_events, format))
 		entry->plugin = decode_plugins_find(report->plugins, format);
-	entry->carries = entry->plugin && decode_plugin_carries(entry->plugin);
+	entry->ends_function = entry->plugin && !strcmp(format->name, "funcgraph_exit");
+	entry->carries = entry->plugin && (decode_plugin_carries(entry->plugin) ||
+					   (report->old_layout && entry->ends_function));
 	entry->migrate_disable = decode_format_find(format, "common_migrate_disable");
 	entry->lock_depth = decode_format_find(format, "common_lock_depth");
 	entry->pid = decode_format_find(format, "pid");

@@ -14,6 +14,13 @@
 
 #define CACHE 1024	/* a power of two */
 
+/*
+ * trace-cmd looks for the end of a function only when it has met one: before that, those that are
+ * entered and left at once have two lines. This is the number of no task, by which the first end has
+ * its place among the names that are learned.
+ */
+#define FIRST_END INT32_MIN
+
 enum { FLAG_HARDIRQ = 8, FLAG_SOFTIRQ = 16 };
 
 struct symbol_slot {
@@ -152,7 +159,8 @@ static bool next_moment(void *arg, struct decode_moment *out)
 	struct replay_record next;
 	const struct report_entry *entry;
 
-	if (!replay_peek(own->rec, &next))
+	if ((own->report->old_layout && !replay_comm(own->rec, FIRST_END)) ||
+	    !replay_peek(own->rec, &next))
 		return false;
 	entry = report_entry(own->report, &own->report->files[next.lane->file_nr], next.id);
 	if (!entry || !entry->format)
@@ -341,6 +349,8 @@ static void pass(void *arg, const struct replay_record *rec)
 	own->rec = rec;
 	if (!report_wanted(report, own, rec, entry))
 		return;
+	if (entry->ends_function)
+		replay_learn(rec, FIRST_END, "", 0);
 	m = moment(own, rec, entry);
 	m.learn = learn_moment;
 	decode_plugin_pass(entry->plugin, &m);

@@ -157,6 +157,8 @@ void tep_piece_value(const struct frame *f, const struct tep_piece *p, struct si
 /* One conversion whose value is already known: a number, or text in the record. */
 void tep_conv(const struct frame *f, const struct conv *conv, const struct value *v,
 	      struct sink *s);
+/* Of a format or string that records lead to, all but the line break that it may end with. */
+size_t tep_printk_len(const char *text);
 void tep_symbol(const struct frame *f, uint64_t addr, bool offset, struct sink *s);
 
 /* tep_pointer.c */
@@ -179,5 +181,6 @@ void tep_failed(const struct frame *f, struct sink *s);
 
 /* tep_special.c */
 void tep_print(const struct frame *f, struct sink *s);
+void tep_bprint(const struct frame *f, struct sink *s);
 
 #endif

@@ -35,13 +35,20 @@ static void c_string(const struct frame *f, const struct conv *conv, uint64_t of
 	conv_text(s, conv, text.data, text.len, f->escape);
 }
 
+size_t tep_printk_len(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && text[n - 1] == '\n' ? n - 1 : n;
+}
+
 /* A scalar as large as a pointer is one: to a text we were told of, or a number. */
 static void string_at(const struct frame *f, uint64_t addr, struct sink *s)
 {
 	struct decode_printk str = { 0 };
 
 	if (f->ctx->printk && f->ctx->printk(f->ctx->arg, addr, &str) && str.text)
-		sink_text(s, str.text, strlen(str.text), f->escape);
+		sink_text(s, str.text, tep_printk_len(str.text), f->escape);
 	else
 		sink_hex(s, addr, 0);
 }

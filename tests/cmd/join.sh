@@ -12,18 +12,15 @@ stage() {
 	made ${3-} "$2" guest.dat
 }
 
-# The pair as trace-cmd merges it: each tick is between its CPU's entry and exit.
-merged() {
-	sound host.dat
-	sound guest.dat
-	report both.text host.dat guest.dat
-	python3 - both.text <<'END' >"$out" 2>"$err" || fail "$1"
+# Each tick of the guest is between its CPU's entry and exit: ordered FILE WHAT
+ordered() {
+	python3 - "$1" <<'END' >"$out" 2>"$err" || fail "$2"
 import re
 import sys
 inside = {}
 ticks = 0
 for line in open(sys.argv[1]):
-    m = re.match(r" *(\w+)\.dat:.*-(\d+) +\[(\d+)\] +[\d.]+: (\w+):", line)
+    m = re.match(r" *(\w+)\.dat:.*-(\d+) +\[(\d+)\][ .]+[\d.]+: (\w+):", line)
     if not m:
         continue
     name, pid, cpu, event = m.groups()
@@ -34,6 +31,18 @@ for line in open(sys.argv[1]):
         assert inside[cpu], line
 assert ticks == 20, ticks
 END
+}
+
+# The pair as trace-cmd merges it, and as we do.
+merged() {
+	sound host.dat
+	sound guest.dat
+	report both.text host.dat guest.dat
+	ordered both.text "$1"
+	want 0 report -t -i host.dat -i guest.dat
+	mv "$out" both.text
+	ordered both.text "$1, in our report"
+	rm both.text
 }
 
 refuse 2 join host.dat -- missing
