@@ -30,6 +30,9 @@ bool replay_times_are_ticks(const struct dat *file, const struct replay_times *t
 	return clock && !counts_ns(clock) && !times->hz && !info->tsc2nsec.is_set;
 }
 
+/* Less than 2^64. */
+#define LATEST 1.8e19
+
 /* (a * b) >> shift, of a product with 128 bits; shift is below 64. */
 static uint64_t scale_by(uint64_t a, uint64_t b, unsigned int shift)
 {
@@ -97,8 +100,7 @@ uint64_t times_slow(const struct times *t, uint64_t ts)
 	if (t->nr_samples)
 		ts = to_host(t, ts);
 	if (t->factor > 0)
-		ts = (double)ts * t->factor < 2 * WIDEST ? (uint64_t)((double)ts * t->factor) :
-							   UINT64_MAX;
+		ts = (double)ts * t->factor < LATEST ? (uint64_t)((double)ts * t->factor) : UINT64_MAX;
 	else if (t->tsc)
 		ts = scale_by(ts, t->mult, t->shift);
 	return ts + t->add;
