@@ -288,8 +288,11 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 	if (report->wakeup)
 		report_wakeup_feed(report->wakeup, rec, entry->format, out);
 	/* A line break that a text brings along is the line's. */
-	if (!out->len || out->data[out->len - 1] != '\n')
-		buf_putc(out, '\n');
+	if (out->len && out->data[out->len - 1] == '\n')
+		return;
+	if (!buf_room(out, 1))
+		return;
+	out->data[out->len++] = '\n';
 }
 
 static void put_row(struct report *report, struct report_own *own, struct report_file *file,

@@ -42,7 +42,8 @@ enum tep_kind {
 struct tep_node {
 	uint8_t kind;
 	uint8_t rank;		/* of an operator; 0: whatever follows takes it as a whole */
-	uint8_t size;		/* FIELD: that are read, 0: no number; CAST: that are kept, 0: all */
+	/* FIELD: bytes that are read, 0: no number; CAST: that are kept, 0: all; FLAGS: has one < 0 */
+	uint8_t size;
 	uint8_t depth;
 	int op;			/* as lex.h spells it */
 	uint32_t a, b, c;
@@ -68,6 +69,7 @@ enum tep_piece_kind {
 	TEP_PIECE_TEXT,
 	/* Numbers without width and flags, cut to `size` bytes: */
 	TEP_PIECE_SIGNED, TEP_PIECE_UNSIGNED, TEP_PIECE_HEX,
+	TEP_PIECE_ADDRESS,	/* %p alone */
 	TEP_PIECE_NUMBER,	/* any other number */
 	TEP_PIECE_STRING,
 	TEP_PIECE_POINTER,

@@ -174,6 +174,8 @@ static bool entries(struct tep_compiler *c, struct tep_node *n)
 		decode_lex_next(&c->lex);
 	}
 	n->nr_list = c->prog->nr_names - n->list;
+	for (uint32_t i = 0; i < n->nr_list; i++)
+		n->size |= c->prog->names[n->list + i].value < 0;
 	return true;
 }
 

@@ -206,7 +206,7 @@ static uint8_t piece_kind(const struct conv *conv, uint8_t star)
 	case 's':
 		return TEP_PIECE_STRING;
 	case 'p':
-		return TEP_PIECE_POINTER;
+		return conv->ext[0] || star ? TEP_PIECE_POINTER : TEP_PIECE_ADDRESS;
 	case 'd':
 		return plain ? TEP_PIECE_SIGNED : TEP_PIECE_NUMBER;
 	case 'u':
