@@ -178,6 +178,16 @@ static void mask(const struct frame *f, const struct conv *conv, const struct te
 	sink_adjust(s, mark, conv->width, conv->prec, conv->flags & CONV_LEFT);
 }
 
+static void call(const struct frame *f, const struct tep_node *n, struct sink *s)
+{
+	struct tep_args args;
+
+	if (!n->func->text)
+		return;
+	args = tep_func_args(f, n);
+	n->func->text(&args, s);
+}
+
 void tep_text(const struct frame *f, const struct conv *conv, uint32_t at, struct sink *s)
 {
 	const struct tep_node *n = &f->tep->nodes[at];
@@ -209,6 +219,9 @@ void tep_text(const struct frame *f, const struct conv *conv, uint32_t at, struc
 	case TEP_BITMASK:
 	case TEP_CPUMASK:
 		mask(f, conv, n, s);
+		break;
+	case TEP_FUNC:
+		call(f, n, s);
 		break;
 	case TEP_OP:
 		if (n->op == '?')
