@@ -270,6 +270,19 @@ def wakeups(f):
     return f
 
 
+@case
+def states():
+    """All states that a task can be switched away in."""
+    f = File()
+    tasks(f, 10)
+    switch = f.define("sched", switch_event())
+    values = list(range(17)) + [1 << i for i in range(4, 20)] + [0x60, 0xff, 0x101, 0x1ff, 0x402, 0x1000001, -1]
+    for i, state in enumerate(values):
+        f.top.add(0, T0 + i * 1000, switch, 10, prev_comm="a", prev_pid=10, prev_prio=120, prev_state=state, next_comm="b", next_pid=11,
+                  next_prio=98)
+    return f
+
+
 # Fields and formats.
 
 @on_machines
