@@ -23,7 +23,7 @@
  * An open file is read-only: any number of threads may use it at once. Records that are being read,
  * and the record that they stand at, are for one thread at a time; any number may be read at once,
  * of one file too. The library starts no thread, keeps no state of its own, and needs memory for a
- * few pages of each CPU, however long the file is. A file must not be cut short while it is open.
+ * few pages of each CPU, however long the file is.
  *
  * What is returned as a pointer is peeked: it belongs to the file and stays until that is closed,
  * or to a record and stays until the next one is asked for. Functions that count with `i` begin at

@@ -36,6 +36,8 @@ struct report_own {
 	struct symbol_slot symbols[CACHE];
 	struct comm_slot comms[CACHE];
 	struct tracecmd_memory columns;
+	struct decode_moment given;	/* the next record, in joins() */
+	bool taken;
 	struct buf text;		/* of CSV */
 };
 
@@ -342,8 +344,46 @@ static void pass(void *arg, const struct replay_record *rec)
 	if (!report_wanted(report, own, rec, entry))
 		return;
 	m = moment(own, rec, entry);
+	m.next = NULL;
 	m.learn = learn_moment;
 	decode_plugin_pass(entry->plugin, &m);
+}
+
+static bool given_moment(void *arg, struct decode_moment *out)
+{
+	struct report_own *own = arg;
+
+	*out = own->given;
+	return own->given.format;
+}
+
+static void take_given(void *arg)
+{
+	((struct report_own *)arg)->taken = true;
+}
+
+/* Asks the plugin of the one whether it takes the other. */
+static bool joins(void *arg, const struct replay_record *last, const struct replay_record *next)
+{
+	struct report *report = arg;
+	struct report_own *own = report->passing;
+	struct report_file *file = &report->files[last->lane->file_nr];
+	const struct report_entry *entry = report_entry(report, file, last->id);
+	const struct report_entry *other = report_entry(report, file, next->id);
+	struct decode_moment m;
+
+	if (!entry || !other || !entry->carries || !other->format ||
+	    !report_wanted(report, own, last, entry))
+		return false;
+	own->rec = last;
+	own->taken = false;
+	own->given = moment(own, next, other);
+	m = moment(own, last, entry);
+	m.next = given_moment;
+	m.take = take_given;
+	m.carry = NULL;
+	decode_plugin_pass(entry->plugin, &m);
+	return own->taken;
 }
 
 static void record(void *arg, void *mine, const struct replay_record *rec, struct buf *out)
@@ -377,5 +417,5 @@ static int put(void *arg, const char *bytes, size_t len)
 	return pager_put(&report->pager, bytes, len);
 }
 
-const struct replay_job report_job = { .pass = pass, .begin = begin, .end = end, .record = record,
+const struct replay_job report_job = { .pass = pass, .joins = joins, .begin = begin, .end = end, .record = record,
 				       .put = put };

@@ -103,7 +103,6 @@ struct reader_texts {
 };
 
 struct ringside_dat_records {
-	struct tracecmd_memory columns;
 	struct err err;
 	struct reader_file *files;
 	size_t nr_files;
@@ -126,6 +125,7 @@ struct ringside_dat_records {
 	bool held;		/* and was not handed out: it lies behind `to` */
 	struct ringside_dat_record record;
 	struct reader_view reading, passing;
+	struct tracecmd_memory columns;
 	struct reader_texts texts;
 };
 

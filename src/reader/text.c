@@ -7,7 +7,6 @@
 
 #include "reader/reader.h"
 #include "report/trace.h"
-#include "report/tracecmd.h"
 
 /* Keeps the memory for the next record, unless there was too little of it. */
 static void empty(struct buf *buf)

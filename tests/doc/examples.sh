@@ -62,10 +62,12 @@ compile() {
 	*.cc) cc="${CXX:-g++} -std=c++17" ;;
 	*) cc="${CC:-gcc} -std=c11" ;;
 	esac
-	# To control is not to be traced: each library only for those who include its headers.
+	# To control, or to read, is not to be traced: each library only for those who include its headers.
 	libs=
-	! grep -q '<ringside/control\.h>' "$1" || libs=-lringside-control
-	! grep '<ringside/' "$1" | grep -qv '/control\.h>' || libs="$libs -lringside"
+	for lib in control dat; do
+		! grep -q "<ringside/$lib\.h>" "$1" || libs="$libs -lringside-$lib"
+	done
+	! grep '<ringside/' "$1" | grep -Eqv '/(control|dat)\.h>' || libs="$libs -lringside"
 	# A compiler may come with options of its own; the libraries are a list.
 	# shellcheck disable=SC2086
 	$cc -Wall -Wextra -Werror -O2 -I"$RINGSIDE_SOURCE/include" -o "$2" "$1" \
