@@ -139,6 +139,7 @@ WRONG = [
     (rb"ma_(?:read|write|op): ", rb".*$", "it does not parse what we do"),
     (rb" words=\{", rb"[^}]*", "elements of an array without a length in its declaration are all 0"),
     (rb"mm_page_\w+: .*page=", rb"0x[0-9a-f]+", "the address of a page is no sum of its number and of a symbol's address"),
+    (rb"writeback_\w+: .* age=", rb"\d+", "`jiffies` is a counter's value and not the counter's address"),
 ]
 
 
