@@ -198,12 +198,23 @@ def comms(f):
     """Tasks without a name, with odd names, with long ones, and such as only a switch names."""
     switch = f.define("sched", switch_event())
     number, _ = numbers(f)
-    f.cmdlines = "1 init\n2 a b\n3 0123456789abcdefghij\n4 \n5 <x>\n77777 big\n1000000 huge\n-1 minus\n6 twice\n6 again\n"
+    f.cmdlines = "1 init\n2 a b\n3 0123456789abcdefghij\n5 <x>\n77777 big\n1000000 huge\n-1 minus\n6 twice\n6 again\n"
     for i, pid in enumerate([1, 2, 3, 4, 5, 6, 7, 77777, 1000000, 4194303, -1, 0, 2147483647]):
         f.top.add(0, T0 + i * 1000, number, pid, n=i)
         f.top.add(1, T0 + i * 1000 + 10, switch, pid, prev_comm="was%d" % i, prev_pid=pid, prev_prio=120,
                   next_comm="new%d" % i, next_pid=500 + i, next_prio=120)
         f.top.add(1, T0 + i * 1000 + 20, number, 500 + i, n=i)
+    return f
+
+
+@case
+def nameless():
+    """A task whose name is empty, before one that has a name."""
+    f = File()
+    number, _ = numbers(f)
+    f.cmdlines = "1 init\n2 \n3 last\n"
+    for pid in (1, 2, 3):
+        f.top.add(0, T0 + pid * 1000, number, pid, n=pid)
     return f
 
 
@@ -498,8 +509,17 @@ def broken():
     f.top.add(0, now, none, 10, v=1)
     hidden = Event("hidden", 851, ["int v"], '"%d", REC->v')
     f.top.add(1, now + 100, hidden, 10, v=1)
-    f.define("broken", "name: nothing\n", "rubbish", "name: half\nID: 860\nformat:\n\tfield:int x;\toffset:8;\n")
-    f.top.cpu(1).add(now + 200, struct.pack("<HBBi", 860, 0, 0, 10) + b"abcd")
+    f.define("broken", "name: nothing\n", "rubbish")
+    return f
+
+
+@case
+def half():
+    """A format that ends within a line."""
+    f = File()
+    tasks(f, 10)
+    f.define("broken", "name: half\nID: 860\nformat:\n\tfield:int x;\toffset:8;\n")
+    f.top.cpu(1).add(T0, struct.pack("<HBBi", 860, 0, 0, 10) + b"abcd")
     return f
 
 
