@@ -292,15 +292,19 @@ static void pass_lane(struct replay *replay, const struct replay_job *job, struc
 	struct replay_record rec;
 	uint32_t id;
 
-	for (; c->has && c->key <= end && c->key <= replay->to; cursor_next(c)) {
-		lane->last = (struct cursor_mark){ c->event, c->ts, c->key, true };
+	if (end > replay->to)
+		end = replay->to;
+	for (; c->has && c->key <= end; cursor_next(c)) {
+		lane->last.key = c->key;
+		lane->last.carries = false;
 		if (c->lost)
 			count_lost(replay, c);
-		if (!marks)
-			continue;
-		id = event_id(c);
+		id = marks ? event_id(c) : UINT32_MAX;
 		if (id > UINT16_MAX || !marks[id])
 			continue;
+		lane->last.carries = true;
+		lane->last.event = c->event;
+		lane->last.ts = c->ts;
 		record_fill(&rec, NULL, c);
 		job->pass(job->arg, &rec);
 	}
@@ -322,6 +326,7 @@ static int cut_lane(struct replay *replay, const struct replay_job *job, struct 
 	part->nr_lanes++;
 	if (lane->carry && decode_carry_copy(to->carry, lane->carry))
 		return -ENOMEM;
+	lane->last.has = true;
 	pass_lane(replay, job, lane, part->end);
 	return 0;
 }
@@ -354,7 +359,8 @@ static void join_ends(struct replay *replay, const struct replay_job *job)
 		struct lane *lane = replay->lanes[i];
 		struct replay_record last, next;
 
-		if (!lane->last.has || !lane->at.has || !had_last(replay, lane))
+		if (!lane->last.has || !lane->last.carries || !lane->at.has ||
+		    !had_last(replay, lane))
 			continue;
 		record_fill(&next, NULL, &lane->at);
 		last = next;
