@@ -130,7 +130,8 @@ def prints(f):
         now += 1000
         f.top.add(0, now, ftrace.print, 10, ip=base + 0x345, buf=text)
         f.top.add(1, now + 7, ftrace.print, 10, ip=0, buf=text)
-    for data in [b"", b"\1\2\3\4", b"text of bytes", bytes(range(40))]:
+    # Longer than a small long they are in small_raw().
+    for data in [b"", b"\1\2\3\4", b"text of bytes", bytes(range(40))][:8 if f.long_size == 8 else 2]:
         now += 1000
         f.top.add(0, now, ftrace.raw_data, 10, id=len(data), buf=data)
     for n in range(3):
@@ -331,6 +332,15 @@ def small_exit():
     f = File(long_size=4)
     tasks(f, 10)
     f.top.add(0, T0, f.define("raw_syscalls", exit_event()), 10, id=3, ret=-2)
+    return f
+
+
+@case
+def small_raw():
+    """A raw mark on a machine with longs of four bytes."""
+    f = File(long_size=4)
+    tasks(f, 10)
+    f.top.add(0, T0, Ftrace(f).raw_data, 10, id=9, buf=b"eight by")
     return f
 
 
