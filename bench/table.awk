@@ -25,7 +25,7 @@ END {
 		name = order[i]
 		if (name ~ /^loop/ || name ~ /^disabled_loop/)
 			continue
-		row(name, ns[name], name == "memory_kib" ? "KiB" : "ns")
+		row(name, ns[name], name ~ /_kib$/ ? "KiB" : name ~ /_events_/ ? "events" : "ns")
 	}
 	if ("loop" in ns)
 		row("disabled", ns["disabled_loop"] - ns["loop"], "ns")
@@ -48,6 +48,13 @@ END {
 		target("`enable` in force in 200 programs, ms", ns["enable_200"] / 1e6, "<=", 5)
 	if ("ls_5000_events" in ns)
 		target("ls -R over 5,000 events through a mount, s", ns["ls_5000_events"] / 1e9, "<=", 1)
+	if ("report_1" in ns) {
+		target("trace-cmd report over ours with one thread", ns["report_trace_cmd"] / ns["report_1"], ">=", 15)
+		target("trace-cmd report over ours with two threads", ns["report_trace_cmd"] / ns["report_2"], ">=", 25)
+		target("memory of trace-cmd report over ours", ns["report_trace_cmd_kib"] / ns["report_2_kib"], ">=", 4)
+		target("memory for 240 times the events, over", ns["report_huge_kib"] / ns["report_small_kib"], "<=", 1.1)
+		target("--from near the end of 10 GB, ms", ns["report_from"] / 1e6, "<=", 100)
+	}
 	if ("event_top" in ns) {
 		ratio("event in an instance, over one in the top buffer", ns["event_instance"] / ns["event_top"])
 		ratio("event in two buffers, over one in the top buffer", ns["event_two_buffers"] / ns["event_top"])

@@ -20,7 +20,7 @@ void buf_reset(struct buf *buf)
 		buf->data[0] = '\0';
 }
 
-char *buf_room(struct buf *buf, size_t more)
+char *buf_grow(struct buf *buf, size_t more)
 {
 	size_t need = buf->len + more + 1;
 	size_t cap = buf->cap ? buf->cap : 256;

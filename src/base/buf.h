@@ -22,7 +22,13 @@ void buf_fini(struct buf *buf);
 /* Empties it and keeps the memory. */
 void buf_reset(struct buf *buf);
 /* Makes room for `more` further bytes; NULL when memory is out. Returns the end of the data. */
-char *buf_room(struct buf *buf, size_t more);
+char *buf_grow(struct buf *buf, size_t more);
+static inline char *buf_room(struct buf *buf, size_t more)
+{
+	if (buf->len < buf->cap && more < buf->cap - buf->len && !buf->failed)
+		return buf->data + buf->len;
+	return buf_grow(buf, more);
+}
 void buf_add(struct buf *buf, const void *bytes, size_t len);
 void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);

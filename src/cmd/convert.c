@@ -15,15 +15,12 @@ static const struct opt convert_opts[] = {
 	{ 0, NULL, NULL, NULL },
 };
 
-static int copy_all(const struct dat *dat, struct dat_write *write, const char *path,
-		    struct err *err)
+static int copy_all(const struct dat_copy *copy, const struct dat *dat, struct dat_write *write,
+		    const char *path, struct err *err)
 {
-	const struct dat_buffer *buffer;
 	int r = files_copy_meta(dat, write, path, err);
 
-	for (size_t i = 0; !r && (buffer = dat_buffer(dat, i)); i++)
-		r = dat_copy_buffer(dat, buffer, i, write, err);
-	return r;
+	return r ? r : dat_copy_buffers(copy, dat, write, err);
 }
 
 static int convert(const char *from, const char *to, int version, const char *compression,
@@ -43,7 +40,7 @@ static int convert(const char *from, const char *to, int version, const char *co
 		copy.how.compression = compression;
 		r = dat_write_open(&write, to, &copy.how, err);
 		if (!r)
-			r = files_finish(write, copy_all(dat, write, to, err), err);
+			r = files_finish(write, copy_all(&copy, dat, write, to, err), err);
 		dat_copy_fini(&copy);
 	}
 	dat_close(dat);
@@ -77,9 +74,10 @@ const struct cmd cmd_convert = {
 	.name = "convert",
 	.synopsis = "[-i PATH] [-o] PATH [--file-version 6|7] [--compression NAME]",
 	.summary = "make another version of a trace file",
-	.text = "Makes a trace file of version 7, packed, out of one of either version; or, as told, one\n"
-		"of version 6 for readers that know no other. All buffers, options and names go along, in\n"
-		"the byte order of the machine that they are from, and pages are not touched.\n",
+	.text = "Makes a trace file of version 7, packed, out of one of either version; or, as\n"
+		"told, one of version 6 for readers that know no other. All buffers, options and\n"
+		"names go along, in the byte order of the machine that they are from, and pages\n"
+		"are not touched.\n",
 	.opts = convert_opts,
 	.args_max = 1,
 	.run = run,

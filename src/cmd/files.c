@@ -18,8 +18,8 @@ int files_open(struct dat **out, const char *path, struct err *err)
 	return r;
 }
 
-int files_copy_meta(const struct dat *dat, struct dat_write *write, const char *path,
-		    struct err *err)
+int files_copy_sections(const struct dat *dat, struct dat_write *write, const char *path,
+			struct err *err)
 {
 	uint32_t left_out;
 	int r = dat_copy_sections(dat, write, &left_out, err);
@@ -27,12 +27,20 @@ int files_copy_meta(const struct dat *dat, struct dat_write *write, const char *
 	if (r)
 		return r;
 	if (left_out >> DAT_BTF & 1)
-		cmd_say("%s: left out: types of the kernel (BTF): a file without compression has no "
-			"place for them", path);
+		cmd_say("%s: left out: types of the kernel (BTF), for which a file without "
+			"compression has no place", path);
 	if (left_out >> DAT_MODULES & 1)
-		cmd_say("%s: left out: the kernel's modules: a file without compression has no place "
-			"for them", path);
-	return dat_copy_options(dat, write);
+		cmd_say("%s: left out: the kernel's modules, for which a file without "
+			"compression has no place", path);
+	return 0;
+}
+
+int files_copy_meta(const struct dat *dat, struct dat_write *write, const char *path,
+		    struct err *err)
+{
+	int r = files_copy_sections(dat, write, path, err);
+
+	return r ? r : dat_copy_options(dat, write);
 }
 
 int files_finish(struct dat_write *write, int r, struct err *err)

@@ -13,7 +13,10 @@
 /* Opens a trace file, and tells on stderr what of it could not be read. */
 int files_open(struct dat **out, const char *path, struct err *err);
 
-/* Sections and options as they are; tells on stderr what the new file has no place for. */
+/* Sections as they are; tells on stderr what the new file has no place for. */
+int files_copy_sections(const struct dat *dat, struct dat_write *write, const char *path,
+			struct err *err);
+/* The same, and options. */
 int files_copy_meta(const struct dat *dat, struct dat_write *write, const char *path,
 		    struct err *err);
 

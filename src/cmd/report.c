@@ -12,6 +12,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/report_info.h"
+#include "cmd/report_wakeup.h"
 #include "dat/block.h"
 #include "decode/page.h"
 
@@ -305,11 +306,14 @@ static int parse_all(struct report *report, const struct opts *opts)
 	return r;
 }
 
-static bool counts_ns(const char *clock)
+/* trace-cmd does not know that `boot` does. */
+static bool counts_ns(const struct report *report, const char *clock)
 {
 	static const char *const known[] = { "local", "global", "uptime", "perf", "mono", "mono_raw",
-					     "boot", "tai", "tsc2nsec" };
+					     "tai", "tsc2nsec" };
 
+	if (!strcmp(clock, "boot"))
+		return !report->old_layout;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(clock, known[i]))
 			return true;
@@ -317,7 +321,7 @@ static bool counts_ns(const char *clock)
 }
 
 /* Times that are no nanoseconds are printed as they are. */
-static bool shows_ticks(const struct report_file *file)
+static bool shows_ticks(const struct report *report, const struct report_file *file)
 {
 	const struct dat_info *info = dat_info(file->dat);
 	const struct dat_buffer *top = dat_buffer(file->dat, 0);
@@ -327,7 +331,7 @@ static bool shows_ticks(const struct report_file *file)
 		clock = top->clock;
 	if (file->times.raw)
 		return true;
-	return clock && !counts_ns(clock) && !file->times.hz && !info->tsc2nsec.is_set;
+	return clock && !counts_ns(report, clock) && !file->times.hz && !info->tsc2nsec.is_set;
 }
 
 static void measure_prefix(struct report_file *file)
@@ -408,7 +412,7 @@ static int set_times(struct report *report, const struct opts *opts)
 		file->times.raw = opts_value(opts, "raw-ts") != NULL;
 		file->times.no_date = opts_value(opts, "nodate") != NULL;
 		file->times.shift = true;
-		file->ticks = shows_ticks(file);
+		file->ticks = shows_ticks(report, file);
 	}
 	return r;
 }
@@ -442,6 +446,8 @@ static int add_filters(struct report *report, const struct opts *opts)
 	size_t nr = 0;
 	int r = 0;
 
+	report->choosy = report->nr_pids || report->nr_comms || report->no_irqs || report->no_softirqs ||
+			 opts_value(opts, "filter");
 	for (int i = 0; i < opts->nitems && !r; i++) {
 		const struct opts_item *item = &opts->items[i];
 
@@ -668,6 +674,28 @@ static int put_records(struct report *report, const struct opts *opts)
 	return r;
 }
 
+/* The summaries of what adds up. */
+static int put_ends(struct report *report)
+{
+	struct buf out = BUF_INIT;
+	int r = 0;
+
+	if (report->wakeup)
+		report_wakeup_end(report->wakeup, &out);
+	if (out.len)
+		r = pager_put(&report->pager, out.data, out.len);
+	buf_fini(&out);
+	return r;
+}
+
+/* What adds up needs memory for it. */
+static int set_summaries(struct report *report, const struct opts *opts)
+{
+	if (opts_value(opts, "wakeup") && !(report->wakeup = report_wakeup_new()))
+		return err_set(&report->err, -ENOMEM, "out of memory");
+	return 0;
+}
+
 static int print(struct report *report, const struct opts *opts)
 {
 	int r;
@@ -676,6 +704,8 @@ static int print(struct report *report, const struct opts *opts)
 	r = put_heads(report);
 	if (!r)
 		r = put_records(report, opts);
+	if (!r)
+		r = put_ends(report);
 	r = pager_end(&report->pager, r);
 	tell_lost(report);
 	return r;
@@ -754,6 +784,8 @@ static int show_records(struct report *report, const struct opts *opts)
 		r = align(report);
 	if (!r)
 		r = set_range(report, opts);
+	if (!r)
+		r = set_summaries(report, opts);
 	return r ? r : print(report, opts);
 }
 
@@ -761,6 +793,7 @@ static void fini(struct report *report)
 {
 	replay_free(report->replay);
 	report_own_free(report->passing);
+	report_wakeup_free(report->wakeup);
 	for (size_t i = 0; i < report->nr_files; i++) {
 		filter_free(report->files[i].filter);
 		filter_free(report->files[i].filter_out);

@@ -76,6 +76,7 @@ struct report {
 	const bool *cpus;		/* by number; NULL: all */
 	size_t nr_cpus;
 	const char *instance;		/* NULL: all */
+	bool choosy;			/* not every record is wanted */
 
 	struct replay *replay;
 	struct pager pager;

@@ -62,7 +62,7 @@ static struct report_entry *make(const struct report *report, struct report_file
 
 	if (format)
 		tracecmd_name(&name, format->name);
-	entry = calloc(1, sizeof(*entry) + name.len + 1);
+	entry = calloc(1, sizeof(*entry) + name.len + TRACECMD_NAME_ROOM);
 	if (entry) {
 		fill(report, entry, format);
 		entry->name_len = name.len;

@@ -32,16 +32,27 @@ void report_info_page_size(const struct dat *dat, struct buf *out)
 		   dat_info(dat)->page_size, sysconf(_SC_PAGESIZE));
 }
 
+static void put_function(struct buf *out, uint64_t addr, const struct decode_symbol *symbol)
+{
+	buf_printf(out, "%016" PRIx64 " %s", addr, symbol->name);
+	if (symbol->module)
+		buf_printf(out, " [%s]", symbol->module);
+	buf_putc(out, '\n');
+}
+
+/* Names of one address come the last one first: it is the one that reports show. */
 void report_info_functions(struct dat *dat, struct buf *out)
 {
 	struct decode_symbol symbol;
-	uint64_t addr;
+	uint64_t addr, other;
 
-	for (size_t i = 0; dat_symbol_at(dat, i, &addr, &symbol); i++) {
-		buf_printf(out, "%016" PRIx64 " %s", addr, symbol.name);
-		if (symbol.module)
-			buf_printf(out, " [%s]", symbol.module);
-		buf_putc(out, '\n');
+	for (size_t i = 0, next; dat_symbol_at(dat, i, &addr, &symbol); i = next) {
+		for (next = i + 1; dat_symbol_at(dat, next, &other, &symbol) && other == addr;)
+			next++;
+		for (size_t n = next; n-- > i;) {
+			dat_symbol_at(dat, n, &addr, &symbol);
+			put_function(out, addr, &symbol);
+		}
 	}
 }
 

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/report.h"
+#include "cmd/report_wakeup.h"
 #include "decode/page.h"
 #include "report/json.h"
 
@@ -35,6 +36,8 @@ struct report_own {
 	struct symbol_slot symbols[CACHE];
 	struct comm_slot comms[CACHE];
 	struct tracecmd_memory columns;
+	struct decode_moment given;	/* the next record, in joins() */
+	bool taken;
 	struct buf text;		/* of CSV */
 };
 
@@ -131,8 +134,7 @@ bool report_wanted(struct report *report, struct report_own *own, const struct r
 	bool by_task = report->nr_pids || report->nr_comms;
 	struct record_head head = { 0 };
 
-	if (!by_task && !file->filter && !file->filter_out && !report->no_irqs &&
-	    !report->no_softirqs)
+	if (!report->choosy)
 		return true;
 	own->rec = rec;
 	decode_record_head(&dat_info(file->dat)->abi, rec->data, rec->len, &head);
@@ -245,7 +247,8 @@ static void put_columns(struct report *report, struct report_own *own,
 
 		row.diff = (int64_t)(shown - report->last);
 		report->last = shown;
-		report->has_last = true;
+		/* To trace-cmd a time of 0 is none. */
+		report->has_last = shown || !report->old_layout;
 	}
 	tracecmd_columns(out, &row, flags, &own->columns);
 }
@@ -253,7 +256,8 @@ static void put_columns(struct report *report, struct report_own *own,
 static void put_unknown(const struct report *report, struct report_own *own,
 			const struct replay_record *rec, struct buf *out)
 {
-	struct tracecmd_row row = { .cpu = rec->lane->cpu, .ts = rec->ts, .name = "",
+	static const char no_name[TRACECMD_NAME_ROOM];
+	struct tracecmd_row row = { .cpu = rec->lane->cpu, .ts = rec->ts, .name = no_name,
 				    .migrate_disable = -1, .lock_depth = -1 };
 
 	if (report->old_layout) {
@@ -282,7 +286,11 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 	}
 	put_columns(report, own, file, rec, entry, out);
 	put_info(own, rec, entry, out);
-	buf_putc(out, '\n');
+	if (report->wakeup)
+		report_wakeup_feed(report->wakeup, rec, entry->format, out);
+	/* A line break that a text brings along is the line's. */
+	if (!out->len || out->data[out->len - 1] != '\n')
+		buf_putc(out, '\n');
 }
 
 static void put_row(struct report *report, struct report_own *own, struct report_file *file,
@@ -336,8 +344,46 @@ static void pass(void *arg, const struct replay_record *rec)
 	if (!report_wanted(report, own, rec, entry))
 		return;
 	m = moment(own, rec, entry);
+	m.next = NULL;
 	m.learn = learn_moment;
 	decode_plugin_pass(entry->plugin, &m);
+}
+
+static bool given_moment(void *arg, struct decode_moment *out)
+{
+	struct report_own *own = arg;
+
+	*out = own->given;
+	return own->given.format;
+}
+
+static void take_given(void *arg)
+{
+	((struct report_own *)arg)->taken = true;
+}
+
+/* Asks the plugin of the one whether it takes the other. */
+static bool joins(void *arg, const struct replay_record *last, const struct replay_record *next)
+{
+	struct report *report = arg;
+	struct report_own *own = report->passing;
+	struct report_file *file = &report->files[last->lane->file_nr];
+	const struct report_entry *entry = report_entry(report, file, last->id);
+	const struct report_entry *other = report_entry(report, file, next->id);
+	struct decode_moment m;
+
+	if (!entry || !other || !entry->carries || !other->format ||
+	    !report_wanted(report, own, last, entry))
+		return false;
+	own->rec = last;
+	own->taken = false;
+	own->given = moment(own, next, other);
+	m = moment(own, last, entry);
+	m.next = given_moment;
+	m.take = take_given;
+	m.carry = NULL;
+	decode_plugin_pass(entry->plugin, &m);
+	return own->taken;
 }
 
 static void record(void *arg, void *mine, const struct replay_record *rec, struct buf *out)
@@ -371,5 +417,5 @@ static int put(void *arg, const char *bytes, size_t len)
 	return pager_put(&report->pager, bytes, len);
 }
 
-const struct replay_job report_job = { .pass = pass, .begin = begin, .end = end, .record = record,
+const struct replay_job report_job = { .pass = pass, .joins = joins, .begin = begin, .end = end, .record = record,
 				       .put = put };

@@ -68,7 +68,8 @@ static bool parse_nano(const char *text, uint64_t *value, int *places)
 			*places = 0;
 			continue;
 		}
-		if (*text < '0' || *text > '9' || whole > UINT64_MAX / 10 / unit - 1 || *places == 9)
+		if (*text < '0' || *text > '9' || *places == 9 ||
+		    whole > UINT64_MAX / 10 / unit - 1)
 			return false;
 		digits = true;
 		whole = whole * 10 + (uint64_t)(*text - '0');
@@ -143,8 +144,8 @@ static int parse_range(struct split *split, const struct opts *opts)
 		r = err_set(&split->err, -EINVAL, "the end, %s, is before the beginning, %s", to,
 			    from);
 	if (!r && split->how.unit == STRETCH_TIME && ticks(split->dat))
-		r = err_set(&split->err, -EINVAL, "%.300s has times of the clock %s, which counts no "
-			    "seconds", split->input, dat_info(split->dat)->clock);
+		r = err_set(&split->err, -EINVAL, "%.300s has times of the clock %.60s, which "
+			    "counts no seconds", split->input, dat_info(split->dat)->clock);
 	return r;
 }
 
@@ -226,16 +227,16 @@ static size_t find_buffer(const struct dat *dat, const char *name)
 {
 	const struct dat_buffer *buffer;
 
-	for (size_t i = 1; (buffer = dat_buffer(dat, i)); i++)
+	for (size_t i = 0; (buffer = dat_buffer(dat, i)); i++)
 		if (!strcmp(buffer->name, name))
 			return i;
 	return NOWHERE;
 }
 
-/* Buffer number `from` of the old file under a name in the new ones. */
+/* Buffer number `from` of the old file, or none, under a name in the new ones. */
 static int add_buffer(struct split *split, size_t from, const char *name)
 {
-	const struct dat_buffer *old = dat_buffer(split->dat, from == NOWHERE ? 0 : from);
+	const struct dat_buffer *old = from == NOWHERE ? NULL : dat_buffer(split->dat, from);
 	size_t to = *name ? split->nr_buffers : 0;
 
 	for (size_t i = 1; *name && i < split->nr_buffers; i++)
@@ -243,10 +244,13 @@ static int add_buffer(struct split *split, size_t from, const char *name)
 			return err_set(&split->err, -EINVAL, "two buffers called '%.200s'", name);
 	if (to > BUFFERS_MAX)
 		return err_set(&split->err, -E2BIG, "%.300s has too many buffers", split->input);
-	if (from != NOWHERE && old->is_text)
+	if (old && old->is_text)
 		return err_set(&split->err, -ENOTSUP, "%.300s holds what a latency tracer printed, "
 			       "which cannot be split", split->input);
-	split->buffers[to] = (struct dat_write_buffer){ name, old->clock, old->page_size, false };
+	split->buffers[to] = (struct dat_write_buffer){
+		.name = name, .clock = old ? old->clock : dat_info(split->dat)->clock,
+		.page_size = old ? old->page_size : 0,
+	};
 	split->from[to] = from;
 	split->nr_buffers += to == split->nr_buffers;
 	return 0;
@@ -267,14 +271,16 @@ static int add_named(struct split *split, const char *name)
 static int choose_buffers(struct split *split)
 {
 	bool all = !split->top && !split->nr_names;
+	size_t top = find_buffer(split->dat, "");
 	int r = add_buffer(split, NOWHERE, "");
 
 	if (!r && (all || (split->top && !split->new_name)))
-		r = add_buffer(split, 0, "");
+		r = add_buffer(split, top, "");
 	if (!r && split->new_name)
-		r = add_buffer(split, 0, split->new_name);
-	for (size_t i = 1; !r && all && dat_buffer(split->dat, i); i++)
-		r = add_buffer(split, i, dat_buffer(split->dat, i)->name);
+		r = add_buffer(split, top, split->new_name);
+	for (size_t i = 0; !r && all && dat_buffer(split->dat, i); i++)
+		if (*dat_buffer(split->dat, i)->name)
+			r = add_buffer(split, i, dat_buffer(split->dat, i)->name);
 	for (size_t i = 0; !r && i < split->nr_names; i++)
 		r = add_named(split, split->names[i]);
 	return r;
@@ -422,10 +428,10 @@ const struct cmd cmd_split = {
 	.synopsis = "[-i PATH] [-o PATH] [-s N | -m N | -u N | -e N | -p N] [-r] [-c] [-C CPU]\n"
 		    "                      [-B NAME [-t]]... [--top [-b NAME]] [START [END]]",
 	.summary = "make files of parts of a trace file",
-	.text = "Writes the part of a trace file between the times START and END, as a report prints\n"
-		"them, into a file of its own, PATH.1; or the first so many seconds, events or pages of\n"
-		"it, and with -r all of it in files of that size, PATH.0001 and so on. Events that were\n"
-		"lost on the way stay marked where they were lost.\n",
+	.text = "Writes the part of a trace file between the times START and END, as a report\n"
+		"prints them, into a file of its own, PATH.1; or the first so many seconds, events\n"
+		"or pages of it, and with -r all of it in files of that size, PATH.0001 and so on.\n"
+		"Events that were lost on the way stay marked where they were lost.\n",
 	.opts = split_opts,
 	.args_max = 2,
 	.run = run,

@@ -1,8 +1,8 @@
 /*
  * cmd/stretch: which events of a trace file go into which of the files that it is split into.
  *
- * In: a trace file and where to cut. Out: for each CPU of each buffer and each new file a stretch of
- * events, by their numbers on that CPU. The file is read once for that, and no event is kept.
+ * In: a trace file and where to cut. Out: for each CPU of each buffer and each new file a stretch
+ * of events, by their numbers on that CPU. The file is read once for that, and no event is kept.
  */
 #ifndef CMD_STRETCH_H
 #define CMD_STRETCH_H

@@ -25,22 +25,41 @@ static uint32_t count_cpus(const struct dat *dat)
 	return n;
 }
 
+static void add_buffer(struct dat_copy *copy, size_t to, const struct dat_buffer *buffer)
+{
+	copy->from[to] = buffer;
+	copy->buffers[to] = (struct dat_write_buffer){
+		.name = buffer->name, .clock = buffer->clock, .page_size = buffer->page_size,
+		.text = buffer->is_text,
+	};
+}
+
+/* The top one comes first, also where the file has it later or not at all. */
+static size_t add_buffers(struct dat_copy *copy, const struct dat *dat)
+{
+	const struct dat_buffer *buffer;
+	size_t n = 1;
+
+	copy->buffers[0].name = "";
+	for (size_t i = 0; (buffer = dat_buffer(dat, i)); i++)
+		add_buffer(copy, *buffer->name || copy->from[0] ? n++ : 0, buffer);
+	return n;
+}
+
 int dat_copy_init(struct dat_copy *copy, const struct dat *dat, struct err *err)
 {
 	const struct dat_info *info = dat_info(dat);
-	const struct dat_buffer *buffer;
 	size_t n = 0;
 
 	while (dat_buffer(dat, n))
 		n++;
-	*copy = (struct dat_copy){ .buffers = calloc(n + 1, sizeof(*copy->buffers)) };
-	if (!copy->buffers)
+	*copy = (struct dat_copy){ .buffers = calloc(n + 1, sizeof(*copy->buffers)),
+				   .from = calloc(n + 1, sizeof(*copy->from)) };
+	if (!copy->buffers || !copy->from) {
+		dat_copy_fini(copy);
 		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; (buffer = dat_buffer(dat, i)); i++)
-		copy->buffers[i] = (struct dat_write_buffer){
-			.name = buffer->name, .clock = buffer->clock,
-			.page_size = buffer->page_size, .text = buffer->is_text,
-		};
+	}
+	n = add_buffers(copy, dat);
 	copy->how = (struct dat_write_how){
 		.version = info->version, .big_endian = info->abi.big_endian,
 		.long_size = info->user_long, .page_size = info->page_size,
@@ -52,6 +71,7 @@ int dat_copy_init(struct dat_copy *copy, const struct dat *dat, struct err *err)
 void dat_copy_fini(struct dat_copy *copy)
 {
 	free(copy->buffers);
+	free(copy->from);
 	*copy = (struct dat_copy){ .buffers = NULL };
 }
 
@@ -153,8 +173,8 @@ static int copy_cpu(const struct dat *dat, const struct dat_buffer *buffer, uint
 	return r;
 }
 
-int dat_copy_buffer(const struct dat *dat, const struct dat_buffer *buffer, size_t to,
-		    struct dat_write *write, struct err *err)
+static int copy_buffer(const struct dat *dat, const struct dat_buffer *buffer, size_t to,
+		       struct dat_write *write, struct err *err)
 {
 	int r = dat_write_begin(write, to);
 
@@ -165,4 +185,15 @@ int dat_copy_buffer(const struct dat *dat, const struct dat_buffer *buffer, size
 			r = copy_cpu(dat, buffer, i, write, err);
 	}
 	return r ? r : dat_write_end(write);
+}
+
+int dat_copy_buffers(const struct dat_copy *copy, const struct dat *dat, struct dat_write *write,
+		     struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < copy->how.nr_buffers; i++)
+		if (copy->from[i])
+			r = copy_buffer(dat, copy->from[i], i, write, err);
+	return r;
 }

@@ -12,6 +12,7 @@
 struct dat_copy {
 	struct dat_write_how how;	/* of the same version, not packed */
 	struct dat_write_buffer *buffers;
+	const struct dat_buffer **from;	/* of each; NULL: the file has no top one */
 };
 
 /* The strings in it are those of `dat`. */
@@ -26,8 +27,8 @@ int dat_copy_sections(const struct dat *dat, struct dat_write *write, uint32_t *
 int dat_copy_option(const struct dat_option *option, struct dat_write *write);
 int dat_copy_options(const struct dat *dat, struct dat_write *write);
 
-/* A buffer as it is, as the `to`-th of the new file. */
-int dat_copy_buffer(const struct dat *dat, const struct dat_buffer *buffer, size_t to,
-		    struct dat_write *write, struct err *err);
+/* All buffers as they are. */
+int dat_copy_buffers(const struct dat_copy *copy, const struct dat *dat, struct dat_write *write,
+		     struct err *err);
 
 #endif

@@ -228,19 +228,35 @@ static int read_header_info(struct dat *dat, struct err *err)
 	return 0;
 }
 
+/* A file that does not tell has as many CPUs as its tables need. */
+static void count_cpus(struct dat *dat)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < dat->nr_buffers; i++)
+		for (uint32_t c = 0; c < dat->buffers[i].nr_cpus; c++)
+			if ((uint32_t)dat->buffers[i].cpus[c].cpu >= nr)
+				nr = (uint32_t)dat->buffers[i].cpus[c].cpu + 1;
+	if (!dat->info.nr_cpus)
+		dat->info.nr_cpus = nr;
+}
+
 static int read_body(struct dat *dat, uint64_t at, struct err *err)
 {
 	int r = dat->info.version == 7 ? dat_open_v7(dat, at, err) : dat_open_v6(dat, at, err);
 
-	if (!r)
+	if (!r) {
+		count_cpus(dat);
 		r = read_header_info(dat, err);
+	}
 	if (!r)
 		r = dat_index_events(dat, err);
 	if (!r)
 		r = dat_read_tasks(dat, err);
-	if (!r)
-		dat_apply_options(dat);
-	return r;
+	if (r)
+		return r;
+	dat_apply_options(dat);
+	return 0;
 }
 
 int dat_open(struct dat **out, const char *path, struct err *err)
@@ -284,6 +300,7 @@ void dat_close(struct dat *dat)
 	for (size_t i = 0; i < dat->nr_buffers; i++)
 		dat_free_buffer(&dat->buffers[i]);
 	free(dat->buffers);
+	free(dat->sections);
 	for (size_t i = 0; i < dat->nr_warnings; i++)
 		free(dat->warnings[i]);
 	dat_part_close(&dat->headers);
@@ -309,6 +326,11 @@ const char *dat_warning(const struct dat *dat, size_t i)
 const struct dat_buffer *dat_buffer(const struct dat *dat, size_t i)
 {
 	return i < dat->nr_buffers ? &dat->buffers[i] : NULL;
+}
+
+const struct dat_section *dat_section(const struct dat *dat, size_t i)
+{
+	return i < dat->nr_sections ? &dat->sections[i] : NULL;
 }
 
 const struct dat_option *dat_option(const struct dat *dat, size_t i)

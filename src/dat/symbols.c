@@ -123,9 +123,10 @@ static int put_piece(void *arg, const char *p, size_t len)
 	return r;
 }
 
+/* Of one address the last line comes first: see dat_symbol(). */
 static bool before(const struct symbol *a, const struct symbol *b)
 {
-	return a->addr != b->addr ? a->addr < b->addr : a->name < b->name;
+	return a->addr != b->addr ? a->addr < b->addr : a->name > b->name;
 }
 
 /*
@@ -213,17 +214,31 @@ int dat_use_kallsyms(struct dat *dat, const char *path, struct err *err)
 	return dat->kallsyms_path ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
-/* Of several names for an address the last one counts, as in libtraceevent. */
+static uint64_t size_of(const struct dat_symbols *s, size_t i)
+{
+	uint64_t addr = s->all[i].addr;
+
+	for (; i < s->nr; i++)
+		if (s->all[i].addr != addr)
+			return s->all[i].addr - addr;
+	return 0;
+}
+
 static void fill(const struct dat_symbols *s, size_t i, uint64_t addr, struct decode_symbol *out)
 {
 	*out = (struct decode_symbol){
 		.name = s->names.data + s->all[i].name,
 		.module = s->all[i].module ? s->names.data + s->all[i].module : NULL,
 		.offset = addr - s->all[i].addr,
-		.size = i + 1 < s->nr ? s->all[i + 1].addr - s->all[i].addr : 0,
+		.size = size_of(s, i),
 	};
 }
 
+/*
+ * Many addresses have several names, and none is better than the others. To choose the same one as
+ * libtraceevent, take the one that its bisection, over symbols in its order, meets first. Behind the
+ * last symbol nothing is known.
+ */
 bool dat_symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *out)
 {
 	const struct dat_symbols *s = symbols(arg);
@@ -231,17 +246,19 @@ bool dat_symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *out)
 
 	(void)pid;
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+		size_t middle = (low + high) / 2;
+		uint64_t at = s->all[middle].addr;
 
-		if (s->all[middle].addr <= addr)
+		if (at == addr || (at < addr && middle + 1 < s->nr && s->all[middle + 1].addr > addr)) {
+			fill(s, middle, addr, out);
+			return true;
+		}
+		if (at < addr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (!low)
-		return false;
-	fill(s, low - 1, addr, out);
-	return true;
+	return false;
 }
 
 bool dat_symbol_at(struct dat *dat, size_t i, uint64_t *addr, struct decode_symbol *out)

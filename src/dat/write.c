@@ -14,6 +14,9 @@
 #include "dat/form.h"
 #include "dat/store.h"
 
+/* Far more than any machine has: tables of them are kept, and in version 6 written. */
+#define CPUS_MAX 65536
+
 static const struct dat_write_buffer top = { .name = "" };
 
 static bool power_of_two(uint32_t n)
@@ -49,10 +52,15 @@ static int check(const struct dat_write_how *how, struct err *err)
 		return err_set(err, -EINVAL, "pages of %u bytes are none", how->page_size);
 	if (how->long_size != 4 && how->long_size != 8)
 		return err_set(err, -EINVAL, "a long of %u bytes is none", how->long_size);
+	if (how->nr_cpus > CPUS_MAX)
+		return err_set(err, -E2BIG, "%u CPUs are more than a file may have", how->nr_cpus);
 	if (how->nr_buffers && *how->buffers[0].name)
 		return err_set(err, -EINVAL, "the first buffer is the top one and has no name");
-	for (size_t i = 0; !r && i < how->nr_buffers; i++)
+	for (size_t i = 0; !r && i < how->nr_buffers; i++) {
 		r = check_buffer(how, &how->buffers[i], err);
+		if (!r && i && !*how->buffers[i].name)
+			r = err_set(err, -EINVAL, "two buffers are without a name");
+	}
 	return r;
 }
 
@@ -183,7 +191,8 @@ void form_option(struct dat_write *write, enum dat_id id, const void *value, siz
 {
 	form_word(write, &write->options, 2, id);
 	form_word(write, &write->options, 4, len);
-	buf_add(&write->options, value, len);
+	if (len)
+		buf_add(&write->options, value, len);
 }
 
 size_t form_prefix(enum dat_id id)
@@ -217,7 +226,7 @@ int dat_write_section(struct dat_write *write, enum dat_id id, const void *paylo
 {
 	if (write->stage != FORM_META || !dat_write_holds(write, id) || write->sections >> id & 1)
 		return misplaced(write, "a section");
-	if (len > UINT32_MAX - 8)
+	if ((uint64_t)len > UINT32_MAX - 8)
 		out_fail(&write->out, -EFBIG);
 	if (out_failed(&write->out))
 		return outcome(write);
@@ -237,7 +246,7 @@ int dat_write_option(struct dat_write *write, enum dat_id id, const void *value,
 	bool in_time = write->stage == FORM_META ||
 		       (write->form->late_options && write->stage != FORM_DONE);
 
-	if (dat_write_owns(id) || !in_time || len > UINT32_MAX)
+	if (dat_write_owns(id) || !in_time || (uint64_t)len > UINT32_MAX)
 		return misplaced(write, "an option");
 	/* With it stock readers of version 6 take the first bytes of a text for a clock. */
 	if (id == DAT_CLOCK && !write->form->late_options && write->buffers[0].text)

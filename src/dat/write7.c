@@ -75,7 +75,8 @@ static void put_section_packed(struct dat_write *write, enum dat_id id, const vo
 		return;
 	}
 	form_word(write, &whole, (uint32_t)form_prefix(id), len);
-	buf_add(&whole, payload, len);
+	if (len)
+		buf_add(&whole, payload, len);
 	if (buf_failed(&whole))
 		out_fail(&write->out, -ENOMEM);
 	else

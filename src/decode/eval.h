@@ -60,7 +60,11 @@ bool decode_extension(const struct frame *f, const struct conv *conv, struct dec
 enum { SYMBOL_OFFSET = 1, SYMBOL_MODULE = 2 };
 void decode_symbol_name(const struct frame *f, uint64_t addr, unsigned int with, struct sink *s);
 
-/* print.c: one conversion of one value. */
+/* print.c: a frame for a record, and the end of its text; the sink is closed. */
+struct frame decode_frame(const struct decode_format *format, const void *rec, size_t len,
+			  const struct decode_ctx *ctx);
+void decode_end_line(const struct frame *f, struct sink *s);
+/* One conversion of one value. */
 void decode_conv(const struct frame *f, const struct conv *conv, const struct value *v,
 		 bool is_signed, struct sink *s);
 

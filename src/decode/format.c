@@ -354,7 +354,7 @@ int decode_format_parse(const char *system, const char *text, size_t len,
 	}
 	f->fields = r.whole->fields;
 	if (!ret) {
-		f->special = decode_special_find(f);
+		decode_special_find(f);
 		ret = decode_prog_compile(f, &f->prog, &f->print_err);
 		if (ret != -ENOMEM)
 			ret = tep_compile(f, &f->tep);

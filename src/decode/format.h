@@ -57,6 +57,7 @@ struct decode_format {
 	const struct decode_prog *prog;		/* print_fmt compiled, or NULL and print_err */
 	const struct tep_prog *tep;		/* the same for DECODE_TEP, or NULL */
 	const struct decode_special *special;	/* ftrace's own record with its own printer */
+	const struct decode_field *own[3];	/* the fields that one needs, in its order */
 	struct err print_err;			/* pos counts from the start of print_fmt */
 };
 

@@ -3,7 +3,7 @@
  * those for which it has plugins, and those that a user's shared object takes over.
  *
  * In: a record, and what lies around it: the carry, which goes from record to record of a CPU, and
- * the next record on that CPU. Out: the text behind `event: `, as trace-cmd's plugins write it.
+ * the record that comes next. Out: the text behind `event: `, as trace-cmd's plugins write it.
  *
  * A set of plugins is changed until reading begins and is read-only from then on, by any number of
  * threads. A carry belongs to one thread at a time. Parts of a trace are printed by several threads
@@ -31,13 +31,20 @@ void decode_plugins_free(struct decode_plugins *plugins);
 /* A shared object that speaks <ringside/plugin.h>. */
 int decode_plugins_load(struct decode_plugins *plugins, const char *path, struct err *err);
 
-/* "parent", "ftrace:parent", "fgraph:depth=1": -ENOENT with words when there is no such option. */
+/*
+ * "parent", "ftrace:parent", "fgraph:depth=1"; without a value an option changes from off to on or
+ * back. -ENOENT with words when there is no such option, -EINVAL when that is no value: trace-cmd
+ * says nothing to either.
+ */
 int decode_plugins_set(struct decode_plugins *plugins, const char *text, struct err *err);
 
 /* Lists the options with their descriptions, as `trace-cmd list -O` does. */
 void decode_plugins_list(const struct decode_plugins *plugins, struct buf *out);
 
-/* The one that prints this event, NULL: none. To be asked once for a format, not for a record. */
+/*
+ * The one that prints this event, NULL: none. To be asked once for a format, not for a record, and
+ * by one thread at a time; it lives as long as the set.
+ */
 const struct decode_plugin *decode_plugins_find(const struct decode_plugins *plugins,
 						const struct decode_format *format);
 
@@ -57,7 +64,10 @@ struct decode_moment {
 	const struct decode_ctx *ctx;
 	struct decode_carry *carry;	/* of the record's CPU; NULL: none, then as if all were new */
 
-	/* The record that follows on this CPU; false: there is none. NULL: nobody can tell. */
+	/*
+	 * The record that follows in its buffer, in the order of time over all CPUs and before any
+	 * filter; false: there is none. NULL: nobody can tell.
+	 */
 	bool (*next)(void *arg, struct decode_moment *out);
 	/* That record is printed with this one, and will not come again. */
 	void (*take)(void *arg);

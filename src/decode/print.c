@@ -174,24 +174,50 @@ static void program(const struct frame *f, struct sink *s)
 		run_piece(f, &f->prog->pieces[i], s);
 }
 
-static void print(const struct decode_format *format, const void *rec, size_t len,
-		  const struct decode_ctx *ctx, struct buf *out,
-		  void (*how)(const struct frame *f, struct sink *s))
+/* Lines of trace-cmd's report end where their text ends, but for one line break of its own. */
+static void drop_newline(struct sink *s, bool escape)
+{
+	size_t used = sink_used(s);
+
+	if (used && s->at[-1] == '\n')
+		s->at--;
+	else if (escape && used > 1 && !memcmp(s->at - 2, "\\n", 2))
+		s->at -= 2;
+}
+
+struct frame decode_frame(const struct decode_format *format, const void *rec, size_t len,
+			  const struct decode_ctx *ctx)
 {
 	static const struct decode_ctx nobody;
 	struct frame f = { .format = format, .prog = format->prog, .tep = format->tep,
 			   .ctx = ctx ? ctx : &nobody, .rec = rec, .len = len };
 	struct record_head head;
-	struct sink s;
 
 	f.escape = f.ctx->flags & DECODE_ESCAPE;
 	if (decode_record_head(&format->abi, rec, len, &head))
 		f.pid = head.pid;
+	return f;
+}
+
+void decode_end_line(const struct frame *f, struct sink *s)
+{
+	if (f->ctx->flags & DECODE_TEP)
+		drop_newline(s, f->escape);
+	sink_close(s);
+	if (s->full)
+		buf_puts(s->buf, "[LINE TOO BIG]");
+}
+
+static void print(const struct decode_format *format, const void *rec, size_t len,
+		  const struct decode_ctx *ctx, struct buf *out,
+		  void (*how)(const struct frame *f, struct sink *s))
+{
+	struct frame f = decode_frame(format, rec, len, ctx);
+	struct sink s;
+
 	sink_open(&s, out, DECODE_TEXT_MAX);
 	how(&f, &s);
-	sink_close(&s);
-	if (s.full)
-		buf_puts(out, "[LINE TOO BIG]");
+	decode_end_line(&f, &s);
 }
 
 void decode_print(const struct decode_format *format, const void *rec, size_t len,

@@ -5,21 +5,21 @@
 
 #include <string.h>
 
+#include "decode/tep.h"
 #include "layout/registry.h"
 
 #define MARKER_NAME "tracing_mark_write"
 
-static uint64_t number(const struct frame *f, const char *name)
+/* A number of one of the fields that the table below names for the event. */
+static uint64_t number(const struct frame *f, int own)
 {
-	const struct decode_field *field = decode_format_find(f->format, name);
-
-	return decode_field_int(f->format, field, f->rec, f->len);
+	return decode_field_int(f->format, f->format->own[own], f->rec, f->len);
 }
 
 /* An array's bytes up to the end of the record, whatever length the format gives it. */
-static struct decode_bytes rest(const struct frame *f, const char *name)
+static struct decode_bytes rest(const struct frame *f, int own)
 {
-	const struct decode_field *field = decode_format_find(f->format, name);
+	const struct decode_field *field = f->format->own[own];
 
 	if (field->offset >= f->len)
 		return (struct decode_bytes){ NULL, 0 };
@@ -79,14 +79,14 @@ static void print_message(const struct frame *f, struct sink *s)
 	if (own->source && printk(f, number(f, own->source), &source) && source.caller)
 		sink_text(s, source.caller, strlen(source.caller), f->escape);
 	else
-		place(f, number(f, "ip"), s);
+		place(f, number(f, 0), s);
 	sink_puts(s, ": ");
 	own->message(f, s);
 }
 
 static void print_words(const struct frame *f, struct sink *s)
 {
-	struct decode_bytes text = decode_bytes_text(rest(f, "buf"));
+	struct decode_bytes text = decode_bytes_text(rest(f, 1));
 
 	if (text.len && text.data[text.len - 1] == '\n')
 		text.len--;
@@ -95,8 +95,8 @@ static void print_words(const struct frame *f, struct sink *s)
 
 static void bprint_words(const struct frame *f, struct sink *s)
 {
-	uint64_t addr = number(f, "fmt");
-	struct decode_bytes args = rest(f, "buf");
+	uint64_t addr = number(f, 1);
+	struct decode_bytes args = rest(f, 2);
 	struct decode_printk fmt;
 	size_t mark;
 
@@ -116,7 +116,7 @@ static void bprint_words(const struct frame *f, struct sink *s)
 
 static void bputs_words(const struct frame *f, struct sink *s)
 {
-	uint64_t addr = number(f, "str");
+	uint64_t addr = number(f, 1);
 	struct decode_printk str;
 	size_t mark;
 
@@ -133,10 +133,10 @@ static void bputs_words(const struct frame *f, struct sink *s)
 
 static void print_raw_data(const struct frame *f, struct sink *s)
 {
-	struct decode_bytes b = rest(f, "buf");
+	struct decode_bytes b = rest(f, 1);
 
 	sink_puts(s, "# ");
-	sink_hex(s, number(f, "id"), 0);
+	sink_hex(s, number(f, 0), 0);
 	sink_puts(s, " buf:");
 	if (b.len)
 		sink_putc(s, ' ');
@@ -145,9 +145,9 @@ static void print_raw_data(const struct frame *f, struct sink *s)
 
 static void print_function(const struct frame *f, struct sink *s)
 {
-	uint64_t parent = number(f, "parent_ip");
+	uint64_t parent = number(f, 1);
 
-	place(f, number(f, "ip"), s);
+	place(f, number(f, 0), s);
 	if (!parent || (f->ctx->flags & DECODE_NO_PARENT))
 		return;
 	sink_puts(s, " <-");
@@ -157,7 +157,7 @@ static void print_function(const struct frame *f, struct sink *s)
 /* One line an address, until the record ends or an address that only fills room. */
 static void stack(const struct frame *f, bool user, struct sink *s)
 {
-	struct decode_bytes b = rest(f, "caller");
+	struct decode_bytes b = rest(f, 0);
 	uint32_t size = f->format->abi.long_size;
 	uint64_t none = decode_abi_extend(UINT64_MAX, size, false), addr;
 
@@ -186,29 +186,30 @@ static void print_user_stack(const struct frame *f, struct sink *s)
 }
 
 static const struct decode_special specials[] = {
-	{ "print", { "ip", "buf" }, print_message, print_words, NULL },
-	{ "bprint", { "ip", "fmt", "buf" }, print_message, bprint_words, "fmt" },
-	{ "bputs", { "ip", "str" }, print_message, bputs_words, "str" },
-	{ "raw_data", { "id", "buf" }, print_raw_data, NULL, NULL },
-	{ "function", { "ip", "parent_ip" }, print_function, NULL, NULL },
-	{ "kernel_stack", { "caller" }, print_kernel_stack, NULL, NULL },
-	{ "user_stack", { "caller" }, print_user_stack, NULL, NULL },
+	{ "print", { "ip", "buf" }, print_message, print_words, 0, NULL },
+	{ "bprint", { "ip", "fmt", "buf" }, print_message, bprint_words, 1, tep_bprint },
+	{ "bputs", { "ip", "str" }, print_message, bputs_words, 1, NULL },
+	{ "raw_data", { "id", "buf" }, print_raw_data, NULL, 0, NULL },
+	{ "function", { "ip", "parent_ip" }, print_function, NULL, 0, NULL },
+	{ "kernel_stack", { "caller" }, print_kernel_stack, NULL, 0, NULL },
+	{ "user_stack", { "caller" }, print_user_stack, NULL, 0, NULL },
 };
 
-static bool has_fields(const struct decode_format *format, const struct decode_special *sp)
+static bool find_fields(struct decode_format *format, const struct decode_special *sp)
 {
-	for (int i = 0; i < 3 && sp->fields[i]; i++)
-		if (!decode_format_find(format, sp->fields[i]))
+	for (int i = 0; i < 3 && sp->fields[i]; i++) {
+		format->own[i] = decode_format_find(format, sp->fields[i]);
+		if (!format->own[i])
 			return false;
+	}
 	return true;
 }
 
-const struct decode_special *decode_special_find(const struct decode_format *format)
+void decode_special_find(struct decode_format *format)
 {
 	if (strcmp(format->system, "ftrace"))
-		return NULL;
+		return;
 	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
-		if (!strcmp(format->name, specials[i].name) && has_fields(format, &specials[i]))
-			return &specials[i];
-	return NULL;
+		if (!strcmp(format->name, specials[i].name) && find_fields(format, &specials[i]))
+			format->special = &specials[i];
 }

@@ -13,13 +13,14 @@ struct decode_special {
 	void (*print)(const struct frame *f, struct sink *s);
 	/* Of records that are somebody's words, the words alone; of others NULL. */
 	void (*message)(const struct frame *f, struct sink *s);
-	const char *source;	/* field with the address of the words, NULL: the record holds them */
+	int source;	/* number of the field with the words' address, 0: the record holds them */
+	void (*tep)(const struct frame *f, struct sink *s);	/* for DECODE_TEP; NULL: by format */
 };
 
 /*
- * By system, name and fields, never by ID, since these are numbered differently from kernel to
- * kernel.
+ * Sets format->special and format->own, by system, name and fields, never by ID, since these are
+ * numbered differently from kernel to kernel.
  */
-const struct decode_special *decode_special_find(const struct decode_format *format);
+void decode_special_find(struct decode_format *format);
 
 #endif

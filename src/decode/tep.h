@@ -79,8 +79,13 @@ struct tep_piece {
 	struct conv conv;
 	uint8_t kind;
 	uint8_t star;		/* CONV_STAR_*: what the node `width` gives */
+	uint8_t direct;		/* bytes at `offset` in the record that are the value; 0: evaluate it */
+	uint32_t offset;
 	uint32_t value, width;
 };
+
+/* Texts of pieces lie so that this many bytes can be read, whatever their length. */
+#define TEP_TEXT_ROOM 32
 
 /* What plugins add to the language. The printer of a function appends its text. */
 struct tep_func {
@@ -157,6 +162,8 @@ void tep_piece_value(const struct frame *f, const struct tep_piece *p, struct si
 /* One conversion whose value is already known: a number, or text in the record. */
 void tep_conv(const struct frame *f, const struct conv *conv, const struct value *v,
 	      struct sink *s);
+/* Of a format or string that records lead to, all but the line break that it may end with. */
+size_t tep_printk_len(const char *text);
 void tep_symbol(const struct frame *f, uint64_t addr, bool offset, struct sink *s);
 
 /* tep_pointer.c */
@@ -179,5 +186,6 @@ void tep_failed(const struct frame *f, struct sink *s);
 
 /* tep_special.c */
 void tep_print(const struct frame *f, struct sink *s);
+void tep_bprint(const struct frame *f, struct sink *s);
 
 #endif

@@ -51,6 +51,15 @@ static bool is_number(const struct view *v)
 	return v->form == FORM_WHOLE || v->form == FORM_REAL;
 }
 
+/*
+ * libtraceevent looks for functions in pointers and in what is called long, and so do we; and in
+ * all that has room for an address.
+ */
+static bool holds_address(const struct decode_field *field)
+{
+	return field->kind == DECODE_POINTER || field->size == 8 || strstr(field->type, "long");
+}
+
 static void view_field(struct compiler *c, uint32_t i, const struct decode_field *field)
 {
 	struct view *v = &c->views[i];
@@ -67,6 +76,7 @@ static void view_field(struct compiler *c, uint32_t i, const struct decode_field
 		v->form = FORM_WHOLE;
 		v->code.op = CODE_FIELD;
 		v->code.is_unsigned = !field->is_signed && field->size == 8;
+		v->code.is_plain = !holds_address(field);
 	} else {
 		lacks(v, LACK_NUMBER, i);
 	}

@@ -208,13 +208,15 @@ static struct decode_bytes hex(uint64_t num, char *out)
 	return (struct decode_bytes){ (const uint8_t *)out + n, (uint32_t)(HEX_MAX - n) };
 }
 
-/* A number's text is the name of the function that it lies in, else its digits. */
-static struct decode_bytes name_of(const struct run *run, uint64_t num, char *scratch)
+/* An address has the name of its function; all other numbers are their digits. */
+static struct decode_bytes name_of(const struct run *run, uint32_t i, char *scratch)
 {
 	const struct decode_ctx *ctx = run->record->ctx;
+	uint64_t num = whole(run, i);
 	struct decode_symbol symbol;
 
-	if (ctx && ctx->symbol && ctx->symbol(ctx->arg, pid_of(run), num, &symbol))
+	if (!run->program->code[i].is_plain && ctx && ctx->symbol &&
+	    ctx->symbol(ctx->arg, pid_of(run), num, &symbol))
 		return of_string(symbol.name);
 	return hex(num, scratch);
 }
@@ -232,7 +234,7 @@ static struct decode_bytes text(const struct run *run, uint32_t i, char *scratch
 	case CODE_COMM:
 		return comm(run);
 	default:
-		return name_of(run, whole(run, i), scratch);
+		return name_of(run, i, scratch);
 	}
 }
 

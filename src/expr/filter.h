@@ -17,8 +17,9 @@
  *
  * =~ and !~ take regular expressions (pattern.h) that match anywhere in a text, small and large
  * letters the same; ~ takes a glob for all of it. A number against a text in quotes is the name of
- * the function that it is an address in, else its hexadecimal digits with 0x. An array is the text
- * in its bytes. A comparison with a field that an event does not have is false for that event.
+ * the function that it is an address in, else (and if it has no room for an address) hexadecimal
+ * digits with 0x. An array is the text in its bytes. A comparison with a field that an event does
+ * not have is false for that event.
  *
  * In: texts of filters, and the events that there are (a world: names at once, formats when they
  * are asked for). Out: a yes or no for a record. A filter is built by one thread and then read by

@@ -97,9 +97,11 @@ int expr_names_pick(const char *text, size_t len, const struct filter_world *wor
 		    struct err *err)
 {
 	const char *p = text, *end = text + len, *comma;
-	int ret;
+	int ret, nr = 0;
 
 	do {
+		if (nr++ == NAMES_MAX)
+			return err_set_at(err, -E2BIG, (int)(p - text), "there are too many names");
 		comma = memchr(p, ',', (size_t)(end - p));
 		ret = pick_item(text, trim(p, comma ? comma : end), world, picked, err);
 		p = comma ? comma + 1 : end;

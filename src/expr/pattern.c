@@ -18,18 +18,19 @@
  */
 #include "expr/pattern.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "expr/chars.h"
 
 enum { SYM_BEGIN = 256, SYM_END, NR_SYMS };
 
 #define WORDS_MAX (PATTERN_PLACES_MAX / 64)
 #define NESTING_MAX 50
 /* Parts that are read, repetitions counted: an empty part in nested repetitions costs no places. */
-#define STEPS_MAX 20000
+#define STEPS_MAX 2000
 
 struct set {
 	uint64_t w[WORDS_MAX];
@@ -57,10 +58,6 @@ struct builder {
 	struct err *err;
 	struct set follow[PATTERN_PLACES_MAX];
 	struct set reads[NR_SYMS];
-};
-
-struct chars {
-	bool has[256];
 };
 
 static const struct part empty_part = { .can_be_empty = true };
@@ -112,7 +109,7 @@ static struct part place_of_symbol(struct builder *b, int sym)
 	return part;
 }
 
-static struct part place_of_chars(struct builder *b, const struct chars *chars)
+static struct part place_of_chars(struct builder *b, const struct expr_chars *chars)
 {
 	struct part part = place(b);
 
@@ -122,28 +119,19 @@ static struct part place_of_chars(struct builder *b, const struct chars *chars)
 	return part;
 }
 
-static void chars_add(const struct builder *b, struct chars *chars, unsigned char c)
-{
-	chars->has[c] = true;
-	if (!(b->flags & PATTERN_ANY_CASE) || c >= 128)
-		return;
-	chars->has[(unsigned char)tolower(c)] = true;
-	chars->has[(unsigned char)toupper(c)] = true;
-}
-
 static struct part place_of_char(struct builder *b, char c)
 {
-	struct chars chars = { { false } };
+	struct expr_chars chars = { { false } };
 
-	chars_add(b, &chars, (unsigned char)c);
+	expr_chars_add(&chars, (unsigned char)c, b->flags & PATTERN_ANY_CASE);
 	return place_of_chars(b, &chars);
 }
 
 static void follows(struct builder *b, const struct set *before, const struct set *after)
 {
-	for (uint32_t p = 0; p < b->places; p++)
-		if (before->w[p / 64] >> p % 64 & 1)
-			set_join(&b->follow[p], after);
+	for (uint32_t i = 0; i < WORDS_MAX; i++)
+		for (uint64_t left = before->w[i]; left; left &= left - 1)
+			set_join(&b->follow[i * 64 + (uint32_t)__builtin_ctzll(left)], after);
 }
 
 static struct part join(struct builder *b, const struct part *x, const struct part *y)
@@ -158,101 +146,12 @@ static struct part join(struct builder *b, const struct part *x, const struct pa
 	return part;
 }
 
-static bool is_in_class(unsigned char c, const char *name, size_t len)
-{
-	static const struct {
-		const char *name;
-		int (*is)(int c);
-	} classes[] = {
-		{ "alpha", isalpha }, { "digit", isdigit }, { "alnum", isalnum },
-		{ "upper", isupper }, { "lower", islower }, { "space", isspace },
-		{ "blank", isblank }, { "punct", ispunct }, { "print", isprint },
-		{ "graph", isgraph }, { "cntrl", iscntrl }, { "xdigit", isxdigit },
-	};
-
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-		if (strlen(classes[i].name) == len && !memcmp(classes[i].name, name, len))
-			return c < 128 && classes[i].is(c);
-	return false;
-}
-
-/* [:name:] within brackets, at b->p. */
-static void char_class(struct builder *b, struct chars *chars)
-{
-	const char *name = b->p + 2, *p = name;
-	bool any = false;
-
-	while (p < b->end && *p >= 'a' && *p <= 'z')
-		p++;
-	if (b->end - p < 2 || p[0] != ':' || p[1] != ']') {
-		fail(b, "the class of characters has no end");
-		return;
-	}
-	for (int c = 0; c < 128; c++) {
-		if (!is_in_class((unsigned char)c, name, (size_t)(p - name)))
-			continue;
-		chars_add(b, chars, (unsigned char)c);
-		any = true;
-	}
-	if (!any)
-		fail(b, "there is no such class of characters");
-	else
-		b->p = p + 2;
-}
-
-/* A character or a range of them within brackets. */
-static void char_range(struct builder *b, struct chars *chars)
-{
-	unsigned char low = (unsigned char)*b->p, high = low;
-
-	if (b->end - b->p >= 3 && b->p[1] == '-' && b->p[2] != ']') {
-		high = (unsigned char)b->p[2];
-		b->p += 2;
-	}
-	b->p++;
-	if (high < low)
-		fail(b, "the range of characters ends before it begins");
-	for (unsigned int c = low; c <= high; c++)
-		chars_add(b, chars, (unsigned char)c);
-}
-
 static struct part brackets(struct builder *b)
 {
-	struct chars chars = { { false } };
-	const char *open = b->p++, *first;
-	bool inverted = b->p < b->end && *b->p == '^';
+	struct expr_chars chars;
+	const char *why = expr_chars_read(&chars, &b->p, b->end, b->flags & PATTERN_ANY_CASE);
 
-	if (inverted)
-		b->p++;
-	for (first = b->p; b->p < b->end && (*b->p != ']' || b->p == first);) {
-		if (at(b, "[:"))
-			char_class(b, &chars);
-		else if (at(b, "[=") || at(b, "[."))
-			fail(b, "characters by their collation are not known here");
-		else
-			char_range(b, &chars);
-	}
-	if (b->p == b->end && !b->failed) {
-		b->p = open;
-		return fail(b, "the bracket has no end");
-	}
-	b->p++;
-	for (int c = 0; inverted && c < 256; c++)
-		chars.has[c] = !chars.has[c];
-	return b->failed ? fail(b, "") : place_of_chars(b, &chars);
-}
-
-/* \w and \s, or with a large letter all others. */
-static struct part word_or_space(struct builder *b, char letter)
-{
-	struct chars chars;
-
-	for (int c = 0; c < 256; c++) {
-		bool is = c < 128 && (tolower(letter) == 'w' ? isalnum(c) || c == '_' : isspace(c));
-
-		chars.has[c] = is == !!islower(letter);
-	}
-	return place_of_chars(b, &chars);
+	return why ? fail(b, why) : place_of_chars(b, &chars);
 }
 
 static struct part alternatives(struct builder *b);
@@ -278,6 +177,7 @@ static struct part group(struct builder *b)
 
 static struct part escaped(struct builder *b)
 {
+	struct expr_chars chars;
 	char c;
 
 	if (at(b, "\\("))
@@ -294,15 +194,16 @@ static struct part escaped(struct builder *b)
 	if (c == '`' || c == '\'')
 		return fail(b, "the begin and the end of a text are written ^ and $");
 	b->p += 2;
-	if (c && strchr("wWsS", c))
-		return word_or_space(b, c);
-	return place_of_char(b, c);
+	if (!c || !strchr("wWsS", c))
+		return place_of_char(b, c);
+	expr_chars_class(&chars, c);
+	return place_of_chars(b, &chars);
 }
 
 /* What repetitions apply to. */
 static struct part atom(struct builder *b)
 {
-	struct chars chars;
+	struct expr_chars chars;
 
 	switch (*b->p) {
 	case '[':
@@ -549,6 +450,9 @@ int expr_pattern_new(const char *text, size_t len, unsigned int flags, struct pa
 	ret = build(whole, len + 2, flags, out, err);
 	if (ret == -EBADMSG && err && err->pos > 0)
 		err->pos--;
+	/* The $ may have been part of it: [a-$ */
+	if (ret == -EBADMSG && err && err->pos > (int)len)
+		err->pos = (int)len;
 	free(whole);
 	return ret;
 }

@@ -42,6 +42,7 @@ enum code_op {
 struct code {
 	uint8_t op;		/* enum code_op */
 	bool is_unsigned;	/* of operands and result */
+	bool is_plain;		/* CODE_FIELD: never an address */
 	uint16_t word;		/* the operator's characters */
 	uint32_t a, b;
 	union {

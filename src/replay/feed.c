@@ -293,6 +293,7 @@ static void pass_lane(struct replay *replay, const struct replay_job *job, struc
 	uint32_t id;
 
 	for (; c->has && c->key <= end && c->key <= replay->to; cursor_next(c)) {
+		lane->last = (struct cursor_mark){ c->event, c->ts, c->key, true };
 		if (c->lost)
 			count_lost(replay, c);
 		if (!marks)
@@ -310,16 +311,61 @@ static int cut_lane(struct replay *replay, const struct replay_job *job, struct 
 {
 	struct part_lane *to = &part->lanes[part->nr_lanes];
 
-	if (!lane->at.has || lane->at.key > part->end || lane->at.key > replay->to)
+	lane->last.has = false;
+	if (!lane->at.has || lane->at.key > part->end || lane->at.key > replay->to) {
+		if (lane->at.has)
+			part->idle[part->nr_idle++] = (struct idle_lane){ lane, lane->at.key };
 		return 0;
+	}
 	if (give_blocks(part, lane, &to->at))
 		return -ENOMEM;
 	part->nr_lanes++;
 	if (lane->carry && decode_carry_copy(to->carry, lane->carry))
 		return -ENOMEM;
 	pass_lane(replay, job, lane, part->end);
-	forget_blocks(lane, lane->at.block < lane->nr_blocks ? lane->at.block : lane->nr_blocks);
 	return 0;
+}
+
+static void forget_passed(struct lane *lane)
+{
+	forget_blocks(lane, lane->at.block < lane->nr_blocks ? lane->at.block : lane->nr_blocks);
+}
+
+/* Whether, of all lanes of its buffer, this one had the last event and has the next one. */
+static bool had_last(const struct replay *replay, const struct lane *lane)
+{
+	for (size_t i = 0; i < replay->nr_lanes; i++) {
+		const struct lane *other = replay->lanes[i];
+
+		if (other == lane || other->pub.buffer != lane->pub.buffer)
+			continue;
+		if (other->last.has && other->last.key >= lane->last.key)
+			return false;
+		if (other->at.has && other->at.key <= lane->at.key)
+			return false;
+	}
+	return true;
+}
+
+/* An event behind the part may go out with the last one in it. */
+static void join_ends(struct replay *replay, const struct replay_job *job)
+{
+	for (size_t i = 0; i < replay->nr_lanes; i++) {
+		struct lane *lane = replay->lanes[i];
+		struct replay_record last, next;
+
+		if (!lane->last.has || !lane->at.has || !had_last(replay, lane))
+			continue;
+		record_fill(&next, NULL, &lane->at);
+		last = next;
+		last.data = lane->last.event.data;
+		last.len = lane->last.event.len;
+		last.ts = lane->last.ts;
+		last.id = last.len < 2 ? UINT32_MAX :
+			  (uint32_t)decode_abi_load(last.data, 2, lane->at.walk.big_endian);
+		if (job->joins(job->arg, &last, &next))
+			cursor_next(&lane->at);
+	}
 }
 
 /* Nothing that is still to come is wanted. */
@@ -340,6 +386,7 @@ int feed_cut(struct replay *replay, const struct replay_job *job, struct replay_
 	int r = 0;
 
 	part->nr_lanes = 0;
+	part->nr_idle = 0;
 	part->nr_blocks = 0;
 	if (!replay->begun)
 		r = feed_begin(replay, err);
@@ -348,12 +395,17 @@ int feed_cut(struct replay *replay, const struct replay_job *job, struct replay_
 			return 0;
 		r = gather(replay, &replay->cut_to, err);
 		part->end = replay->cut_to;
+		part->nr_idle = 0;
 		for (size_t i = 0; i < replay->nr_lanes && !r; i++)
 			if (cut_lane(replay, job, part, replay->lanes[i]))
 				r = err_set(err, -ENOMEM, "out of memory");
 	}
 	if (r)
 		return r;
+	if (job && job->joins)
+		join_ends(replay, job);
+	for (size_t i = 0; i < replay->nr_lanes; i++)
+		forget_passed(replay->lanes[i]);
 	for (size_t i = 0; i < replay->nr_files; i++)
 		names_settle(replay->files[i]);
 	point_at_blocks(part);

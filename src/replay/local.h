@@ -60,6 +60,13 @@ void cursor_resume(struct cursor *c);
 /* Where there is one: the next. */
 void cursor_next(struct cursor *c);
 
+/* An event that a cursor was at, while its block is in memory. */
+struct cursor_mark {
+	struct page_event event;
+	uint64_t ts, key;
+	bool has;
+};
+
 struct lane {
 	struct replay_lane pub;
 	struct replay *replay;
@@ -76,6 +83,7 @@ struct lane {
 	uint64_t next_block;
 	uint64_t newest;		/* key of the first event that the newest block may have */
 	bool ended;
+	struct cursor_mark last;	/* the last event of the parts so far */
 	struct decode_carry *carry;
 	uint64_t damaged;		/* pages */
 };
@@ -120,12 +128,20 @@ struct part_lane {
 	struct decode_carry *carry;
 };
 
+/* A lane without events in a part: where it goes on. */
+struct idle_lane {
+	const struct lane *lane;
+	uint64_t key;
+};
+
 struct replay_part {
 	struct replay *replay;
 	uint64_t end;			/* keys up to this one */
 	uint64_t number;
 	struct part_lane *lanes;
 	size_t nr_lanes;
+	struct idle_lane *idle;
+	size_t nr_idle;
 	uint32_t *heap;			/* lanes with an event of this part, the earliest first */
 	size_t nr_heap;
 	struct dat_block **blocks;	/* held by the part */

@@ -30,6 +30,9 @@ bool replay_times_are_ticks(const struct dat *file, const struct replay_times *t
 	return clock && !counts_ns(clock) && !times->hz && !info->tsc2nsec.is_set;
 }
 
+/* Less than 2^64. */
+#define LATEST 1.8e19
+
 /* (a * b) >> shift, of a product with 128 bits; shift is below 64. */
 static uint64_t scale_by(uint64_t a, uint64_t b, unsigned int shift)
 {
@@ -54,23 +57,24 @@ static uint64_t by_sample(const struct dat_shift_sample *s, uint64_t ts)
 	return ts + (uint64_t)s->offset;
 }
 
-#define WIDEST 9.2e18
 
 /* Between two samples, on the line through their offsets. */
 static uint64_t between(const struct dat_shift_sample *a, const struct dat_shift_sample *b,
 			uint64_t ts)
 {
 	struct dat_shift_sample mid = *a;
-	double span = (double)b->time - (double)a->time;
-	double rise = (double)b->offset - (double)a->offset;
-	double more = span > 0 ? rise * (((double)(int64_t)ts - (double)a->time) / span) : 0;
+	uint64_t span = (uint64_t)b->time - (uint64_t)a->time;
+	uint64_t rise = (uint64_t)b->offset - (uint64_t)a->offset;
 
-	/* The samples are a file's: what fits into no offset is none. */
-	if (more > -WIDEST && more < WIDEST)
-		mid.offset = (int64_t)((uint64_t)a->offset + (uint64_t)(int64_t)more);
+	/* The samples are a file's, and may be anything: then so is the time, but nothing overflows. */
+	if ((int64_t)span > 0)
+		mid.offset = (int64_t)((uint64_t)a->offset +
+				       (uint64_t)((int64_t)((ts - (uint64_t)a->time) * rise + span / 2) /
+						  (int64_t)span));
 	return by_sample(&mid, ts);
 }
 
+/* The last sample only ends what the one before it began, as in trace-cmd. */
 static uint64_t to_host(const struct times *t, uint64_t ts)
 {
 	const struct dat_shift_sample *s = t->samples;
@@ -86,13 +90,9 @@ static uint64_t to_host(const struct times *t, uint64_t ts)
 		else
 			high = middle;
 	}
-	if (!low)
-		low = 1;
-	if (!t->interpolate)
-		return by_sample(&s[low - 1], ts);
-	if (low == t->nr_samples)
-		low--;
-	return between(&s[low - 1], &s[low], ts);
+	low = low ? low - 1 : 0;
+	low = low < t->nr_samples - 1 ? low : t->nr_samples - 2;
+	return t->interpolate ? between(&s[low], &s[low + 1], ts) : by_sample(&s[low], ts);
 }
 
 uint64_t times_slow(const struct times *t, uint64_t ts)
@@ -100,8 +100,7 @@ uint64_t times_slow(const struct times *t, uint64_t ts)
 	if (t->nr_samples)
 		ts = to_host(t, ts);
 	if (t->factor > 0)
-		ts = (double)ts * t->factor < 2 * WIDEST ? (uint64_t)((double)ts * t->factor) :
-							   UINT64_MAX;
+		ts = (double)ts * t->factor < LATEST ? (uint64_t)((double)ts * t->factor) : UINT64_MAX;
 	else if (t->tsc)
 		ts = scale_by(ts, t->mult, t->shift);
 	return ts + t->add;

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/copy.h"
+#include "base/digits.h"
 #include "decode/page.h"
 
 #define NAME_WIDTH 22	/* "event: " and what fills it up */
@@ -23,36 +23,14 @@ enum {
 
 static char *put_text(char *p, const char *text, size_t len)
 {
-	copy_small(p, text, len);
+	memcpy(p, text, len);
 	return p + len;
-}
-
-static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-			    "25262728293031323334353637383940414243444546474849"
-			    "50515253545556575859606162636465666768697071727374"
-			    "75767778798081828384858687888990919293949596979899";
-
-/* Decimal, at the end of `end`; returns where it begins. */
-static char *digits(char *end, uint64_t v)
-{
-	while (v >= 100) {
-		end -= 2;
-		memcpy(end, pairs + v % 100 * 2, 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		end -= 2;
-		memcpy(end, pairs + v * 2, 2);
-	} else {
-		*--end = (char)('0' + v);
-	}
-	return end;
 }
 
 /* `v` with at least `width` characters, filled up with `fill` on the left. */
 static char *put_number(char *p, uint64_t v, size_t width, char fill)
 {
-	char tmp[24], *end = tmp + sizeof(tmp), *d = digits(end, v);
+	char tmp[24], *end = tmp + sizeof(tmp), *d = digits_before(end, v);
 	size_t len = (size_t)(end - d);
 
 	for (; len < width; width--)
@@ -178,7 +156,7 @@ static char *put_fraction(char *p, uint32_t v, int n)
 {
 	for (char *at = p + n; at > p + 1; v /= 100) {
 		at -= 2;
-		memcpy(at, pairs + v % 100 * 2, 2);
+		memcpy(at, digits_pairs + v % 100 * 2, 2);
 		if (at == p + 1)
 			*p = (char)('0' + v / 100 % 10);
 	}
@@ -248,8 +226,12 @@ void tracecmd_columns(struct buf *out, const struct tracecmd_row *row, unsigned 
 	if (flags & TRACECMD_DIFF)
 		p = put_diff(p, row);
 	*p++ = ' ';
-	p = put_text(p, row->name, row->name_len);
-	out->len = (size_t)(p - out->data);
+	/* A copy of a fixed size is an instruction or two. */
+	if (row->name_len <= TRACECMD_NAME_ROOM)
+		memcpy(p, row->name, TRACECMD_NAME_ROOM);
+	else
+		memcpy(p, row->name, row->name_len);
+	out->len = (size_t)(p - out->data) + row->name_len;
 }
 
 void tracecmd_name(struct buf *out, const char *name)

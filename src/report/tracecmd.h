@@ -28,6 +28,8 @@ enum {
 	TRACECMD_DIFF = 32,	/* --ts-diff: a column for the time since the line before */
 };
 
+#define TRACECMD_NAME_ROOM 32
+
 struct tracecmd_row {
 	struct record_head head;
 	const char *comm;	/* NULL: not known. Of a task always the same string, or another address */
@@ -37,7 +39,8 @@ struct tracecmd_row {
 	int64_t diff;		/* in the unit that is printed */
 	/* Fields that some kernels have beside those of the head; -1: not there. */
 	int migrate_disable, lock_depth;
-	const char *name;	/* "event:" with its blanks, from tracecmd_name() */
+	/* "event:" with its blanks, from tracecmd_name(), in an array of TRACECMD_NAME_ROOM or more. */
+	const char *name;
 	size_t name_len;
 };
 

@@ -84,11 +84,50 @@ if readelf -d control-static | grep -q libringside; then
 	exit 1
 fi
 
+# And for the one that reads files, in its static form with all that pkg-config says it needs.
+cat >read.c <<-'EOF'
+	#include <ringside/dat.h>
+	#include <stdio.h>
+
+	int main(int argc, char **argv)
+	{
+		struct ringside_dat *file;
+		int r = ringside_dat_open(&file, argv[argc - 1]);
+
+		printf("%s\n", r ? ringside_dat_error(file) : ringside_dat_about(file)->uname);
+		ringside_dat_close(file);
+		return r != 0;
+	}
+EOF
+PKG_CONFIG_PATH=$(pkg-config --variable pc_path pkg-config)
+export PKG_CONFIG_PATH
+cflags=$(pkg-config --cflags ringside-dat)
+libs=$(pkg-config --libs ringside-dat)
+static=$(pkg-config --static --libs ringside-dat | sed "s|-lringside-dat|$libdir/libringside-dat.a|")
+# shellcheck disable=SC2086
+{
+	$CC -std=c11 -Wall -Wextra -Werror $cflags read.c -o read-shared $libs
+	$CC -std=c11 -Wall -Wextra -Werror $cflags read.c -o read-static $static
+}
+recorded=$RINGSIDE_SOURCE/tests/data/dat/mixed.v7.dat
+for form in shared static; do
+	LD_LIBRARY_PATH=$libdir "./read-$form" "$recorded" | grep -q '^Linux' || {
+		echo "FAIL the $form program does not read $recorded"
+		exit 1
+	}
+done
+readelf -d read-shared | grep -q 'NEEDED.*libringside-dat.so.0'
+if readelf -d read-static | grep -q libringside; then
+	echo 'FAIL the static program needs the shared library'
+	exit 1
+fi
+
 version=$(pkg-config --modversion ringside)
 header=$(awk '/^#define RINGSIDE_(MAJOR|MINOR|PATCH) / { v = v "." $3 } END { print v }' \
 	"$RINGSIDE_SOURCE/include/ringside/ringside.h")
 if [ "$("$command" --version)" != "ringside $version" ] || [ "$header" != ".$version" ] ||
-   [ "$(pkg-config --modversion ringside-control)" != "$version" ]; then
+   [ "$(pkg-config --modversion ringside-control)" != "$version" ] ||
+   [ "$(pkg-config --modversion ringside-dat)" != "$version" ]; then
 	echo "FAIL header ($header), command and pkg-config do not all have version $version"
 	exit 1
 fi

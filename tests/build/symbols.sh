@@ -1,7 +1,8 @@
 #!/bin/sh
 # What the libraries show to the world. libringside: names that begin with ringside_, the calls of libc that the runtime stands in
-# for, and none else, in both forms; libringside-control: exactly what its header declares. The shared ones need libc alone, have
-# their sonames, and can be neither unloaded nor bound late.
+# for, and none else, in both forms; libringside-control and libringside-dat: exactly what their headers declare. The shared ones
+# need libc alone (the last one compressors, too), have their sonames, and are not bound late; those that traced programs may have
+# cannot be unloaded.
 
 set -u
 so=$RINGSIDE_BUILD/libringside.so
@@ -29,37 +30,44 @@ expect 'public names, one list in both' \
 	bad=1
 }
 
-# What every shared library of ours is like: dynamic FILE SONAME.
+# What every shared library of ours is like: dynamic FILE SONAME LIBRARIES FLAG...
 dynamic() {
-	lines=$(readelf -d "$1")
+	file=$1 soname=$2 libraries=$3
+	shift 3
+	lines=$(readelf -d "$file")
 	# The loader itself may be named, for its thread-local support; it is a part of libc.
-	expect "libraries that $2 needs" \
-		"$(echo "$lines" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^ld-linux' | tr '\n' ' ')" \
+	expect "libraries that $soname needs" \
+		"$(echo "$lines" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -Ev "^ld-linux|$libraries" | tr '\n' ' ')" \
 		'libc.so.6 '
-	expect 'soname' "$(echo "$lines" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')" "$2"
-	for flag in NODELETE NOW; do
+	expect 'soname' "$(echo "$lines" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')" "$soname"
+	for flag in "$@"; do
 		echo "$lines" | grep -q "FLAGS_1.*$flag" || {
-			echo "FAIL $2 lacks the flag $flag"
+			echo "FAIL $soname lacks the flag $flag"
 			bad=1
 		}
 	done
 	if echo "$lines" | grep -q TEXTREL; then
-		echo "FAIL $2 needs its text relocated"
+		echo "FAIL $soname needs its text relocated"
 		bad=1
 	fi
-	if readelf -lW "$1" | grep -q 'GNU_STACK.*RWE'; then
-		echo "FAIL $2 asks for an executable stack"
+	if readelf -lW "$file" | grep -q 'GNU_STACK.*RWE'; then
+		echo "FAIL $soname asks for an executable stack"
 		bad=1
 	fi
 }
-dynamic "$so" libringside.so.0
 
-control=$RINGSIDE_BUILD/libringside-control
-dynamic "$control.so" libringside-control.so.0
-declared=$(grep -o 'ringside_control_[a-z_]*(' "$RINGSIDE_SOURCE/include/ringside/control.h" |
-	tr -d '(' | sort -u | tr '\n' ' ')
-expect 'names that libringside-control.so exports' \
-	"$(nm -D --defined-only "$control.so" | awk '{ print $NF }' | sort | tr '\n' ' ')" "$declared"
-expect 'names that libringside-control.a exports' \
-	"$(nm -g --defined-only "$control.a" | awk 'NF > 2 { print $NF }' | sort | tr '\n' ' ')" "$declared"
+# Exactly the names that a header declares, in both forms: exports LIBRARY PREFIX HEADER.
+exports() {
+	declared=$(grep -o "$2[a-z_]*(" "$RINGSIDE_SOURCE/include/ringside/$3" | tr -d '(' | sort -u | tr '\n' ' ')
+	expect "names that $1.so exports" \
+		"$(nm -D --defined-only "$RINGSIDE_BUILD/$1.so" | awk '{ print $NF }' | sort | tr '\n' ' ')" "$declared"
+	expect "names that $1.a exports" \
+		"$(nm -g --defined-only "$RINGSIDE_BUILD/$1.a" | awk 'NF > 2 { print $NF }' | sort | tr '\n' ' ')" "$declared"
+}
+
+dynamic "$so" libringside.so.0 '^$' NODELETE NOW
+dynamic "$RINGSIDE_BUILD/libringside-control.so" libringside-control.so.0 '^$' NODELETE NOW
+exports libringside-control ringside_control_ control.h
+dynamic "$RINGSIDE_BUILD/libringside-dat.so" libringside-dat.so.0 '^libzstd\.so|^libz\.so' NOW
+exports libringside-dat ringside_dat_ dat.h
 exit $bad

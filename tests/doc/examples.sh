@@ -11,8 +11,9 @@
 #	.\" build: c NAME	compiled only
 #
 # (c++ like c.) All C programs of all pages are there, as ./NAME, for the blocks of every page; the
-# blocks of one page share a tracing directory and run in order. A literal block in a section
-# EXAMPLES that is not marked is a failure.
+# blocks of one page share a tracing directory and run in order; where they run lie trace.dat, a
+# recording of a kernel, and host.dat and guest.dat, of a virtual machine. A literal block in a
+# section EXAMPLES that is not marked is a failure.
 
 set -u
 : "${RINGSIDE_BUILD:?}" "${RINGSIDE_SOURCE:?}" "${RINGSIDE_SCRATCH:?}"
@@ -61,10 +62,12 @@ compile() {
 	*.cc) cc="${CXX:-g++} -std=c++17" ;;
 	*) cc="${CC:-gcc} -std=c11" ;;
 	esac
-	# To control is not to be traced: each library only for those who include its headers.
+	# To control, or to read, is not to be traced: each library only for those who include its headers.
 	libs=
-	! grep -q '<ringside/control\.h>' "$1" || libs=-lringside-control
-	! grep '<ringside/' "$1" | grep -qv '/control\.h>' || libs="$libs -lringside"
+	for lib in control dat; do
+		! grep -q "<ringside/$lib\.h>" "$1" || libs="$libs -lringside-$lib"
+	done
+	! grep '<ringside/' "$1" | grep -Eqv '/(control|dat)\.h>' || libs="$libs -lringside"
 	# A compiler may come with options of its own; the libraries are a list.
 	# shellcheck disable=SC2086
 	$cc -Wall -Wextra -Werror -O2 -I"$RINGSIDE_SOURCE/include" -o "$2" "$1" \
@@ -118,6 +121,9 @@ for page in "$RINGSIDE_SOURCE"/doc/man/*.[1-8]; do
 		[ ! -e "$f" ] || ln -s "$f" "$dir/"
 	done
 	cd "$dir" || exit 1
+	cp "$RINGSIDE_SOURCE/tests/data/dat/mixed.v7.dat" trace.dat
+	/usr/bin/python3 "$RINGSIDE_SOURCE/tests/dat/make.py" told host.dat
+	/usr/bin/python3 "$RINGSIDE_SOURCE/tests/dat/make.py" guest guest.dat
 	while read -r nr how lang name; do
 		[ "$how" = 'run:' ] || continue
 		if [ "$lang" = sh ] && [ -n "$name" ] && ! { : <>"$name"; } 2>/dev/null; then

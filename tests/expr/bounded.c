@@ -1,6 +1,6 @@
 /*
- * Whatever is in a text or a record: no text costs more than its limits allow, and no record is read
- * outside its bytes. Records lie at the end of memory of their own, so that sanitizers see it.
+ * Whatever is in a text or a record: no text costs more than its limits allow, and no record is
+ * read outside its bytes. Records lie in memory of their own, so that sanitizers see it.
  */
 #include "world.h"
 
@@ -51,7 +51,8 @@ static void size(void)
 	check(add(repeat("sample: u8 == 1", " ", 1 << 17, "")) == -E2BIG);
 	check(add(repeat("sample: name == \"", "a", 60000, "\"")) == 0);
 	check(add(repeat("sample: name =~ \"", "a", 60000, "\"")) == -EBADMSG);
-	check(add(repeat("irq", ",irq", 10000, "")) == 0);
+	check(add(repeat("irq", ",irq", 1000, "")) == 0);
+	check(add(repeat("irq", ",irq", 10000, "")) == -E2BIG);
 	check(add(repeat("", "i", 60000, "")) == -EBADMSG);
 	check(add(repeat("nothing", " nothing", 20, "")) == -ENOENT);
 }

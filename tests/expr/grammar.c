@@ -1,6 +1,6 @@
 /*
- * How expressions are read: what binds to what, told by their description, and what is refused, with
- * the place. Where libtraceevent crashes or misreads, the comment says so.
+ * How expressions are read: what binds to what, told by their description, and what is refused,
+ * with the place. Where libtraceevent crashes or misreads, the comment says so.
  */
 #include "world.h"
 

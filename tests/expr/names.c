@@ -1,5 +1,6 @@
 /*
- * Which events a filter names: systems, events and regular expressions for them, alone and in lists.
+ * Which events a filter names: systems, events and regular expressions for them, alone and in
+ * lists.
  */
 #include "world.h"
 
@@ -76,6 +77,7 @@ static void mistakes(void)
 	refused("^sched$", -ENOENT, 0, "no event");
 	refused("irq, [", -EBADMSG, 5, "bracket");
 	refused("irq/ab\\(", -EBADMSG, 6, "group");
+	refused("irq,[b-", -EBADMSG, 7, "range");
 	/* The kernel's way to write an event is not trace-cmd's. */
 	refused("sched:sched_switch", -EBADMSG, 18, "SYSTEM/EVENT");
 }

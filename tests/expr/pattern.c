@@ -66,7 +66,8 @@ static bool compare(const char *text, bool any_case)
 
 	if (regcomp(&theirs, text, REG_NOSUB | (any_case ? REG_ICASE : 0)))
 		return false;
-	is_read = !expr_pattern_new(text, strlen(text), any_case ? PATTERN_ANY_CASE : 0, &ours, &err);
+	is_read = !expr_pattern_new(text, strlen(text), any_case ? PATTERN_ANY_CASE : 0, &ours,
+				    &err);
 	if (is_read) {
 		compare_texts(text, &theirs, ours);
 	} else {
@@ -157,7 +158,7 @@ static void hostile(void)
 
 	is_refused("\\(a\\{200\\}\\)\\{200\\}", 3, "too large");
 	is_refused("\\(\\(\\(\\(\\)\\{999\\}\\)\\{999\\}\\)\\{999\\}\\)\\{999\\}", 6, "too large");
-	is_refused("a\\{1\\}\\{9\\}\\{9\\}\\{9\\}\\{9\\}\\{9\\}\\{9\\}\\{9\\}\\{9\\}", 1, "too large");
+	is_refused("a\\{1\\}\\{9\\}\\{9\\}\\{9\\}\\{9\\}\\{9\\}\\{9\\}\\{9\\}", 1, "too large");
 	for (int i = 0; i < 100; i++)
 		strcat(deep, "\\(");
 	is_refused(deep, 100, "deep");

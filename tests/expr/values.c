@@ -1,6 +1,6 @@
 /*
- * What expressions say of a record: numbers of all kinds, text, floating point, and what is no field
- * of a record but of its moment.
+ * What expressions say of a record: numbers of all kinds, text, floating point, and what is no
+ * field of a record but of its moment.
  */
 #include "world.h"
 
