@@ -283,26 +283,33 @@ static void count_lost(struct replay *replay, const struct cursor *c)
 		replay->lost += c->lost;
 }
 
-/* The feed goes over a lane's events of the part, and shows those that leave something behind. */
-static void pass_lane(struct replay *replay, const struct replay_job *job, struct lane *lane,
-		      uint64_t end)
+/* An event that goes out with the part is shown, if it leaves something behind. */
+static void pass_event(struct replay *replay, const struct replay_job *job, struct lane *lane)
 {
 	const uint8_t *marks = job && job->passes ? job->passes[lane->pub.file_nr] : NULL;
-	struct cursor *c = &lane->at;
 	struct replay_record rec;
 	uint32_t id;
 
+	if (lane->at.lost)
+		count_lost(replay, &lane->at);
+	if (!marks)
+		return;
+	id = event_id(&lane->at);
+	if (id > UINT16_MAX || !marks[id])
+		return;
+	record_fill(&rec, NULL, &lane->at);
+	job->pass(job->arg, &rec);
+}
+
+/* The feed goes over a lane's events of the part. */
+static void pass_lane(struct replay *replay, const struct replay_job *job, struct lane *lane,
+		      uint64_t end)
+{
+	struct cursor *c = &lane->at;
+
 	for (; c->has && c->key <= end && c->key <= replay->to; cursor_next(c)) {
 		lane->last = (struct cursor_mark){ c->event, c->ts, c->key, true };
-		if (c->lost)
-			count_lost(replay, c);
-		if (!marks)
-			continue;
-		id = event_id(c);
-		if (id > UINT16_MAX || !marks[id])
-			continue;
-		record_fill(&rec, NULL, c);
-		job->pass(job->arg, &rec);
+		pass_event(replay, job, lane);
 	}
 }
 
@@ -331,6 +338,13 @@ static void forget_passed(struct lane *lane)
 	forget_blocks(lane, lane->at.block < lane->nr_blocks ? lane->at.block : lane->nr_blocks);
 }
 
+/* In the order of merge.c. */
+static bool before(uint64_t key, const struct lane *lane, uint64_t other_key,
+		   const struct lane *other)
+{
+	return key != other_key ? key < other_key : lane->order < other->order;
+}
+
 /* Whether, of all lanes of its buffer, this one had the last event and has the next one. */
 static bool had_last(const struct replay *replay, const struct lane *lane)
 {
@@ -339,9 +353,9 @@ static bool had_last(const struct replay *replay, const struct lane *lane)
 
 		if (other == lane || other->pub.buffer != lane->pub.buffer)
 			continue;
-		if (other->last.has && other->last.key >= lane->last.key)
+		if (other->last.has && before(lane->last.key, lane, other->last.key, other))
 			return false;
-		if (other->at.has && other->at.key <= lane->at.key)
+		if (other->at.has && before(other->at.key, other, lane->at.key, lane))
 			return false;
 	}
 	return true;
@@ -363,8 +377,10 @@ static void join_ends(struct replay *replay, const struct replay_job *job)
 		last.ts = lane->last.ts;
 		last.id = last.len < 2 ? UINT32_MAX :
 			  (uint32_t)decode_abi_load(last.data, 2, lane->at.walk.big_endian);
-		if (job->joins(job->arg, &last, &next))
-			cursor_next(&lane->at);
+		if (!job->joins(job->arg, &last, &next))
+			continue;
+		pass_event(replay, job, lane);
+		cursor_next(&lane->at);
 	}
 }
 

@@ -355,7 +355,7 @@ static void long_lines(void *arg)
 	buf_puts(&text, "ffffffff81000000 T ");
 	for (int i = 0; i < 1 << 20; i++)
 		buf_putc(&text, 'a' + i % 26);
-	buf_puts(&text, "\nffffffff81000100 T short\n");
+	buf_puts(&text, "\nffffffff81000100 T short\nffffffff81000200 T last\n");
 	for (int version = 6; version <= 7; version++) {
 		HERE("version %d: a symbol of 1 MB", version);
 		make_begin(&m, version, NULL);
