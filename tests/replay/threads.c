@@ -5,7 +5,7 @@
  * each CPU as they were made, and sorting.
  *
  * The traces have lanes that end early or are empty, pages and whole blocks without an event, and
- * times that are the same on several CPUs.
+ * times that are the same on several CPUs; some have a clock so coarse that most are.
  *
  *	threads [FILE...]	of these files only: one thread and four make the same text
  */
@@ -43,10 +43,10 @@ static uint32_t draw(uint32_t *seed)
 }
 
 /* Of lane 2 the second half is missing, lane 3 is empty, lane 4 has long stretches of nothing. */
-static void fill_lane(struct make *m, uint32_t lane)
+static void fill_lane(struct make *m, uint32_t lane, bool coarse)
 {
 	uint32_t seed = lane + 1, pages = lane == 2 ? PAGES / 2 : PAGES;
-	uint64_t ts = 1000 + lane * 5000;
+	uint64_t ts = coarse ? 1000 : 1000 + lane * 5000;
 	uint8_t record[64];
 
 	for (uint32_t page = 0; page < pages; page++) {
@@ -62,10 +62,10 @@ static void fill_lane(struct make *m, uint32_t lane)
 
 			if (!make_event(m, lane, ts, record, len))
 				break;
-			ts += draw(&seed) % 4 * 50;
+			ts += coarse ? draw(&seed) % 6 / 5 * 1000 : draw(&seed) % 4 * 50;
 		}
 		if (!events)
-			ts += lane == 4 ? 100 : 1000;
+			ts += lane == 4 && !coarse ? 100 : 1000;
 	}
 }
 
@@ -360,7 +360,7 @@ static struct dat *open_made(const struct make *m)
 	return dat;
 }
 
-static void made(int version, const char *compressor, bool big_endian)
+static void made(int version, const char *compressor, bool big_endian, bool coarse)
 {
 	static const size_t sizes[] = { PART_BYTES, 1 };
 	struct make m;
@@ -368,11 +368,11 @@ static void made(int version, const char *compressor, bool big_endian)
 
 	make_begin(&m, version, compressor);
 	m.nr_cpus = LANES;
-	m.chunk_pages = 10;
+	m.chunk_pages = coarse ? 1 : 10;
 	m.small = true;
 	m.big_endian = big_endian;
 	for (uint32_t lane = 0; lane < LANES; lane++)
-		fill_lane(&m, lane);
+		fill_lane(&m, lane, coarse);
 	make_file(&m);
 	expect(&m);
 	dat = open_made(&m);
@@ -400,9 +400,11 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1)
 		return 0;
-	made(6, NULL, false);
-	made(7, NULL, true);
-	for (size_t i = 0; pack_name(i); i++)
-		made(7, pack_name(i), false);
+	made(6, NULL, false, false);
+	made(7, NULL, true, false);
+	for (size_t i = 0; pack_name(i); i++) {
+		made(7, pack_name(i), false, false);
+		made(7, pack_name(i), false, true);
+	}
 	return 0;
 }
