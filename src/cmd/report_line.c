@@ -212,8 +212,6 @@ static void put_prefix(const struct report *report, const struct report_file *fi
 {
 	const char *name = report->nr_files > 1 ? file->base : rec->lane->buffer->name;
 
-	if (!file->prefix)
-		return;
 	if (*name)
 		buf_printf(out, "%*s: ", (int)file->prefix, name);
 	else
@@ -275,7 +273,8 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 		     const struct replay_record *rec, const struct report_entry *entry,
 		     struct buf *out)
 {
-	put_prefix(report, file, rec, out);
+	if (file->prefix)
+		put_prefix(report, file, rec, out);
 	if (rec->lost)
 		tracecmd_lost(out, rec->lane->cpu, rec->lost);
 	if (report->boundary && rec->first_of_page)
@@ -398,7 +397,7 @@ static void record(void *arg, void *mine, const struct replay_record *rec, struc
 	own->rec = rec;
 	if (report->ts_check)
 		check_time(report, rec);
-	if (!report_wanted(report, own, rec, entry))
+	if (report->choosy && !report_wanted(report, own, rec, entry))
 		return;
 	if (report->skip) {
 		report->skip--;

@@ -284,32 +284,41 @@ static void count_lost(struct replay *replay, const struct cursor *c)
 }
 
 /* An event that goes out with the part is shown, if it leaves something behind. */
-static void pass_event(struct replay *replay, const struct replay_job *job, struct lane *lane)
+static bool pass_event(const struct replay_job *job, const uint8_t *marks, struct cursor *c)
 {
-	const uint8_t *marks = job && job->passes ? job->passes[lane->pub.file_nr] : NULL;
+	uint32_t id = marks ? event_id(c) : UINT32_MAX;
 	struct replay_record rec;
-	uint32_t id;
 
-	if (lane->at.lost)
-		count_lost(replay, &lane->at);
-	if (!marks)
-		return;
-	id = event_id(&lane->at);
 	if (id > UINT16_MAX || !marks[id])
-		return;
-	record_fill(&rec, NULL, &lane->at);
+		return false;
+	record_fill(&rec, NULL, c);
 	job->pass(job->arg, &rec);
+	return true;
+}
+
+static const uint8_t *marks_of(const struct replay_job *job, const struct lane *lane)
+{
+	return job && job->passes ? job->passes[lane->pub.file_nr] : NULL;
 }
 
 /* The feed goes over a lane's events of the part. */
 static void pass_lane(struct replay *replay, const struct replay_job *job, struct lane *lane,
 		      uint64_t end)
 {
+	const uint8_t *marks = marks_of(job, lane);
 	struct cursor *c = &lane->at;
 
-	for (; c->has && c->key <= end && c->key <= replay->to; cursor_next(c)) {
-		lane->last = (struct cursor_mark){ c->event, c->ts, c->key, true };
-		pass_event(replay, job, lane);
+	if (end > replay->to)
+		end = replay->to;
+	for (; c->has && c->key <= end; cursor_next(c)) {
+		lane->last.key = c->key;
+		if (c->lost)
+			count_lost(replay, c);
+		lane->last.carries = pass_event(job, marks, c);
+		if (!lane->last.carries)
+			continue;
+		lane->last.event = c->event;
+		lane->last.ts = c->ts;
 	}
 }
 
@@ -329,6 +338,7 @@ static int cut_lane(struct replay *replay, const struct replay_job *job, struct 
 	part->nr_lanes++;
 	if (lane->carry && decode_carry_copy(to->carry, lane->carry))
 		return -ENOMEM;
+	lane->last.has = true;
 	pass_lane(replay, job, lane, part->end);
 	return 0;
 }
@@ -368,7 +378,8 @@ static void join_ends(struct replay *replay, const struct replay_job *job)
 		struct lane *lane = replay->lanes[i];
 		struct replay_record last, next;
 
-		if (!lane->last.has || !lane->at.has || !had_last(replay, lane))
+		if (!lane->last.has || !lane->last.carries || !lane->at.has ||
+		    !had_last(replay, lane))
 			continue;
 		record_fill(&next, NULL, &lane->at);
 		last = next;
@@ -379,7 +390,9 @@ static void join_ends(struct replay *replay, const struct replay_job *job)
 			  (uint32_t)decode_abi_load(last.data, 2, lane->at.walk.big_endian);
 		if (!job->joins(job->arg, &last, &next))
 			continue;
-		pass_event(replay, job, lane);
+		if (lane->at.lost)
+			count_lost(replay, &lane->at);
+		pass_event(job, marks_of(job, lane), &lane->at);
 		cursor_next(&lane->at);
 	}
 }

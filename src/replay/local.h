@@ -62,9 +62,11 @@ void cursor_next(struct cursor *c);
 
 /* An event that a cursor was at, while its block is in memory. */
 struct cursor_mark {
-	struct page_event event;
-	uint64_t ts, key;
+	uint64_t key;
 	bool has;
+	bool carries;			/* it went to pass(), and: */
+	struct page_event event;
+	uint64_t ts;
 };
 
 struct lane {
