@@ -374,6 +374,36 @@ static void long_lines(void *arg)
 	buf_fini(&text);
 }
 
+/* What those see of /proc/kallsyms who may not: all at 0. */
+static void hidden_symbols(void *arg)
+{
+	struct buf text = BUF_INIT;
+	struct decode_symbol symbol;
+	struct err err = ERR_INIT;
+	uint64_t addr;
+	struct dat *dat;
+	struct make m;
+	size_t nr = 0;
+
+	(void)arg;
+	HERE("400000 symbols at 0");
+	for (int i = 0; i < 400000; i++)
+		buf_printf(&text, "0 t f%d\n", i);
+	buf_puts(&text, "1000 t above\n");
+	make_begin(&m, 6, NULL);
+	m.kallsyms = text.data;
+	make_weave(&m, 2, 2, 1000, 100);
+	make_file(&m);
+	counted(&m);
+	CHECK(!dat_open(&dat, child_path, &err), "%s", err.text);
+	for (; dat_symbol_at(dat, nr, &addr, &symbol); nr++)
+		CHECK(addr || symbol.size == 0x1000, "a size of %llx", (unsigned long long)symbol.size);
+	CHECK(nr == 400001, "%zu symbols", nr);
+	dat_close(dat);
+	make_end(&m);
+	buf_fini(&text);
+}
+
 /* Times of a lane: all the same, going back, or both; `pages` pages of two records. */
 static void odd_times(int how, uint32_t pages, uint64_t until)
 {
@@ -593,6 +623,7 @@ int main(void)
 	} all[] = {
 		{ "chains of options", chains }, { "many options", many }, { "sizes", sizes },
 		{ "overlaps", overlap }, { "formats", formats }, { "long lines", long_lines },
+		{ "hidden symbols", hidden_symbols },
 		{ "times", times }, { "commits", commits }, { "shrinking", shrinking },
 		{ "holes", holes }, { "waiting", waiting }, { "tame", tame }, { "texts", texts },
 	};
