@@ -217,11 +217,20 @@ int dat_use_kallsyms(struct dat *dat, const char *path, struct err *err)
 static uint64_t size_of(const struct dat_symbols *s, size_t i)
 {
 	uint64_t addr = s->all[i].addr;
+	size_t low = i + 1, high = s->nr;
 
-	for (; i < s->nr; i++)
-		if (s->all[i].addr != addr)
-			return s->all[i].addr - addr;
-	return 0;
+	/* Those of one address may be many: /proc/kallsyms hides all behind 0 from some. */
+	if (low < high && s->all[low].addr != addr)
+		return s->all[low].addr - addr;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->all[middle].addr == addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->nr ? s->all[low].addr - addr : 0;
 }
 
 static void fill(const struct dat_symbols *s, size_t i, uint64_t addr, struct decode_symbol *out)

@@ -283,30 +283,42 @@ static void count_lost(struct replay *replay, const struct cursor *c)
 		replay->lost += c->lost;
 }
 
-/* The feed goes over a lane's events of the part, and shows those that leave something behind. */
+/* An event that goes out with the part is shown, if it leaves something behind. */
+static bool pass_event(const struct replay_job *job, const uint8_t *marks, struct cursor *c)
+{
+	uint32_t id = marks ? event_id(c) : UINT32_MAX;
+	struct replay_record rec;
+
+	if (id > UINT16_MAX || !marks[id])
+		return false;
+	record_fill(&rec, NULL, c);
+	job->pass(job->arg, &rec);
+	return true;
+}
+
+static const uint8_t *marks_of(const struct replay_job *job, const struct lane *lane)
+{
+	return job && job->passes ? job->passes[lane->pub.file_nr] : NULL;
+}
+
+/* The feed goes over a lane's events of the part. */
 static void pass_lane(struct replay *replay, const struct replay_job *job, struct lane *lane,
 		      uint64_t end)
 {
-	const uint8_t *marks = job && job->passes ? job->passes[lane->pub.file_nr] : NULL;
+	const uint8_t *marks = marks_of(job, lane);
 	struct cursor *c = &lane->at;
-	struct replay_record rec;
-	uint32_t id;
 
 	if (end > replay->to)
 		end = replay->to;
 	for (; c->has && c->key <= end; cursor_next(c)) {
 		lane->last.key = c->key;
-		lane->last.carries = false;
 		if (c->lost)
 			count_lost(replay, c);
-		id = marks ? event_id(c) : UINT32_MAX;
-		if (id > UINT16_MAX || !marks[id])
+		lane->last.carries = pass_event(job, marks, c);
+		if (!lane->last.carries)
 			continue;
-		lane->last.carries = true;
 		lane->last.event = c->event;
 		lane->last.ts = c->ts;
-		record_fill(&rec, NULL, c);
-		job->pass(job->arg, &rec);
 	}
 }
 
@@ -336,6 +348,13 @@ static void forget_passed(struct lane *lane)
 	forget_blocks(lane, lane->at.block < lane->nr_blocks ? lane->at.block : lane->nr_blocks);
 }
 
+/* In the order of merge.c. */
+static bool before(uint64_t key, const struct lane *lane, uint64_t other_key,
+		   const struct lane *other)
+{
+	return key != other_key ? key < other_key : lane->order < other->order;
+}
+
 /* Whether, of all lanes of its buffer, this one had the last event and has the next one. */
 static bool had_last(const struct replay *replay, const struct lane *lane)
 {
@@ -344,9 +363,9 @@ static bool had_last(const struct replay *replay, const struct lane *lane)
 
 		if (other == lane || other->pub.buffer != lane->pub.buffer)
 			continue;
-		if (other->last.has && other->last.key >= lane->last.key)
+		if (other->last.has && before(lane->last.key, lane, other->last.key, other))
 			return false;
-		if (other->at.has && other->at.key <= lane->at.key)
+		if (other->at.has && before(other->at.key, other, lane->at.key, lane))
 			return false;
 	}
 	return true;
@@ -369,8 +388,12 @@ static void join_ends(struct replay *replay, const struct replay_job *job)
 		last.ts = lane->last.ts;
 		last.id = last.len < 2 ? UINT32_MAX :
 			  (uint32_t)decode_abi_load(last.data, 2, lane->at.walk.big_endian);
-		if (job->joins(job->arg, &last, &next))
-			cursor_next(&lane->at);
+		if (!job->joins(job->arg, &last, &next))
+			continue;
+		if (lane->at.lost)
+			count_lost(replay, &lane->at);
+		pass_event(job, marks_of(job, lane), &lane->at);
+		cursor_next(&lane->at);
 	}
 }
 

@@ -14,7 +14,7 @@
 /* Bytes of pages that a part takes at most, if no single block is larger. */
 #define PART_BYTES (128u << 10)
 /* Bytes of pages without an event, one behind the other, that are looked at. */
-#define REPLAY_IDLE_MAX (512u << 20)
+#define REPLAY_IDLE_MAX (128u << 20)
 #define WARNINGS_MAX 32
 
 /* How the times of one CPU are converted. */

@@ -146,9 +146,14 @@ static bool overtaken(const struct replay_part *part, const struct cursor *ahead
 		     (c->key == ahead->key && c->lane->order < ahead->lane->order)))
 			return true;
 	}
-	for (size_t i = 0; i < part->nr_idle; i++)
-		if (part->idle[i].key < ahead->key && same_buffer(part->idle[i].lane, ahead->lane))
+	for (size_t i = 0; i < part->nr_idle; i++) {
+		const struct idle_lane *idle = &part->idle[i];
+
+		if (same_buffer(idle->lane, ahead->lane) &&
+		    (idle->key < ahead->key ||
+		     (idle->key == ahead->key && idle->lane->order < ahead->lane->order)))
 			return true;
+	}
 	return false;
 }
 

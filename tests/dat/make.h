@@ -36,6 +36,8 @@ struct make {
 	uint32_t nr_cpus;		/* lanes of the top buffer; those behind are the instance's */
 	uint32_t chunk_pages;
 	bool small;			/* as little text as possible */
+	bool plain_options;		/* of a packed file: not packed */
+	bool renamed;			/* sched_switch has another ID: more_format stands for it */
 	const char *more_format;	/* of system "more", NULL: none */
 	size_t more_format_len;
 	const char *kallsyms;
@@ -281,7 +283,12 @@ static inline void make_formats(struct make *m, struct buf *to, size_t base)
 	make_length(m, to, base, m->more_format ? 2 : 1, 4);
 	make_text(to, "sched");
 	make_length(m, to, base, 1, 4);
-	make_one_format(m, to, base, "sched_switch", MAKE_SWITCH);
+	if (m->renamed) {
+		make_length(m, to, base, 25, 8);
+		buf_puts(to, "name: other\nID: 9\nformat:");
+	} else {
+		make_one_format(m, to, base, "sched_switch", MAKE_SWITCH);
+	}
 	if (!m->more_format)
 		return;
 	make_text(to, "more");
@@ -499,13 +506,13 @@ static inline void make_section_end(struct make *m, size_t at)
 }
 
 /* The payload, packed if the file is. */
-static inline void make_payload(struct make *m, const struct buf *text)
+static inline void make_payload(struct make *m, const struct buf *text, bool packed)
 {
 	size_t head = m->out.len, bound;
 	long n;
 	char *room;
 
-	if (!m->compressor) {
+	if (!packed) {
 		buf_add(&m->out, text->data, text->len);
 		return;
 	}
@@ -553,7 +560,8 @@ static inline void make_offset_options(struct make *m, struct buf *to, size_t ba
 static inline size_t make_options_section(struct make *m, const char *buffer, uint64_t section,
 					  uint32_t from, uint32_t until, uint64_t next)
 {
-	size_t at = make_section(m, DAT_DONE, m->compressor), base = m->compressor ? SIZE_MAX : m->out.len;
+	bool packed = m->compressor && !m->plain_options;
+	size_t at = make_section(m, DAT_DONE, packed), base = packed ? SIZE_MAX : m->out.len;
 	struct buf text = BUF_INIT;
 	size_t next_at;
 
@@ -568,7 +576,7 @@ static inline size_t make_options_section(struct make *m, const char *buffer, ui
 	make_word(m, &text, 0, 2);
 	make_length(m, &text, base, 8, 4);
 	make_length(m, &text, base, next, 8);
-	make_payload(m, &text);
+	make_payload(m, &text, packed);
 	next_at = m->out.len - 8;
 	make_section_end(m, at);
 	buf_fini(&text);
@@ -598,7 +606,7 @@ static inline void make_v7(struct make *m)
 
 		m->offsets[id] = make_section(m, (uint16_t)id, m->compressor);
 		make_part(m, &text, m->compressor ? SIZE_MAX : m->out.len, id);
-		make_payload(m, &text);
+		make_payload(m, &text, m->compressor);
 		make_section_end(m, m->offsets[id]);
 		buf_fini(&text);
 	}

@@ -173,12 +173,17 @@ static inline void walk_record(void *arg, void *own, const struct replay_record 
 
 static inline void walk_pass(void *arg, const struct replay_record *rec)
 {
-	struct replay_record next;
-
+	walk_bytes(arg, rec->data, rec->len);
 	if (rec->len > 7)
 		replay_learn(rec, rec->data[4], "learned", 7);
-	if (replay_peek(rec, &next))
-		walk_bytes(arg, next.data, next.len);
+}
+
+static inline bool walk_joins(void *arg, const struct replay_record *last,
+			      const struct replay_record *next)
+{
+	walk_bytes(arg, last->data, last->len);
+	walk_bytes(arg, next->data, next->len);
+	return last->ts % 3 == 0;
 }
 
 static inline int walk_put(void *arg, const char *bytes, size_t len)
@@ -195,7 +200,7 @@ static inline void walk_run(struct dat *dat, struct walk_count *n)
 	static const uint8_t marks[65536] = { [1] = 1, [300] = 1 };
 	const uint8_t *const passes[] = { marks };
 	struct replay_job job = { .arg = n, .passes = passes, .pass = walk_pass,
-				  .record = walk_record, .put = walk_put };
+				  .joins = walk_joins, .record = walk_record, .put = walk_put };
 	struct replay_times times = { .shift = true, .offset = 3 };
 	struct err err = ERR_INIT;
 	struct replay *replay;

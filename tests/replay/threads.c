@@ -1,11 +1,11 @@
 /*
  * Records come in the order of time, whoever asks for them and however the trace is cut into parts:
  * one by one, by one thread and by four, from any time on and up to any, with a look at the next
- * record of the same CPU, which may be taken. What is right is found by walking the pages of each
- * CPU as they were made, and sorting.
+ * record if it is of the same CPU, which may be taken. What is right is found by walking the pages of
+ * each CPU as they were made, and sorting.
  *
  * The traces have lanes that end early or are empty, pages and whole blocks without an event, and
- * times that are the same on several CPUs.
+ * times that are the same on several CPUs; some have a clock so coarse that most are.
  *
  *	threads [FILE...]	of these files only: one thread and four make the same text
  */
@@ -43,10 +43,10 @@ static uint32_t draw(uint32_t *seed)
 }
 
 /* Of lane 2 the second half is missing, lane 3 is empty, lane 4 has long stretches of nothing. */
-static void fill_lane(struct make *m, uint32_t lane)
+static void fill_lane(struct make *m, uint32_t lane, bool coarse)
 {
 	uint32_t seed = lane + 1, pages = lane == 2 ? PAGES / 2 : PAGES;
-	uint64_t ts = 1000 + lane * 5000;
+	uint64_t ts = coarse ? 1000 : 1000 + lane * 5000;
 	uint8_t record[64];
 
 	for (uint32_t page = 0; page < pages; page++) {
@@ -62,10 +62,10 @@ static void fill_lane(struct make *m, uint32_t lane)
 
 			if (!make_event(m, lane, ts, record, len))
 				break;
-			ts += draw(&seed) % 4 * 50;
+			ts += coarse ? draw(&seed) % 6 / 5 * 1000 : draw(&seed) % 4 * 50;
 		}
 		if (!events)
-			ts += lane == 4 ? 100 : 1000;
+			ts += lane == 4 && !coarse ? 100 : 1000;
 	}
 }
 
@@ -127,9 +127,12 @@ static void same(const struct replay_record *rec, const struct one *one)
 	      (unsigned long long)rec->ts, one->seq, one->lane, (unsigned long long)one->ts);
 }
 
+/* The one that follows, if it is of the same lane. */
 static const struct one *behind_it(const struct one *one)
 {
-	return one->seq + 1 < lane_len[one->lane] ? &all[by_lane[one->lane][one->seq + 1]] : NULL;
+	const struct one *next = one + 1;
+
+	return next < all + nr_all && next->lane == one->lane ? next : NULL;
 }
 
 /* All of them, each with a look at the next of its lane. */
@@ -153,35 +156,39 @@ static void in_order(struct dat *dat, size_t part_bytes)
 	replay_free(replay);
 }
 
-static bool rec_takes(const struct replay_record *rec, struct replay_record *next)
+/* By what is in the records: functions take a switch along, and no switch takes anything. */
+static bool fits(const uint8_t *data, uint32_t len, uint32_t next_len)
 {
-	/* By what is in the record: its place is not known to whoever reads it. */
-	return rec->data[rec->len > 28 ? 28 : 8] % 3 == 0 && replay_peek(rec, next);
+	return len > 8 && len < 40 && next_len >= 40 && data[8] % 3 == 0;
+}
+
+static bool takes(const struct replay_record *rec, struct replay_record *next)
+{
+	return replay_peek(rec, next) && fits(rec->data, rec->len, next->len);
 }
 
 static bool one_takes(const struct one *one)
 {
-	return one->data[one->len > 28 ? 28 : 8] % 3 == 0 && behind_it(one);
+	const struct one *next = behind_it(one);
+
+	return next && fits(one->data, one->len, next->len);
 }
 
-/* Each record that takes the next one of its lane does so, in parts of any size. */
+/* Each record that wants the next one takes it, in parts of any size. */
 static void taking(struct dat *dat, size_t part_bytes)
 {
-	static bool gone[ALL_MAX];
 	struct replay *replay = begin(dat, part_bytes);
 	struct err err = ERR_INIT;
 	struct replay_record rec, next;
 
-	memset(gone, 0, sizeof(gone));
 	for (size_t i = 0; i < nr_all; i++) {
-		if (gone[i])
-			continue;
-		if (one_takes(&all[i]))
-			gone[behind_it(&all[i]) - all] = true;
 		CHECK(replay_next(replay, &rec, &err) == 1, "the end, before record %zu", i);
 		same(&rec, &all[i]);
-		if (rec_takes(&rec, &next))
+		CHECK(takes(&rec, &next) == one_takes(&all[i]), "record %zu: whether one follows", i);
+		if (takes(&rec, &next)) {
 			replay_take(&rec);
+			i++;
+		}
 	}
 	CHECK(!replay_next(replay, &rec, &err), "more than all");
 	replay_free(replay);
@@ -260,7 +267,7 @@ static void record_text(void *arg, void *own, const struct replay_record *rec, s
 		   comm ? comm : "<...>");
 	if (format)
 		decode_print(format, rec->data, rec->len, &ctx, out);
-	if (rec->len > 8 && rec_takes(rec, &next)) {
+	if (takes(rec, &next)) {
 		buf_printf(out, " and %llu", (unsigned long long)next.ts);
 		replay_take(rec);
 	}
@@ -269,7 +276,6 @@ static void record_text(void *arg, void *own, const struct replay_record *rec, s
 
 static void pass(void *arg, const struct replay_record *rec)
 {
-	struct replay_record next;
 	char name[16];
 	int pid = rec->len < 8 ? 0 : (int)decode_abi_load(rec->data + 4, 4, false);
 
@@ -277,8 +283,12 @@ static void pass(void *arg, const struct replay_record *rec)
 	snprintf(name, sizeof(name), "at-%u", (unsigned int)(rec->ts % 100000));
 	if (rec->len > 28)
 		replay_learn(rec, pid, name, strlen(name));
-	if (rec->len > 8 && rec_takes(rec, &next))
-		replay_take(rec);
+}
+
+static bool joins(void *arg, const struct replay_record *last, const struct replay_record *next)
+{
+	(void)arg;
+	return fits(last->data, last->len, next->len);
 }
 
 static int put(void *arg, const char *bytes, size_t len)
@@ -292,7 +302,7 @@ static void run_text(struct dat *dat, size_t part_bytes, unsigned int threads, s
 	static uint8_t marks[65536];
 	const uint8_t *const passes[] = { marks };
 	struct replay_job job = { .arg = out, .passes = passes, .pass = pass,
-				  .record = record_text, .put = put };
+				  .joins = joins, .record = record_text, .put = put };
 	struct replay *replay = begin(dat, part_bytes);
 	struct err err = ERR_INIT;
 
@@ -350,7 +360,7 @@ static struct dat *open_made(const struct make *m)
 	return dat;
 }
 
-static void made(int version, const char *compressor, bool big_endian)
+static void made(int version, const char *compressor, bool big_endian, bool coarse)
 {
 	static const size_t sizes[] = { PART_BYTES, 1 };
 	struct make m;
@@ -358,11 +368,11 @@ static void made(int version, const char *compressor, bool big_endian)
 
 	make_begin(&m, version, compressor);
 	m.nr_cpus = LANES;
-	m.chunk_pages = 10;
+	m.chunk_pages = coarse ? 1 : 10;
 	m.small = true;
 	m.big_endian = big_endian;
 	for (uint32_t lane = 0; lane < LANES; lane++)
-		fill_lane(&m, lane);
+		fill_lane(&m, lane, coarse);
 	make_file(&m);
 	expect(&m);
 	dat = open_made(&m);
@@ -390,9 +400,11 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1)
 		return 0;
-	made(6, NULL, false);
-	made(7, NULL, true);
-	for (size_t i = 0; pack_name(i); i++)
-		made(7, pack_name(i), false);
+	made(6, NULL, false, false);
+	made(7, NULL, true, false);
+	for (size_t i = 0; pack_name(i); i++) {
+		made(7, pack_name(i), false, false);
+		made(7, pack_name(i), false, true);
+	}
 	return 0;
 }
