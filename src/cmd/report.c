@@ -39,7 +39,7 @@ static const struct opt report_opts[] = {
 	{ 'r', "raw-event", "REGEX", "the same for these events only" },
 	{ 'n', "no-handler", "REGEX", "these events without their plugins" },
 	{ 'N', "no-plugins", NULL, "all events without plugins" },
-	{ 'L', "local", NULL, "accepted: plugins of the system are not loaded anyway" },
+	{ 'L', "local", NULL, "only plugins of your own" },
 	{ 0, "plugin", "FILE", "load a plugin of your own: see ringside_plugin(3)" },
 	{ 'O', "option", "OPTION", "of a plugin, as parent or fgraph:tailprint" },
 	{ 'l', "latency", NULL, "the narrow columns of latency-format" },
@@ -330,7 +330,7 @@ static bool shows_ticks(const struct report *report, const struct report_file *f
 	if (top && !*top->name && *top->clock)
 		clock = top->clock;
 	if (file->times.raw)
-		return true;
+		return clock != NULL;
 	return clock && !counts_ns(report, clock) && !file->times.hz && !info->tsc2nsec.is_set;
 }
 
@@ -484,7 +484,8 @@ static int show_filters(const struct report *report, struct err *err)
 static int set_plugins(struct report *report, const struct opts *opts)
 {
 	int r = decode_plugins_new(&report->plugins,
-				   opts_value(opts, "no-plugins") ? DECODE_PLUGINS_NONE : 0);
+				   opts_value(opts, "no-plugins") || opts_value(opts, "local") ?
+					   DECODE_PLUGINS_NONE : 0);
 
 	for (int i = 0; i < opts->nitems && !r; i++) {
 		const struct opts_item *item = &opts->items[i];
@@ -753,7 +754,7 @@ static int headed_info(struct report *report, const struct report_file *file,
 	put_cpus(report, file, out);
 	if (uname)
 		report_info_uname(file->dat, out);
-	if (uname || opts_value(opts, "version"))
+	else if (opts_value(opts, "version"))
 		report_info_version(file->dat, out);
 	return stat && report_info_stat(file->dat, out, &report->err) ? -1 : 1;
 }

@@ -36,7 +36,6 @@ struct report_entry {
 	unsigned int flags;			/* DECODE_* */
 	bool raw;				/* as fields */
 	bool carries;
-	bool ends_function;			/* funcgraph_exit */
 	size_t name_len;
 	char name[];				/* as tracecmd_name() makes it */
 };
@@ -91,8 +90,17 @@ struct report {
 };
 
 /* report_entry.c: NULL only when memory is out. Any thread. */
-const struct report_entry *report_entry(const struct report *report, struct report_file *file,
-					uint32_t id);
+const struct report_entry *report_entry_make(const struct report *report,
+					     struct report_file *file, uint32_t id);
+static inline const struct report_entry *report_entry(const struct report *report,
+						      struct report_file *file, uint32_t id)
+{
+	const struct report_entry *entry;
+
+	id = id < REPORT_IDS ? id : REPORT_IDS - 1;
+	entry = atomic_load_explicit(&file->entries[id], memory_order_acquire);
+	return entry ? entry : report_entry_make(report, file, id);
+}
 int report_entries_new(struct report_file *file);
 void report_entries_free(struct report_file *file);
 

@@ -46,9 +46,7 @@ static void fill(const struct report *report, struct report_entry *entry,
 		entry->flags &= ~(unsigned int)DECODE_TEP;
 	if (!entry->raw && !matches(report->plain_events, format))
 		entry->plugin = decode_plugins_find(report->plugins, format);
-	entry->ends_function = entry->plugin && !strcmp(format->name, "funcgraph_exit");
-	entry->carries = entry->plugin && (decode_plugin_carries(entry->plugin) ||
-					   (report->old_layout && entry->ends_function));
+	entry->carries = entry->plugin && decode_plugin_carries(entry->plugin);
 	entry->migrate_disable = decode_format_find(format, "common_migrate_disable");
 	entry->lock_depth = decode_format_find(format, "common_lock_depth");
 	entry->pid = decode_format_find(format, "pid");
@@ -74,16 +72,11 @@ static struct report_entry *make(const struct report *report, struct report_file
 	return entry;
 }
 
-const struct report_entry *report_entry(const struct report *report, struct report_file *file,
-					uint32_t id)
+const struct report_entry *report_entry_make(const struct report *report,
+					     struct report_file *file, uint32_t id)
 {
-	struct report_entry *entry, *none = NULL;
+	struct report_entry *entry = make(report, file, id), *none = NULL;
 
-	id = id < REPORT_IDS ? id : REPORT_IDS - 1;
-	entry = atomic_load_explicit(&file->entries[id], memory_order_acquire);
-	if (entry)
-		return entry;
-	entry = make(report, file, id);
 	if (entry && !atomic_compare_exchange_strong(&file->entries[id], &none, entry)) {
 		free(entry);
 		entry = none;

@@ -40,20 +40,13 @@ static void put_function(struct buf *out, uint64_t addr, const struct decode_sym
 	buf_putc(out, '\n');
 }
 
-/* Names of one address come the last one first: it is the one that reports show. */
 void report_info_functions(struct dat *dat, struct buf *out)
 {
 	struct decode_symbol symbol;
-	uint64_t addr, other;
+	uint64_t addr;
 
-	for (size_t i = 0, next; dat_symbol_at(dat, i, &addr, &symbol); i = next) {
-		for (next = i + 1; dat_symbol_at(dat, next, &other, &symbol) && other == addr;)
-			next++;
-		for (size_t n = next; n-- > i;) {
-			dat_symbol_at(dat, n, &addr, &symbol);
-			put_function(out, addr, &symbol);
-		}
-	}
+	for (size_t i = 0; dat_symbol_at(dat, i, &addr, &symbol); i++)
+		put_function(out, addr, &symbol);
 }
 
 /* As the kernel's printk_formats has it, so that a text stays a line. */

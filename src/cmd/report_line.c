@@ -14,13 +14,6 @@
 
 #define CACHE 1024	/* a power of two */
 
-/*
- * trace-cmd looks for the end of a function only when it has met one: before that, those that are
- * entered and left at once have two lines. This is the number of no task, by which the first end has
- * its place among the names that are learned.
- */
-#define FIRST_END INT32_MIN
-
 enum { FLAG_HARDIRQ = 8, FLAG_SOFTIRQ = 16 };
 
 struct symbol_slot {
@@ -43,6 +36,8 @@ struct report_own {
 	struct symbol_slot symbols[CACHE];
 	struct comm_slot comms[CACHE];
 	struct tracecmd_memory columns;
+	struct decode_moment given;	/* the next record, in joins() */
+	bool taken;
 	struct buf text;		/* of CSV */
 };
 
@@ -159,8 +154,7 @@ static bool next_moment(void *arg, struct decode_moment *out)
 	struct replay_record next;
 	const struct report_entry *entry;
 
-	if ((own->report->old_layout && !replay_comm(own->rec, FIRST_END)) ||
-	    !replay_peek(own->rec, &next))
+	if (!replay_peek(own->rec, &next))
 		return false;
 	entry = report_entry(own->report, &own->report->files[next.lane->file_nr], next.id);
 	if (!entry || !entry->format)
@@ -218,8 +212,6 @@ static void put_prefix(const struct report *report, const struct report_file *fi
 {
 	const char *name = report->nr_files > 1 ? file->base : rec->lane->buffer->name;
 
-	if (!file->prefix)
-		return;
 	if (*name)
 		buf_printf(out, "%*s: ", (int)file->prefix, name);
 	else
@@ -281,7 +273,8 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 		     const struct replay_record *rec, const struct report_entry *entry,
 		     struct buf *out)
 {
-	put_prefix(report, file, rec, out);
+	if (file->prefix)
+		put_prefix(report, file, rec, out);
 	if (rec->lost)
 		tracecmd_lost(out, rec->lane->cpu, rec->lost);
 	if (report->boundary && rec->first_of_page)
@@ -349,11 +342,47 @@ static void pass(void *arg, const struct replay_record *rec)
 	own->rec = rec;
 	if (!report_wanted(report, own, rec, entry))
 		return;
-	if (entry->ends_function)
-		replay_learn(rec, FIRST_END, "", 0);
 	m = moment(own, rec, entry);
+	m.next = NULL;
 	m.learn = learn_moment;
 	decode_plugin_pass(entry->plugin, &m);
+}
+
+static bool given_moment(void *arg, struct decode_moment *out)
+{
+	struct report_own *own = arg;
+
+	*out = own->given;
+	return own->given.format;
+}
+
+static void take_given(void *arg)
+{
+	((struct report_own *)arg)->taken = true;
+}
+
+/* Asks the plugin of the one whether it takes the other. */
+static bool joins(void *arg, const struct replay_record *last, const struct replay_record *next)
+{
+	struct report *report = arg;
+	struct report_own *own = report->passing;
+	struct report_file *file = &report->files[last->lane->file_nr];
+	const struct report_entry *entry = report_entry(report, file, last->id);
+	const struct report_entry *other = report_entry(report, file, next->id);
+	struct decode_moment m;
+
+	if (!entry || !other || !entry->carries || !other->format ||
+	    !report_wanted(report, own, last, entry))
+		return false;
+	own->rec = last;
+	own->taken = false;
+	own->given = moment(own, next, other);
+	m = moment(own, last, entry);
+	m.next = given_moment;
+	m.take = take_given;
+	m.carry = NULL;
+	decode_plugin_pass(entry->plugin, &m);
+	return own->taken;
 }
 
 static void record(void *arg, void *mine, const struct replay_record *rec, struct buf *out)
@@ -368,7 +397,7 @@ static void record(void *arg, void *mine, const struct replay_record *rec, struc
 	own->rec = rec;
 	if (report->ts_check)
 		check_time(report, rec);
-	if (!report_wanted(report, own, rec, entry))
+	if (report->choosy && !report_wanted(report, own, rec, entry))
 		return;
 	if (report->skip) {
 		report->skip--;
@@ -387,5 +416,5 @@ static int put(void *arg, const char *bytes, size_t len)
 	return pager_put(&report->pager, bytes, len);
 }
 
-const struct replay_job report_job = { .pass = pass, .begin = begin, .end = end, .record = record,
+const struct replay_job report_job = { .pass = pass, .joins = joins, .begin = begin, .end = end, .record = record,
 				       .put = put };

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "decode/abi.h"
 #include "decode/print.h"
@@ -44,6 +45,20 @@ struct dat_option {
 	uint32_t len;
 	const uint8_t *data;	/* a NUL follows it */
 	uint64_t at;		/* of data in the file */
+	uint64_t section;	/* of version 7: offset of the section that it is in */
+};
+
+/* What version 7 is made of. */
+struct dat_section {
+	uint16_t id;		/* an enum dat_id; DAT_DONE: options */
+	uint16_t flags;
+	uint32_t name;		/* where it is in the strings */
+	uint64_t at;		/* of its head in the file */
+	uint64_t size;		/* of what is behind the head */
+	uint32_t packed, unpacked;	/* bytes, if it is packed as a whole: buffers are not */
+	bool is_packed;
+	bool chained;		/* options that others, or the file's head, lead to */
+	uint64_t next;		/* of options: where more of them are, 0: nowhere */
 };
 
 /* One CPU's data. */
@@ -108,6 +123,14 @@ const char *dat_warning(const struct dat *dat, size_t i);
 const struct dat_buffer *dat_buffer(const struct dat *dat, size_t i);
 /* The options in the order of the file, each as it lies there; NULL behind the last. */
 const struct dat_option *dat_option(const struct dat *dat, size_t i);
+
+/*
+ * The sections of a file of version 7 in the order of the file, as far as they can be found; NULL
+ * behind the last.
+ */
+const struct dat_section *dat_section(const struct dat *dat, size_t i);
+/* The names of sections, each with its NUL, of all sections of strings together. */
+int dat_strings(const struct dat *dat, struct buf *out, struct err *err);
 
 /*
  * The payload of one of HEADER_INFO .. CMDLINES, BTF, MODULES, STRINGS: what version 6 has between

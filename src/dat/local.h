@@ -56,6 +56,8 @@ struct dat {
 	size_t nr_options, cap_options, option_bytes;
 	struct dat_buffer *buffers;
 	size_t nr_buffers;
+	struct dat_section *sections;	/* by offset */
+	size_t nr_sections;
 	size_t nr_lanes;
 	struct err no_buffer;		/* why the last one that was left out was */
 	uint64_t data_size;		/* of all lanes */
@@ -120,6 +122,8 @@ int dat_open_v7(struct dat *dat, uint64_t at, struct err *err);
 /* options.c: keeps a copy of the value. */
 int dat_add_option(struct dat *dat, uint16_t id, const void *data, uint32_t len, uint64_t at,
 		   struct err *err);
+/* The last one added is in this section. */
+void dat_place_option(struct dat *dat, uint64_t section);
 /* The number of CPUs, which may be told anew. */
 void dat_count_cpus(struct dat *dat);
 /* Out of the options: clock, times, names, guests. Warns of those that make no sense. */

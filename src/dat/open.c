@@ -300,6 +300,7 @@ void dat_close(struct dat *dat)
 	for (size_t i = 0; i < dat->nr_buffers; i++)
 		dat_free_buffer(&dat->buffers[i]);
 	free(dat->buffers);
+	free(dat->sections);
 	for (size_t i = 0; i < dat->nr_warnings; i++)
 		free(dat->warnings[i]);
 	dat_part_close(&dat->headers);
@@ -325,6 +326,11 @@ const char *dat_warning(const struct dat *dat, size_t i)
 const struct dat_buffer *dat_buffer(const struct dat *dat, size_t i)
 {
 	return i < dat->nr_buffers ? &dat->buffers[i] : NULL;
+}
+
+const struct dat_section *dat_section(const struct dat *dat, size_t i)
+{
+	return i < dat->nr_sections ? &dat->sections[i] : NULL;
 }
 
 const struct dat_option *dat_option(const struct dat *dat, size_t i)

@@ -32,8 +32,13 @@ int dat_add_option(struct dat *dat, uint16_t id, const void *data, uint32_t len,
 	memcpy(copy, data, len);
 	copy[len] = '\0';
 	dat->option_bytes += len;
-	dat->options[dat->nr_options++] = (struct dat_option){ id, len, copy, at };
+	dat->options[dat->nr_options++] = (struct dat_option){ id, len, copy, at, 0 };
 	return 0;
+}
+
+void dat_place_option(struct dat *dat, uint64_t section)
+{
+	dat->options[dat->nr_options - 1].section = section;
 }
 
 void dat_count_cpus(struct dat *dat)

@@ -16,26 +16,91 @@
 #define FLAG_PACKED 1
 #define CHAIN_MAX 4096	/* sections of options; each must lie behind the one before */
 
-/* The section at `at`, which must be one of `id`. */
-static int section(const struct dat *dat, uint64_t at, uint16_t id, struct span *out,
-		   struct err *err)
+/* Where a section is, or would be, among those that were found. */
+static size_t place_of(const struct dat *dat, uint64_t at)
 {
-	uint8_t head[SECTION_HEAD];
-	uint16_t found;
+	size_t i = dat->nr_sections;
+
+	while (i && dat->sections[i - 1].at >= at)
+		i--;
+	return i;
+}
+
+/* Keeps a section that was not met before; of more than CHAIN_MAX the rest is not kept. */
+static struct dat_section *keep(struct dat *dat, const struct dat_section *section)
+{
+	size_t i = place_of(dat, section->at);
+	struct dat_section *more;
+
+	if (i < dat->nr_sections && dat->sections[i].at == section->at)
+		return &dat->sections[i];
+	if (dat->nr_sections == CHAIN_MAX)
+		return NULL;
+	more = realloc(dat->sections, (dat->nr_sections + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	dat->sections = more;
+	memmove(&more[i + 1], &more[i], (dat->nr_sections - i) * sizeof(*more));
+	more[i] = *section;
+	dat->nr_sections++;
+	return &more[i];
+}
+
+/* The head at `at`, and the two sizes behind that of a packed one. */
+static int read_section(const struct dat *dat, uint64_t at, struct dat_section *out,
+			struct err *err)
+{
+	uint8_t head[SECTION_HEAD], sizes[8];
 	int r = dat_read(dat, at, head, sizeof(head), err);
 
 	if (r)
 		return r;
-	found = (uint16_t)dat_word(dat, head, 2);
-	if (found != id)
-		return dat_bad(dat, err, -EBADMSG, at, "a section %u, where %u is wanted", found, id);
+	*out = (struct dat_section){
+		.id = (uint16_t)dat_word(dat, head, 2),
+		.flags = (uint16_t)dat_word(dat, head + 2, 2),
+		.name = (uint32_t)dat_word(dat, head + 4, 4),
+		.at = at,
+		.size = dat_word(dat, head + 8, 8),
+	};
+	out->is_packed = out->flags & FLAG_PACKED && out->id != DAT_BUFFER &&
+			 out->id != DAT_BUFFER_TEXT;
+	if (!out->is_packed || dat_read(dat, at + SECTION_HEAD, sizes, sizeof(sizes), NULL))
+		return 0;
+	out->packed = (uint32_t)dat_word(dat, sizes, 4);
+	out->unpacked = (uint32_t)dat_word(dat, sizes + 4, 4);
+	return 0;
+}
+
+/* The section at `at`, which must be one of `id`. */
+static int section(struct dat *dat, uint64_t at, uint16_t id, struct span *out, struct err *err)
+{
+	struct dat_section found;
+	int r = read_section(dat, at, &found, err);
+
+	if (r)
+		return r;
+	if (found.id != id)
+		return dat_bad(dat, err, -EBADMSG, at, "a section %u, where %u is wanted", found.id,
+			       id);
+	keep(dat, &found);
 	*out = (struct span){
 		.offset = at + SECTION_HEAD,
-		.size = dat_word(dat, head + 8, 8),
+		.size = found.size,
 		.is_there = true,
-		.packed = dat_word(dat, head + 2, 2) & FLAG_PACKED,
+		.packed = found.flags & FLAG_PACKED,
 	};
 	return 0;
+}
+
+/* Tells the section of options at `at` that it was read, and what comes behind it. */
+static void chain(struct dat *dat, uint64_t at, uint64_t next)
+{
+	size_t i = place_of(dat, at);
+
+	if (i == dat->nr_sections || dat->sections[i].at != at)
+		return;
+	dat->sections[i].chained = true;
+	dat->sections[i].next = next;
 }
 
 /* One section of options. *next is the offset of the following one, 0: none. */
@@ -66,9 +131,12 @@ static int one_options(struct dat *dat, uint64_t at, uint64_t *next, struct err 
 			r = dat_add_option(dat, id, value, len,
 					   span.packed ? at : span.offset +
 					   (uint64_t)(value - part.data), err);
+			if (!r)
+				dat_place_option(dat, at);
 		}
 	}
 	dat_part_close(&part);
+	chain(dat, at, *next);
 	return r;
 }
 
@@ -204,25 +272,46 @@ static int buffer_or_warning(struct dat *dat, const struct dat_option *o, struct
 	return 0;
 }
 
-/* The strings lie in sections that no option leads to: sections stand one behind the other. */
-static void find_strings(struct dat *dat, uint64_t at)
+/*
+ * The strings lie in sections that no option leads to: sections stand one behind the other, so all
+ * can be found.
+ */
+static void find_sections(struct dat *dat, uint64_t at)
 {
-	uint8_t head[SECTION_HEAD];
+	struct dat_section found;
 
 	for (int i = 0; i < CHAIN_MAX; i++) {
-		uint64_t size;
-
-		if (dat_read(dat, at, head, sizeof(head), NULL))
+		if (read_section(dat, at, &found, NULL))
 			return;
-		size = dat_word(dat, head + 8, 8);
-		if (dat_word(dat, head, 2) == DAT_STRINGS) {
+		keep(dat, &found);
+		if (found.id == DAT_STRINGS && !dat->parts[DAT_STRINGS].is_there)
 			section(dat, at, DAT_STRINGS, &dat->parts[DAT_STRINGS], NULL);
+		if (found.size > dat->info.size - at - SECTION_HEAD)
 			return;
-		}
-		if (size > dat->info.size - at - SECTION_HEAD)
-			return;
-		at += SECTION_HEAD + size;
+		at += SECTION_HEAD + found.size;
 	}
+}
+
+int dat_strings(const struct dat *dat, struct buf *out, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < dat->nr_sections && !r; i++) {
+		const struct dat_section *s = &dat->sections[i];
+		struct span span = { s->at + SECTION_HEAD, s->size, true, s->is_packed };
+		struct dat_part part;
+
+		if (s->id != DAT_STRINGS)
+			continue;
+		if (out->len > DAT_LIST_MAX)
+			return dat_bad(dat, err, -EBADMSG, s->at, "too many strings");
+		r = dat_load(dat, &span, DAT_LIST_MAX, &part, err);
+		if (r)
+			break;
+		buf_add(out, part.data, part.len);
+		dat_part_close(&part);
+	}
+	return r;
 }
 
 int dat_open_v7(struct dat *dat, uint64_t at, struct err *err)
@@ -245,6 +334,6 @@ int dat_open_v7(struct dat *dat, uint64_t at, struct err *err)
 		r = err_set(err, dat->no_buffer.code, "%s", dat->no_buffer.text);
 	dat_count_cpus(dat);
 	if (!r)
-		find_strings(dat, at + sizeof(word));
+		find_sections(dat, at + sizeof(word));
 	return r;
 }

@@ -8,20 +8,6 @@
 
 #include <string.h>
 
-bool decode_record_head(const struct decode_abi *abi, const void *rec, size_t len,
-			struct record_head *out)
-{
-	const uint8_t *p = rec;
-
-	if (len < sizeof(*out))
-		return false;
-	out->type = (uint16_t)decode_abi_load(p, 2, abi->big_endian);
-	out->flags = p[2];
-	out->preempt_count = p[3];
-	out->pid = (int32_t)decode_abi_load(p + 4, 4, abi->big_endian);
-	return true;
-}
-
 /* [offset, offset + want) cut to the record. */
 static struct decode_bytes cut(const void *rec, size_t len, uint64_t offset, uint64_t want)
 {

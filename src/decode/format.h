@@ -76,8 +76,19 @@ void decode_format_free(struct decode_format *format);
 const struct decode_field *decode_format_find(const struct decode_format *format, const char *name);
 
 /* The common fields of a record; false when it is too short to have them. */
-bool decode_record_head(const struct decode_abi *abi, const void *rec, size_t len,
-			struct record_head *out);
+static inline bool decode_record_head(const struct decode_abi *abi, const void *rec, size_t len,
+				      struct record_head *out)
+{
+	const uint8_t *p = rec;
+
+	if (len < sizeof(*out))
+		return false;
+	out->type = (uint16_t)decode_abi_load(p, 2, abi->big_endian);
+	out->flags = p[2];
+	out->preempt_count = p[3];
+	out->pid = (int32_t)decode_abi_load(p + 4, 4, abi->big_endian);
+	return true;
+}
 
 /* A piece of a record. data is NULL only when the record does not hold any of it. */
 struct decode_bytes {

@@ -71,22 +71,24 @@ void sink_fill(struct sink *s, char c, size_t n)
 
 void sink_dec(struct sink *s, unsigned long long v)
 {
-	char tmp[24], *end = tmp + sizeof(tmp), *p = digits_before(end, v);
+	char tmp[DIGITS_ROOM];
 
-	sink_add(s, p, (size_t)(end - p));
+	if ((size_t)(s->end - s->at) >= DIGITS_ROOM)
+		s->at = digits_dec(s->at, v);
+	else
+		sink_add(s, tmp, (size_t)(digits_dec(tmp, v) - tmp));
 }
 
 void sink_hex(struct sink *s, unsigned long long v, unsigned int width)
 {
-	char tmp[16], *p = tmp + sizeof(tmp);
+	char tmp[DIGITS_ROOM];
+	size_t len = (size_t)(digits_hex(tmp, v) - tmp);
 
-	if (width > sizeof(tmp))
-		width = sizeof(tmp);
-	do {
-		*--p = "0123456789abcdef"[v & 15];
-		v >>= 4;
-	} while (v || (size_t)(tmp + sizeof(tmp) - p) < width);
-	sink_add(s, p, (size_t)(tmp + sizeof(tmp) - p));
+	if (width > 16)
+		width = 16;
+	if (len < width)
+		sink_fill(s, '0', width - len);
+	sink_add(s, tmp, len);
 }
 
 /* Bytes from p on that a terminal would obey: 1 for C0 and DEL, 2 for C1 in UTF-8, else 0. */

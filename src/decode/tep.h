@@ -79,8 +79,13 @@ struct tep_piece {
 	struct conv conv;
 	uint8_t kind;
 	uint8_t star;		/* CONV_STAR_*: what the node `width` gives */
+	uint8_t direct;		/* bytes at `offset` in the record that are the value; 0: evaluate it */
+	uint32_t offset;
 	uint32_t value, width;
 };
+
+/* Texts of pieces lie so that this many bytes can be read, whatever their length. */
+#define TEP_TEXT_ROOM 32
 
 /* What plugins add to the language. The printer of a function appends its text. */
 struct tep_func {

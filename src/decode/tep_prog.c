@@ -64,7 +64,7 @@ bool tep_name_add(struct tep_compiler *c, struct tep_name name)
 
 static char *chunk(struct tep_compiler *c, size_t len)
 {
-	struct tep_chunk *chunk = malloc(sizeof(*chunk) + len + 1);
+	struct tep_chunk *chunk = calloc(1, sizeof(*chunk) + len + 1 + TEP_TEXT_ROOM);
 
 	if (!chunk) {
 		no_memory(c);
@@ -233,6 +233,32 @@ struct args {
 	uint32_t nr, next;
 };
 
+/* Most values are a field, or one of an array's elements, and need no evaluation. */
+static void find_direct(const struct tep_prog *prog, struct tep_piece *piece)
+{
+	const struct tep_node *n = &prog->nodes[piece->value], *index;
+	uint32_t offset = 0, size = 0, least = 8;
+
+	for (; n->kind == TEP_CAST; n = &prog->nodes[n->a])
+		if (n->size && n->size < least)
+			least = n->size;
+	if (n->kind == TEP_FIELD && n->field) {
+		offset = n->offset;
+		size = n->size;
+	} else if (n->kind == TEP_OP && n->op == '[' && prog->nodes[n->b].kind == TEP_ATOM) {
+		index = &prog->nodes[n->b];
+		n = &prog->nodes[n->a];
+		if (n->kind != TEP_FIELD || !n->field || index->num > UINT16_MAX)
+			return;
+		size = n->field->elem_size;
+		offset = n->field->offset + (uint32_t)index->num * size;
+	}
+	if ((size != 1 && size != 2 && size != 4 && size != 8) || size > least)
+		return;
+	piece->direct = (uint8_t)size;
+	piece->offset = offset;
+}
+
 static bool add_conv(struct tep_compiler *c, struct text text, const struct tep_spec *spec,
 		     struct args *args)
 {
@@ -248,6 +274,7 @@ static bool add_conv(struct tep_compiler *c, struct text text, const struct tep_
 	if (args->next == args->nr)
 		return tep_fail(c);
 	piece.value = args->nodes[args->next++];
+	find_direct(c->prog, &piece);
 	return add_piece(c, piece);
 }
 

@@ -61,11 +61,11 @@ static void search(struct cursor *c)
 			damaged(c, "a page whose events do not fit it");
 		c->page += c->lane->pub.buffer->page_size;
 		while (!enter_page(c)) {
+			c->page = 0;
 			if (++c->block >= c->nr_blocks) {
 				c->has = false;
 				return;
 			}
-			c->page = 0;
 		}
 	}
 }

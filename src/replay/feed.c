@@ -6,8 +6,9 @@
  *                      ^ the earliest beginning of a newest block: up to here everything is known
  *
  * Blocks are fetched for the lane whose newest one begins first, until there is enough for a part.
- * Everything before the beginning of the newest blocks is then in memory, and is the part. Of each
- * lane one more event lies behind it there, so whoever walks a part can look one event ahead.
+ * Everything before the beginning of the newest blocks is then in memory, and is the part. Blocks
+ * without an event are not kept: of each lane one more event lies behind the part, so whoever walks
+ * it can look one event ahead.
  *
  * Events of a lane are kept in the order of their file, also where a damaged page has times that go
  * back: they are ordered by keys, which never do.
@@ -18,8 +19,8 @@
 
 #include "replay/local.h"
 
-/* Blocks of one lane that are fetched for one part, however their times lie. */
-#define LANE_BLOCKS_MAX 256
+/* Bytes of one lane that are fetched for one part, if no single block is larger. */
+#define LANE_BYTES_MAX (4u << 20)
 
 static int keep_block(struct lane *lane, struct dat_block *block)
 {
@@ -36,9 +37,32 @@ static int keep_block(struct lane *lane, struct dat_block *block)
 		lane->cap_blocks = cap;
 	}
 	lane->blocks[lane->nr_blocks++] = block;
+	lane->bytes += block->len;
 	lane->at.blocks = lane->blocks;
 	lane->at.nr_blocks = lane->nr_blocks;
 	return 0;
+}
+
+/* Tells of damaged pages before its first event, or of all. */
+static bool has_event(struct lane *lane, struct dat_block *block)
+{
+	struct cursor c = { .lane = lane, .blocks = &block, .nr_blocks = 1, .exact = true };
+
+	cursor_resume(&c);
+	return c.has;
+}
+
+/* A block that is not kept. So many in a row, in all lanes, are no trace, but a hole or a bomb. */
+static void skip_block(struct lane *lane, struct dat_block *block)
+{
+	lane->replay->idle += block->len;
+	if (lane->replay->idle > REPLAY_IDLE_MAX) {
+		replay_warn(lane->replay, "%s: CPU %d: at offset %llu: %u MB of pages without an event",
+			    dat_info(lane->pub.file)->path, lane->pub.cpu,
+			    (unsigned long long)block->at, REPLAY_IDLE_MAX >> 20);
+		lane->ended = true;
+	}
+	dat_block_drop(block);
 }
 
 /* One more block; *bytes grows. A lane that cannot be read any further has ended. */
@@ -51,7 +75,7 @@ static int fetch(struct lane *lane, size_t *bytes, struct err *err)
 	int r = dat_lane_fetch(lane->dat, lane->next_block, &block, &why);
 
 	if (r == -ENOMEM)
-		return err_set(err, r, "out of memory");
+		return err_set(err, r, "%s", why.text);
 	if (r < 0)
 		replay_warn(lane->replay, "%s", why.text);
 	if (r <= 0) {
@@ -59,13 +83,15 @@ static int fetch(struct lane *lane, size_t *bytes, struct err *err)
 		return 0;
 	}
 	lane->next_block++;
-	*bytes += block->len;
-	if (block->len >= 8) {
-		begins = times_convert(&lane->times, decode_abi_load(block->data, 8,
-								     abi->big_endian));
-		if (begins > lane->newest)
-			lane->newest = begins;
+	if (!has_event(lane, block)) {
+		skip_block(lane, block);
+		return 0;
 	}
+	lane->replay->idle = 0;
+	*bytes += block->len;
+	begins = times_convert(&lane->times, decode_abi_load(block->data, 8, abi->big_endian));
+	if (begins > lane->newest)
+		lane->newest = begins;
 	if (keep_block(lane, block))
 		return err_set(err, -ENOMEM, "out of memory");
 	if (!lane->at.has)
@@ -73,7 +99,7 @@ static int fetch(struct lane *lane, size_t *bytes, struct err *err)
 	return 0;
 }
 
-/* The lane that must be fetched next: others cannot go beyond it. */
+/* The lane that must be fetched next: others cannot go beyond it. Of some nothing more is wanted. */
 static struct lane *behind(const struct replay *replay)
 {
 	struct lane *found = NULL;
@@ -81,7 +107,9 @@ static struct lane *behind(const struct replay *replay)
 	for (size_t i = 0; i < replay->nr_lanes; i++) {
 		struct lane *lane = replay->lanes[i];
 
-		if (!lane->ended && (!found || lane->newest < found->newest))
+		if (lane->ended || (lane->at.has && lane->at.key > replay->to))
+			continue;
+		if (!found || lane->newest < found->newest)
 			found = lane;
 	}
 	return found;
@@ -101,8 +129,12 @@ static bool is_later(void *arg, uint64_t time)
 
 static void forget_blocks(struct lane *lane, uint32_t nr)
 {
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < nr; i++) {
+		lane->bytes -= lane->blocks[i]->len;
 		dat_block_drop(lane->blocks[i]);
+	}
+	if (!nr)
+		return;
 	memmove(lane->blocks, lane->blocks + nr, (lane->nr_blocks - nr) * sizeof(*lane->blocks));
 	lane->nr_blocks -= nr;
 	lane->at.nr_blocks = lane->nr_blocks;
@@ -142,8 +174,7 @@ static int forget_carry(struct lane *lane)
 
 static int rewind_lane(struct lane *lane, struct err *err)
 {
-	if (lane->nr_blocks)
-		forget_blocks(lane, lane->nr_blocks);
+	forget_blocks(lane, lane->nr_blocks);
 	lane->at = (struct cursor){ .lane = lane, .exact = true, .blocks = lane->blocks };
 	lane->next_block = 0;
 	lane->newest = 0;
@@ -156,6 +187,9 @@ int feed_begin(struct replay *replay, struct err *err)
 	int r = 0;
 
 	replay->begun = true;
+	replay->lost = replay->lost_unknown = replay->idle = 0;
+	for (size_t i = 0; i < replay->nr_files; i++)
+		names_free(replay->files[i]);
 	for (size_t i = 0; i < replay->nr_lanes && !r; i++) {
 		struct lane *lane = replay->lanes[i];
 		size_t bytes = 0;
@@ -169,6 +203,11 @@ int feed_begin(struct replay *replay, struct err *err)
 	return r;
 }
 
+static bool is_full(const struct lane *lane)
+{
+	return lane->nr_blocks - lane->at.block > 1 && lane->bytes >= LANE_BYTES_MAX;
+}
+
 /* Fetches until there is enough for a part that ends later than the last one; *end is its last key. */
 static int gather(struct replay *replay, uint64_t *end, struct err *err)
 {
@@ -177,15 +216,15 @@ static int gather(struct replay *replay, uint64_t *end, struct err *err)
 	struct lane *lane;
 	int r = 0;
 
-	while (!r && (lane = behind(replay)) && (bytes < PART_BYTES || lane->newest <= before)) {
-		if (lane->nr_blocks - lane->at.block >= LANE_BLOCKS_MAX)
+	while (!r && (lane = behind(replay)) && (bytes < replay->part_bytes || lane->newest <= before)) {
+		if (is_full(lane))
 			break;
 		r = fetch(lane, &bytes, err);
 	}
 	lane = behind(replay);
 	*end = !lane ? UINT64_MAX : lane->newest ? lane->newest - 1 : 0;
 	/* Times that stand still over many blocks: what there is goes out, in its lane's order. */
-	if (lane && lane->nr_blocks - lane->at.block >= LANE_BLOCKS_MAX)
+	if (lane && is_full(lane))
 		*end = lane->at.key > lane->newest ? lane->at.key : lane->newest;
 	return r;
 }
@@ -253,14 +292,19 @@ static void pass_lane(struct replay *replay, const struct replay_job *job, struc
 	struct replay_record rec;
 	uint32_t id;
 
-	for (; c->has && c->key <= end && c->key <= replay->to; cursor_next(c)) {
+	if (end > replay->to)
+		end = replay->to;
+	for (; c->has && c->key <= end; cursor_next(c)) {
+		lane->last.key = c->key;
+		lane->last.carries = false;
 		if (c->lost)
 			count_lost(replay, c);
-		if (!marks)
-			continue;
-		id = event_id(c);
+		id = marks ? event_id(c) : UINT32_MAX;
 		if (id > UINT16_MAX || !marks[id])
 			continue;
+		lane->last.carries = true;
+		lane->last.event = c->event;
+		lane->last.ts = c->ts;
 		record_fill(&rec, NULL, c);
 		job->pass(job->arg, &rec);
 	}
@@ -271,16 +315,63 @@ static int cut_lane(struct replay *replay, const struct replay_job *job, struct 
 {
 	struct part_lane *to = &part->lanes[part->nr_lanes];
 
-	if (!lane->at.has || lane->at.key > part->end || lane->at.key > replay->to)
+	lane->last.has = false;
+	if (!lane->at.has || lane->at.key > part->end || lane->at.key > replay->to) {
+		if (lane->at.has)
+			part->idle[part->nr_idle++] = (struct idle_lane){ lane, lane->at.key };
 		return 0;
+	}
 	if (give_blocks(part, lane, &to->at))
 		return -ENOMEM;
 	part->nr_lanes++;
 	if (lane->carry && decode_carry_copy(to->carry, lane->carry))
 		return -ENOMEM;
+	lane->last.has = true;
 	pass_lane(replay, job, lane, part->end);
-	forget_blocks(lane, lane->at.block < lane->nr_blocks ? lane->at.block : lane->nr_blocks);
 	return 0;
+}
+
+static void forget_passed(struct lane *lane)
+{
+	forget_blocks(lane, lane->at.block < lane->nr_blocks ? lane->at.block : lane->nr_blocks);
+}
+
+/* Whether, of all lanes of its buffer, this one had the last event and has the next one. */
+static bool had_last(const struct replay *replay, const struct lane *lane)
+{
+	for (size_t i = 0; i < replay->nr_lanes; i++) {
+		const struct lane *other = replay->lanes[i];
+
+		if (other == lane || other->pub.buffer != lane->pub.buffer)
+			continue;
+		if (other->last.has && other->last.key >= lane->last.key)
+			return false;
+		if (other->at.has && other->at.key <= lane->at.key)
+			return false;
+	}
+	return true;
+}
+
+/* An event behind the part may go out with the last one in it. */
+static void join_ends(struct replay *replay, const struct replay_job *job)
+{
+	for (size_t i = 0; i < replay->nr_lanes; i++) {
+		struct lane *lane = replay->lanes[i];
+		struct replay_record last, next;
+
+		if (!lane->last.has || !lane->last.carries || !lane->at.has ||
+		    !had_last(replay, lane))
+			continue;
+		record_fill(&next, NULL, &lane->at);
+		last = next;
+		last.data = lane->last.event.data;
+		last.len = lane->last.event.len;
+		last.ts = lane->last.ts;
+		last.id = last.len < 2 ? UINT32_MAX :
+			  (uint32_t)decode_abi_load(last.data, 2, lane->at.walk.big_endian);
+		if (job->joins(job->arg, &last, &next))
+			cursor_next(&lane->at);
+	}
 }
 
 /* Nothing that is still to come is wanted. */
@@ -301,6 +392,7 @@ int feed_cut(struct replay *replay, const struct replay_job *job, struct replay_
 	int r = 0;
 
 	part->nr_lanes = 0;
+	part->nr_idle = 0;
 	part->nr_blocks = 0;
 	if (!replay->begun)
 		r = feed_begin(replay, err);
@@ -309,12 +401,17 @@ int feed_cut(struct replay *replay, const struct replay_job *job, struct replay_
 			return 0;
 		r = gather(replay, &replay->cut_to, err);
 		part->end = replay->cut_to;
+		part->nr_idle = 0;
 		for (size_t i = 0; i < replay->nr_lanes && !r; i++)
 			if (cut_lane(replay, job, part, replay->lanes[i]))
 				r = err_set(err, -ENOMEM, "out of memory");
 	}
 	if (r)
 		return r;
+	if (job && job->joins)
+		join_ends(replay, job);
+	for (size_t i = 0; i < replay->nr_lanes; i++)
+		forget_passed(replay->lanes[i]);
 	for (size_t i = 0; i < replay->nr_files; i++)
 		names_settle(replay->files[i]);
 	point_at_blocks(part);

@@ -13,6 +13,8 @@
 
 /* Bytes of pages that a part takes at most, if no single block is larger. */
 #define PART_BYTES (192u << 10)
+/* Bytes of pages without an event, one behind the other, that are looked at. */
+#define REPLAY_IDLE_MAX (512u << 20)
 #define WARNINGS_MAX 32
 
 /* How the times of one CPU are converted. */
@@ -58,6 +60,15 @@ void cursor_resume(struct cursor *c);
 /* Where there is one: the next. */
 void cursor_next(struct cursor *c);
 
+/* An event that a cursor was at, while its block is in memory. */
+struct cursor_mark {
+	uint64_t key;
+	bool has;
+	bool carries;			/* it went to pass(), and: */
+	struct page_event event;
+	uint64_t ts;
+};
+
 struct lane {
 	struct replay_lane pub;
 	struct replay *replay;
@@ -70,9 +81,11 @@ struct lane {
 	struct cursor at;
 	struct dat_block **blocks;	/* fetched; at.blocks is this */
 	uint32_t nr_blocks, cap_blocks;
+	size_t bytes;			/* in them */
 	uint64_t next_block;
 	uint64_t newest;		/* key of the first event that the newest block may have */
-	bool begun, ended;
+	bool ended;
+	struct cursor_mark last;	/* the last event of the parts so far */
 	struct decode_carry *carry;
 	uint64_t damaged;		/* pages */
 };
@@ -104,8 +117,10 @@ struct replay {
 	char *warnings[WARNINGS_MAX];
 	size_t nr_warnings;
 	uint64_t lost, lost_unknown;
+	uint64_t idle;			/* bytes of pages since the last event */
 	bool begun;
 	uint64_t cut_to;		/* last key of the last part */
+	size_t part_bytes;		/* PART_BYTES, unless a test wants other parts */
 	struct replay_part *part;	/* of replay_next() */
 	const struct replay_job *job;	/* the same; NULL: nothing is passed */
 };
@@ -115,12 +130,20 @@ struct part_lane {
 	struct decode_carry *carry;
 };
 
+/* A lane without events in a part: where it goes on. */
+struct idle_lane {
+	const struct lane *lane;
+	uint64_t key;
+};
+
 struct replay_part {
 	struct replay *replay;
 	uint64_t end;			/* keys up to this one */
 	uint64_t number;
 	struct part_lane *lanes;
 	size_t nr_lanes;
+	struct idle_lane *idle;
+	size_t nr_idle;
 	uint32_t *heap;			/* lanes with an event of this part, the earliest first */
 	size_t nr_heap;
 	struct dat_block **blocks;	/* held by the part */

@@ -15,8 +15,9 @@ struct replay_part *part_new(struct replay *replay)
 		return NULL;
 	part->replay = replay;
 	part->lanes = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->lanes));
+	part->idle = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->idle));
 	part->heap = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->heap));
-	if (!part->lanes || !part->heap)
+	if (!part->lanes || !part->idle || !part->heap)
 		goto fail;
 	for (size_t i = 0; i < replay->nr_lanes; i++) {
 		part->lanes[i].carry = decode_carry_new();
@@ -44,6 +45,7 @@ void part_free(struct replay_part *part)
 	for (size_t i = 0; part->lanes && i < part->replay->nr_lanes; i++)
 		decode_carry_free(part->lanes[i].carry);
 	free(part->lanes);
+	free(part->idle);
 	free(part->heap);
 	free(part->blocks);
 	free(part);
@@ -125,13 +127,37 @@ bool part_next(struct replay_part *part, struct replay_record *out)
 	return true;
 }
 
+static bool same_buffer(const struct lane *a, const struct lane *b)
+{
+	return a->pub.buffer == b->pub.buffer;
+}
+
+/* Whether another lane of the buffer comes before `ahead`. */
+static bool overtaken(const struct replay_part *part, const struct cursor *ahead)
+{
+	for (size_t i = 0; i < part->nr_lanes; i++) {
+		const struct cursor *c = &part->lanes[i].at;
+
+		if (c->lane != ahead->lane && c->has && same_buffer(c->lane, ahead->lane) &&
+		    (c->key < ahead->key ||
+		     (c->key == ahead->key && c->lane->order < ahead->lane->order)))
+			return true;
+	}
+	for (size_t i = 0; i < part->nr_idle; i++)
+		if (part->idle[i].key < ahead->key && same_buffer(part->idle[i].lane, ahead->lane))
+			return true;
+	return false;
+}
+
 bool replay_peek(const struct replay_record *rec, struct replay_record *out)
 {
 	struct cursor ahead = *(const struct cursor *)rec->cursor;
 
+	if (!rec->part)
+		return false;
 	ahead.exact = false;
 	cursor_next(&ahead);
-	if (!ahead.has)
+	if (!ahead.has || overtaken(rec->part, &ahead))
 		return false;
 	record_fill(out, NULL, &ahead);
 	out->cursor = NULL;

@@ -96,9 +96,11 @@ void names_free(struct file *file)
 	struct learned *l, *next;
 
 	names_settle(file);
-	for (size_t i = 0; i < LEARNED_BUCKETS; i++)
+	for (size_t i = 0; i < LEARNED_BUCKETS; i++) {
 		for (l = atomic_load(&file->learned[i]); l; l = next) {
 			next = l->next;
 			free(l);
 		}
+		atomic_store(&file->learned[i], NULL);
+	}
 }

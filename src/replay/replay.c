@@ -37,6 +37,7 @@ int replay_new(struct replay **out)
 	if (!*out)
 		return -ENOMEM;
 	(*out)->to = UINT64_MAX;
+	(*out)->part_bytes = PART_BYTES;
 	return 0;
 }
 
@@ -145,6 +146,14 @@ static int add_buffer(struct replay *replay, struct file *file, unsigned int nr,
 	return r;
 }
 
+static void forget_part(struct replay *replay)
+{
+	part_free(replay->part);
+	replay->part = NULL;
+	replay->begun = false;
+	replay->cut_to = 0;
+}
+
 int replay_add(struct replay *replay, struct dat *dat, const struct replay_times *times,
 	       bool (*wanted)(void *arg, const struct dat_buffer *buffer, int cpu), void *arg,
 	       struct err *err)
@@ -154,6 +163,7 @@ int replay_add(struct replay *replay, struct dat *dat, const struct replay_times
 	struct file *file = calloc(1, sizeof(*file));
 	int r = 0;
 
+	forget_part(replay);
 	if (more)
 		replay->files = more;
 	if (!more || !file) {
@@ -166,14 +176,6 @@ int replay_add(struct replay *replay, struct dat *dat, const struct replay_times
 	for (unsigned int i = 0; dat_buffer(dat, i) && !r; i++)
 		r = add_buffer(replay, file, i, times ? times : &plain, wanted, arg, err);
 	return r;
-}
-
-static void forget_part(struct replay *replay)
-{
-	part_free(replay->part);
-	replay->part = NULL;
-	replay->begun = false;
-	replay->cut_to = 0;
 }
 
 int replay_seek(struct replay *replay, uint64_t ts, struct err *err)
@@ -194,6 +196,19 @@ void replay_use(struct replay *replay, const struct replay_job *job)
 	replay->job = job;
 }
 
+/* What was taken from beyond the end of a part does not come with the next one. */
+static void catch_up(struct replay_part *part)
+{
+	for (size_t i = 0; i < part->nr_lanes; i++) {
+		const struct cursor *c = &part->lanes[i].at;
+		struct cursor *feed = &c->lane->at;
+
+		while (feed->has && feed->seq < c->seq)
+			cursor_next(feed);
+	}
+	part->nr_lanes = 0;
+}
+
 int replay_next(struct replay *replay, struct replay_record *out, struct err *err)
 {
 	int r;
@@ -205,6 +220,7 @@ int replay_next(struct replay *replay, struct replay_record *out, struct err *er
 		part_begin(replay->part);
 	}
 	while (!part_next(replay->part, out)) {
+		catch_up(replay->part);
 		part_drop_blocks(replay->part);
 		r = feed_cut(replay, replay->job, replay->part, err);
 		if (r != 1)
@@ -219,8 +235,9 @@ const struct replay_lane *replay_lane(const struct replay *replay, size_t i)
 	return i < replay->nr_lanes ? &replay->lanes[i]->pub : NULL;
 }
 
-/* Walks a block alone; false: it has no event. */
-static bool ends_of_block(struct lane *lane, uint64_t number, uint64_t *first, uint64_t *last)
+/* Walks a block alone; false: it has no event. Its length is added to *bytes. */
+static bool ends_of_block(struct lane *lane, uint64_t number, uint64_t *first, uint64_t *last,
+			  uint64_t *bytes)
 {
 	struct dat_block *block;
 	struct cursor c = { .lane = lane, .blocks = &block, .nr_blocks = 1 };
@@ -234,23 +251,31 @@ static bool ends_of_block(struct lane *lane, uint64_t number, uint64_t *first, u
 		*last = c.ts;
 		any = true;
 	}
+	*bytes += block->len;
 	dat_block_drop(block);
 	return any;
+}
+
+static bool never_later(void *arg, uint64_t time)
+{
+	(void)arg, (void)time;
+	return false;
 }
 
 bool replay_lane_ends(struct replay *replay, size_t i, uint64_t *first, uint64_t *last)
 {
 	struct lane *lane = replay->lanes[i];
-	uint64_t nr = dat_lane_blocks(lane->dat), n = 0, m, unused;
+	uint64_t n, m, unused, bytes = 0;
 
-	while (n < nr && !ends_of_block(lane, n, first, &unused))
-		n++;
-	if (n == nr)
+	/* The last block that can be read: a file may claim any number. */
+	if (dat_lane_seek(lane->dat, never_later, NULL, &m, NULL))
 		return false;
-	for (m = nr; m-- > n;)
-		if (ends_of_block(lane, m, &unused, last))
-			return true;
-	return false;
+	for (n = 0; !ends_of_block(lane, n, first, &unused, &bytes); n++)
+		if (n == m || bytes > REPLAY_IDLE_MAX)
+			return false;
+	while (!ends_of_block(lane, m, &unused, last, &bytes) && m > n && bytes <= REPLAY_IDLE_MAX)
+		m--;
+	return bytes <= REPLAY_IDLE_MAX;
 }
 
 const char *replay_warning(const struct replay *replay, size_t i)

@@ -95,7 +95,10 @@ const char *replay_warning(const struct replay *replay, size_t i);
 /* Lost records, as far as they are counted, and how often none knows how many. */
 void replay_lost(const struct replay *replay, uint64_t *count, uint64_t *unknown);
 
-/* The record that follows on the same CPU; false: none. Only before the next record is asked for. */
+/*
+ * The record that follows in the same buffer, if it is of the same CPU; else false. Only before the
+ * next record is asked for, and not in pass().
+ */
 bool replay_peek(const struct replay_record *rec, struct replay_record *out);
 /* That one will not come. */
 void replay_take(const struct replay_record *rec);
@@ -118,10 +121,15 @@ struct replay_job {
 	void *arg;
 	/*
 	 * Records whose ID is marked here go to pass(), part by part, each CPU's in order, before
-	 * their part is walked: there learn() and take() are to be called as record() would.
+	 * their part is walked: there learn() is to be called as record() would.
 	 */
 	const uint8_t *const *passes;	/* [file][ID], NULL: none. 65536 entries each */
 	void (*pass)(void *arg, const struct replay_record *rec);
+	/*
+	 * The last record of a part in its buffer, and the one that follows it, are of one CPU: does
+	 * record() take the other along? NULL: never.
+	 */
+	bool (*joins)(void *arg, const struct replay_record *last, const struct replay_record *next);
 	/* What begin() returns belongs to one thread: memory to work in. */
 	void *(*begin)(void *arg);
 	void (*end)(void *arg, void *own);

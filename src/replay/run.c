@@ -3,7 +3,7 @@
  *
  * Each thread cuts a part off, makes its text, and leaves it in the ring of texts; whoever has left
  * the one that is next in turn puts out what is ready. A thread that is far ahead waits for room in
- * the ring, so memory is bounded by its size.
+ * the ring, and a text that grows long is put out before it is whole: so memory is bounded.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "replay/local.h"
 
 #define THREADS_MAX 64
+#define TEXT_MAX ((size_t)4 << 20)
 
 struct slot {
 	struct buf text;
@@ -35,13 +36,25 @@ struct run {
 	int ret;
 };
 
-static void stop(struct run *run, int r)
+static void stop(struct run *run, int r, const char *why)
 {
 	pthread_mutex_lock(&run->lock);
-	if (!run->ret)
+	if (!run->ret) {
 		run->ret = r;
+		err_set(run->err, r, "%s", why);
+	}
 	pthread_cond_broadcast(&run->moved);
 	pthread_mutex_unlock(&run->lock);
+}
+
+static bool is_over(struct run *run)
+{
+	bool over;
+
+	pthread_mutex_lock(&run->lock);
+	over = run->ret;
+	pthread_mutex_unlock(&run->lock);
+	return over;
 }
 
 /* 1 and a part. */
@@ -56,36 +69,58 @@ static int take_part(struct run *run, struct replay_part *part)
 		run->done = r <= 0;
 		part->number = run->cut;
 		run->cut += r == 1;
-		if (r < 0)
-			err_set(run->err, r, "%s", why.text);
 	}
 	pthread_mutex_unlock(&run->feed);
 	if (r < 0)
-		stop(run, r);
+		stop(run, r, why.text);
 	return r;
+}
+
+/* Puts a text out; called and left with the lock held, which others may have meanwhile. */
+static void put_text(struct run *run, const struct buf *text)
+{
+	int r;
+
+	run->busy = true;
+	pthread_mutex_unlock(&run->lock);
+	r = buf_failed(text) ? -ENOMEM :
+	    text->len ? run->job->put(run->job->arg, text->data, text->len) : 0;
+	pthread_mutex_lock(&run->lock);
+	run->busy = false;
+	if (r >= 0 || run->ret)
+		return;
+	run->ret = r;
+	if (buf_failed(text))
+		err_set(run->err, r, "out of memory");
 }
 
 /* Puts out what is next in turn, as long as it is ready; called and left with the lock held. */
 static void put_ready(struct run *run)
 {
 	struct slot *slot;
-	int r;
 
-	if (run->busy)
-		return;
-	run->busy = true;
-	while (!run->ret && (slot = &run->ring[run->next % run->nr_slots])->ready) {
-		pthread_mutex_unlock(&run->lock);
-		r = buf_failed(&slot->text) ? -ENOMEM :
-		    slot->text.len ? run->job->put(run->job->arg, slot->text.data, slot->text.len) : 0;
-		pthread_mutex_lock(&run->lock);
+	while (!run->busy && !run->ret && (slot = &run->ring[run->next % run->nr_slots])->ready) {
+		put_text(run, &slot->text);
 		slot->ready = false;
 		run->next++;
-		if (r < 0 && !run->ret)
-			run->ret = r;
 		pthread_cond_broadcast(&run->moved);
 	}
-	run->busy = false;
+}
+
+/* A text that has become long waits for its turn, and goes out before it is whole. */
+static bool put_early(struct run *run, uint64_t number, struct buf *text)
+{
+	bool over;
+
+	pthread_mutex_lock(&run->lock);
+	while (!run->ret && run->next != number)
+		pthread_cond_wait(&run->moved, &run->lock);
+	if (!run->ret)
+		put_text(run, text);
+	over = run->ret;
+	pthread_mutex_unlock(&run->lock);
+	buf_reset(text);
+	return !over;
 }
 
 /* Waits for the part's slot to be free; NULL: it is over. */
@@ -107,8 +142,11 @@ static void walk(struct run *run, struct replay_part *part, void *own, struct bu
 
 	buf_reset(text);
 	part_begin(part);
-	while (part_next(part, &rec))
+	while (part_next(part, &rec)) {
 		run->job->record(run->job->arg, own, &rec, text);
+		if (text->len > TEXT_MAX && !put_early(run, part->number, text))
+			break;
+	}
 	part_drop_blocks(part);
 }
 
@@ -120,10 +158,9 @@ static void *work(void *arg)
 	struct slot *slot;
 
 	if (!part || (run->job->begin && !own)) {
-		err_set(run->err, -ENOMEM, "out of memory");
-		stop(run, -ENOMEM);
+		stop(run, -ENOMEM, "out of memory");
 	}
-	while (!run->ret && take_part(run, part) == 1) {
+	while (!is_over(run) && take_part(run, part) == 1) {
 		slot = own_slot(run, part->number);
 		if (!slot)
 			break;

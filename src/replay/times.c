@@ -30,6 +30,9 @@ bool replay_times_are_ticks(const struct dat *file, const struct replay_times *t
 	return clock && !counts_ns(clock) && !times->hz && !info->tsc2nsec.is_set;
 }
 
+/* Less than 2^64. */
+#define LATEST 1.8e19
+
 /* (a * b) >> shift, of a product with 128 bits; shift is below 64. */
 static uint64_t scale_by(uint64_t a, uint64_t b, unsigned int shift)
 {
@@ -54,16 +57,20 @@ static uint64_t by_sample(const struct dat_shift_sample *s, uint64_t ts)
 	return ts + (uint64_t)s->offset;
 }
 
+
 /* Between two samples, on the line through their offsets. */
 static uint64_t between(const struct dat_shift_sample *a, const struct dat_shift_sample *b,
 			uint64_t ts)
 {
 	struct dat_shift_sample mid = *a;
-	int64_t span = b->time - a->time;
+	uint64_t span = (uint64_t)b->time - (uint64_t)a->time;
+	uint64_t rise = (uint64_t)b->offset - (uint64_t)a->offset;
 
-	if (span > 0)
-		mid.offset += (int64_t)((ts - (uint64_t)a->time) * (uint64_t)(b->offset - a->offset) +
-					(uint64_t)span / 2) / span;
+	/* The samples are a file's, and may be anything: then so is the time, but nothing overflows. */
+	if ((int64_t)span > 0)
+		mid.offset = (int64_t)((uint64_t)a->offset +
+				       (uint64_t)((int64_t)((ts - (uint64_t)a->time) * rise + span / 2) /
+						  (int64_t)span));
 	return by_sample(&mid, ts);
 }
 
@@ -93,7 +100,7 @@ uint64_t times_slow(const struct times *t, uint64_t ts)
 	if (t->nr_samples)
 		ts = to_host(t, ts);
 	if (t->factor > 0)
-		ts = (uint64_t)((double)ts * t->factor);
+		ts = (double)ts * t->factor < LATEST ? (uint64_t)((double)ts * t->factor) : UINT64_MAX;
 	else if (t->tsc)
 		ts = scale_by(ts, t->mult, t->shift);
 	return ts + t->add;

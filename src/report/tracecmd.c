@@ -134,7 +134,7 @@ static char *put_flags(char *p, const struct tracecmd_row *row)
 	*p++ = depth_char(row->head.preempt_count & 15);
 	*p++ = depth_char(row->head.preempt_count >> 4);
 	if (row->migrate_disable >= 0)
-		*p++ = depth_char((unsigned int)row->migrate_disable);
+		*p++ = "0123456789abcdef"[row->migrate_disable & 15];
 	if (row->lock_depth >= 0)
 		*p++ = depth_char((unsigned int)row->lock_depth);
 	return p;

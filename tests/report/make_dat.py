@@ -5,8 +5,8 @@ usage: make_dat.py LIST         the names of all cases, one a line
        make_dat.py CASE FILE    write that one
        make_dat.py ALL DIR      write all of them as DIR/CASE.dat
 
-A case is a function of case_files.py or case_records.py; its first line says what it is about. The
-same bytes come out each time.
+A case is a function of one of the case_*.py; its first line says what it is about. The same bytes come
+out each time.
 """
 
 import os
@@ -15,6 +15,7 @@ import sys
 sys.dont_write_bytecode = True
 # Being loaded is what makes their cases known.
 import case_files  # noqa: E402,F401
+import case_lot  # noqa: E402,F401
 import case_records  # noqa: E402,F401
 from scene import CASES  # noqa: E402
 

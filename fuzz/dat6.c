@@ -1,0 +1,3 @@
+/* See dat.h. */
+#define VERSION 6
+#include "dat.h"

@@ -1,0 +1,3 @@
+/* See dat.h. */
+#define VERSION 7
+#include "dat.h"
