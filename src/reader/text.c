@@ -58,7 +58,7 @@ static bool print_by_plugin(struct ringside_dat_record *record, struct buf *out)
 
 	if (!entry->plugin)
 		return false;
-	m = reader_moment(&record->records->reading, &record->rec, entry);
+	m = reader_moment(record);
 	if (record->joined) {
 		m.carry = NULL;
 		m.next = NULL;

@@ -63,7 +63,7 @@ static void joined(void)
 		}
 		snprintf(before, sizeof(before), "%s", text);
 	}
-	CHECK(n == 75, "%d", n);
+	CHECK(n == 74, "%d", n);
 	ringside_dat_records_close(records);
 }
 
