@@ -1,5 +1,5 @@
 /*
- * reader/records: reading: which files, CPUs, buffers and events, from where to where. See reader.h.
+ * reader/records: which files, CPUs, buffers and events are read, from where to where. See reader.h.
  *
  * What is to be read is gathered first; the first question about records begins the reading, and
  * from then on only seek and until change anything.

@@ -1,6 +1,6 @@
 /*
- * reader/steps: from record to record: names that the trace tells, functions under way, records that
- * trace-cmd prints together, losses. See reader.h.
+ * reader/steps: from record to record: names that the trace tells, functions under way, records
+ * that trace-cmd prints together, losses. See reader.h.
  *
  * Some of trace-cmd's texts depend on what was before. The replay passes each stretch of records
  * once before they are handed out, see replay_job, and then each record is either printed or passed
