@@ -32,14 +32,23 @@ static inline char *digits_before(char *end, uint64_t v)
 /* Both write up to DIGITS_ROOM bytes at `to`, whatever the number, and return where it ends. */
 #define DIGITS_ROOM 24
 
+extern const uint64_t digits_tens[20];	/* 1 with so many zeros */
+
+/* Digits of a number: a logarithm to the base 2 is at hand, and 1233/4096 makes it one to the base 10. */
+static inline unsigned int digits_count(uint64_t v)
+{
+	unsigned int guess = (64 - (unsigned int)__builtin_clzll(v | 1)) * 1233 >> 12;
+
+	return guess + (v >= digits_tens[guess] || !guess);
+}
+
+/* Written where they belong: to read them again at once, in other pieces, would take longer than this. */
 static inline char *digits_dec(char *to, uint64_t v)
 {
-	char tmp[2 * DIGITS_ROOM], *end = tmp + DIGITS_ROOM, *p = digits_before(end, v);
+	char *end = to + digits_count(v);
 
-	/* A copy of a fixed size: it takes along bytes behind the digits that nobody looks at. */
-	memset(end, 0, DIGITS_ROOM);
-	memcpy(to, p, DIGITS_ROOM);
-	return to + (end - p);
+	digits_before(end, v);
+	return end;
 }
 
 /* Eight hexadecimal digits in lower case, the first one in the lowest byte. */
@@ -59,13 +68,21 @@ static inline uint64_t digits_hex8(uint32_t v)
 
 static inline char *digits_hex(char *to, uint64_t v)
 {
-	char tmp[16 + DIGITS_ROOM] = { 0 };
 	uint64_t high = digits_hex8((uint32_t)(v >> 32)), low = digits_hex8((uint32_t)v);
-	int skip = __builtin_clzll(v | 1) / 4;
+	unsigned int skip = (unsigned int)__builtin_clzll(v | 1) / 4;
 
-	memcpy(tmp, &high, 8);
-	memcpy(tmp + 8, &low, 8);
-	memcpy(to, tmp + skip, 16);
+	if (skip >= 8) {
+		low = htole64(le64toh(low) >> (skip - 8) * 8);
+	} else if (skip) {
+		high = htole64(le64toh(high) >> skip * 8 | le64toh(low) << (8 - skip) * 8);
+		low = htole64(le64toh(low) >> skip * 8);
+	}
+	if (skip < 8) {
+		memcpy(to, &high, 8);
+		memcpy(to + 8, &low, 8);
+	} else {
+		memcpy(to, &low, 8);
+	}
 	return to + 16 - skip;
 }
 
