@@ -78,6 +78,10 @@ static int fetch(struct lane *lane, size_t *bytes, struct err *err)
 		return err_set(err, r, "%s", why.text);
 	if (r < 0)
 		replay_warn(lane->replay, "%s", why.text);
+	if (r == -EILSEQ) {
+		lane->next_block++;
+		return 0;
+	}
 	if (r <= 0) {
 		lane->ended = true;
 		return 0;
