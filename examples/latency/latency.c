@@ -4,9 +4,9 @@
  *	trace-cmd record -e sched_waking -e sched_switch sleep 10
  *	latency [trace.dat [COMM]]
  *
- * A histogram of all waits, or of those of tasks with one name, and the longest one with the line in
- * which it ended. It is what a reader of trace files looks like: open, choose, go through records,
- * ask for fields by name.
+ * A histogram of all waits, or of those of tasks with one name, and the longest one with the line
+ * in which it ended. It is what a reader of trace files looks like: open, choose, go through
+ * records, ask for fields by name.
  */
 #include <inttypes.h>
 #include <ringside/dat.h>

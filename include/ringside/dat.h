@@ -221,7 +221,7 @@ enum {
 
 /*
  * One more file, whose records come in between. `offset` is added to its times, in nanoseconds.
- * Times of a guest are led to those of its host where both are read. Before any filter.
+ * Times of a guest come as those of its host, if its file tells how they differ. Before any filter.
  */
 RINGSIDE_DAT_API int ringside_dat_records_add(struct ringside_dat_records *records,
 					      struct ringside_dat *file, int64_t offset,

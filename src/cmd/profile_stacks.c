@@ -123,7 +123,7 @@ static bool before(const struct profile_frame *a, const struct profile_frame *b)
 	return a->addr < b->addr;
 }
 
-static void sort(struct profile_frame **first)
+void profile_stacks_sort(struct profile_frame **first)
 {
 	struct profile_frame *sorted = NULL, *frame, **at;
 
@@ -217,7 +217,7 @@ static void put_frames(struct picture *p, struct profile_frame **first,
 {
 	size_t indent = p->indent.len;
 
-	sort(first);
+	profile_stacks_sort(first);
 	buf_puts(&p->indent, "     ");
 	put_line(p, "| \n");
 	for (struct profile_frame *f = *first; f; f = f->next) {

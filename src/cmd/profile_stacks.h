@@ -35,6 +35,8 @@ bool profile_stacks_add(struct profile_frame **stacks, const uint64_t *addrs, si
 			const uint64_t *time, uint64_t at);
 bool profile_stacks_merge(struct profile_frame **to, const struct profile_frame *from);
 void profile_stacks_free(struct profile_frame *stacks);
+/* The frames of one level: those that weigh more first. */
+void profile_stacks_sort(struct profile_frame **first);
 
 /* Sorts it, too. `name` appends an address's name and returns whether it has one. */
 void profile_stacks_put(struct profile_frame **stacks, bool (*name)(void *arg, uint64_t addr,

@@ -12,6 +12,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/report_info.h"
+#include "cmd/report_profile.h"
 #include "cmd/report_wakeup.h"
 #include "dat/block.h"
 #include "decode/page.h"
@@ -681,9 +682,13 @@ static int put_ends(struct report *report)
 	struct buf out = BUF_INIT;
 	int r = 0;
 
+	if (report->err.code)
+		return report->err.code;
 	if (report->wakeup)
 		report_wakeup_end(report->wakeup, &out);
-	if (out.len)
+	if (report->profile && report_profile_end(report->profile, &out))
+		r = err_set(&report->err, -ENOMEM, "out of memory");
+	if (!r && out.len)
 		r = pager_put(&report->pager, out.data, out.len);
 	buf_fini(&out);
 	return r;
@@ -692,9 +697,23 @@ static int put_ends(struct report *report)
 /* What adds up needs memory for it. */
 static int set_summaries(struct report *report, const struct opts *opts)
 {
+	unsigned int how = (opts_value(opts, "global-irqs") ? REPORT_PROFILE_GLOBAL : 0) |
+			   (opts_value(opts, "by-comm") ? REPORT_PROFILE_BY_COMM : 0);
+	int r = 0;
+
 	if (opts_value(opts, "wakeup") && !(report->wakeup = report_wakeup_new()))
 		return err_set(&report->err, -ENOMEM, "out of memory");
-	return 0;
+	if (!opts_value(opts, "profile"))
+		return 0;
+	report->profile = report_profile_new(how);
+	if (!report->profile)
+		return err_set(&report->err, -ENOMEM, "out of memory");
+	for (int i = 0; i < opts->nitems && !r; i++)
+		if (is(&opts->items[i], "hook"))
+			r = report_profile_hook(report->profile, opts->items[i].value, &report->err);
+	for (size_t i = 0; i < report->nr_files && !r; i++)
+		r = report_profile_check(report->profile, report->files[i].dat, &report->err);
+	return r;
 }
 
 static int print(struct report *report, const struct opts *opts)
@@ -795,6 +814,7 @@ static void fini(struct report *report)
 	replay_free(report->replay);
 	report_own_free(report->passing);
 	report_wakeup_free(report->wakeup);
+	report_profile_free(report->profile);
 	for (size_t i = 0; i < report->nr_files; i++) {
 		filter_free(report->files[i].filter);
 		filter_free(report->files[i].filter_out);

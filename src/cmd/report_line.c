@@ -2,12 +2,14 @@
  * cmd/report_line: see report.h. These run for every record of a trace, on several threads at once;
  * what changes from record to record lies in a report_own, or is used with one thread only.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/report.h"
+#include "cmd/report_profile.h"
 #include "cmd/report_wakeup.h"
 #include "decode/page.h"
 #include "report/json.h"
@@ -288,8 +290,11 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 	if (report->wakeup)
 		report_wakeup_feed(report->wakeup, rec, entry->format, out);
 	/* A line break that a text brings along is the line's. */
-	if (!out->len || out->data[out->len - 1] != '\n')
-		buf_putc(out, '\n');
+	if (out->len && out->data[out->len - 1] == '\n')
+		return;
+	if (!buf_room(out, 1))
+		return;
+	out->data[out->len++] = '\n';
 }
 
 static void put_row(struct report *report, struct report_own *own, struct report_file *file,
@@ -300,6 +305,13 @@ static void put_row(struct report *report, struct report_own *own, struct report
 	if (report->form == REPORT_CSV && entry->format)
 		put_info(own, rec, entry, &own->text);
 	report_row(report, file, rec, entry, &own->ctx, &own->text, out);
+}
+
+static void feed_profile(struct report *report, const struct replay_record *rec,
+			 const struct report_entry *entry)
+{
+	if (entry->format && report_profile_feed(report->profile, rec, entry->format))
+		err_set(&report->err, -ENOMEM, "out of memory");
 }
 
 /* Within a CPU times do not go back, unless the clock or the file is broken. */
@@ -403,7 +415,9 @@ static void record(void *arg, void *mine, const struct replay_record *rec, struc
 		report->skip--;
 		return;
 	}
-	if (report->form == REPORT_TEXT)
+	if (report->profile)
+		feed_profile(report, rec, entry);
+	else if (report->form == REPORT_TEXT)
 		put_line(report, own, file, rec, entry, out);
 	else
 		put_row(report, own, file, rec, entry, out);

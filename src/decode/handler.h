@@ -66,7 +66,7 @@ void handler_usual(const struct handling *h);
 
 /* Tables, each ended by a line without a system. */
 extern const struct handler function_handlers[], graph_handlers[], sched_handlers[],
-	memory_handlers[], timer_handlers[], kvm_handlers[], syscall_handlers[], block_handlers[],
+	memory_handlers[], timer_handlers[], kvm_handlers[], syscall_handlers[],
 	wireless_handlers[];
 
 /* carry.c: the functions that a CPU is in. */

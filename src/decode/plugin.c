@@ -31,6 +31,7 @@ static const struct option options[OPTION_NR] = {
 
 static const struct handler *const tables[] = {
 	function_handlers, graph_handlers, sched_handlers, memory_handlers, timer_handlers,
+	kvm_handlers, syscall_handlers, wireless_handlers,
 };
 
 struct decode_plugins {

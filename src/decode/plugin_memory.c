@@ -28,9 +28,10 @@ static enum handled print_tlb_flush(const struct handling *h)
 		"local mm shootdown",
 	};
 	uint64_t reason = handler_num(h, 1);
+	int64_t pages = (int64_t)handler_num(h, 0);
 
-	sink_puts(h->s, "pages=");
-	sink_dec(h->s, handler_num(h, 0));
+	sink_puts(h->s, pages < 0 ? "pages=-" : "pages=");
+	sink_dec(h->s, pages < 0 ? 0 - (uint64_t)pages : (uint64_t)pages);
 	sink_puts(h->s, " reason=");
 	if (reason < sizeof(reasons) / sizeof(reasons[0]))
 		sink_puts(h->s, reasons[reason]);

@@ -16,8 +16,16 @@ static void learn(const struct handling *h, int pid, int comm)
 				 (const char *)text.data, text.len);
 }
 
-/* comm:pid [prio]; what a field is missing for, is left out. */
-static void put_task(const struct handling *h, int comm, int pid, int prio)
+static void missing(const struct handling *h, int field)
+{
+	const char *name = h->plugin->handler->fields[field];
+
+	sink_puts(h->s, "<CANT FIND FIELD ");
+	sink_puts(h->s, name + (*name == '?'));
+	sink_putc(h->s, '>');
+}
+
+static void put_task(const struct handling *h, int comm, int pid)
 {
 	struct decode_bytes text;
 
@@ -27,18 +35,24 @@ static void put_task(const struct handling *h, int comm, int pid, int prio)
 		sink_putc(h->s, ':');
 	}
 	sink_dec(h->s, handler_num(h, pid));
-	sink_putc(h->s, ' ');
-	if (handler_has(h, prio)) {
-		sink_putc(h->s, '[');
-		sink_dec(h->s, handler_num(h, prio));
-		sink_putc(h->s, ']');
-	}
+}
+
+/* Of switches it has a sign. */
+static void put_prio(const struct handling *h, int prio)
+{
+	int32_t v = (int32_t)handler_num(h, prio);
+
+	sink_putc(h->s, '[');
+	if (v < 0)
+		sink_putc(h->s, '-');
+	sink_dec(h->s, v < 0 ? 0u - (uint32_t)v : (uint32_t)v);
+	sink_putc(h->s, ']');
 }
 
 /* A letter for each bit, R for none of them. */
 static void put_state(uint64_t state, struct sink *s)
 {
-	static const char letters[] = "SDTtXZPI";
+	static const char letters[] = "SDTtZXxW";
 	bool first = true;
 
 	for (int i = 0; letters[i]; i++) {
@@ -62,12 +76,26 @@ static void pass_switch(const struct handling *h)
 static enum handled print_switch(const struct handling *h)
 {
 	pass_switch(h);
-	put_task(h, PREV_COMM, PREV_PID, PREV_PRIO);
+	put_task(h, PREV_COMM, PREV_PID);
 	sink_putc(h->s, ' ');
+	if (handler_has(h, PREV_PRIO)) {
+		put_prio(h, PREV_PRIO);
+		sink_putc(h->s, ' ');
+	} else {
+		missing(h, PREV_PRIO);
+	}
 	if (handler_has(h, PREV_STATE))
 		put_state(handler_num(h, PREV_STATE), h->s);
+	else
+		missing(h, PREV_STATE);
 	sink_add(h->s, " ==> ", 5);
-	put_task(h, NEXT_COMM, NEXT_PID, NEXT_PRIO);
+	put_task(h, NEXT_COMM, NEXT_PID);
+	if (handler_has(h, NEXT_PRIO)) {
+		sink_putc(h->s, ' ');
+		put_prio(h, NEXT_PRIO);
+	} else {
+		missing(h, NEXT_PRIO);
+	}
 	return HANDLED;
 }
 
@@ -82,7 +110,14 @@ static enum handled print_wakeup(const struct handling *h)
 					 .flags = CONV_ZERO };
 
 	pass_wakeup(h);
-	put_task(h, COMM, PID, PRIO);
+	put_task(h, COMM, PID);
+	if (handler_has(h, PRIO)) {
+		sink_add(h->s, " [", 2);
+		sink_dec(h->s, handler_num(h, PRIO));
+		sink_putc(h->s, ']');
+	} else {
+		missing(h, PRIO);
+	}
 	if (handler_has(h, SUCCESS)) {
 		sink_puts(h->s, " success=");
 		sink_dec(h->s, handler_num(h, SUCCESS));

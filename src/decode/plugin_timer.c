@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A function's name; behind a slash how far before the address it begins, unless right there. */
+/* A function's name; behind a slash what leads from the address back to where it begins. */
 static void put_function(const struct handling *h, uint64_t addr)
 {
 	struct decode_symbol sym;
@@ -13,14 +13,12 @@ static void put_function(const struct handling *h, uint64_t addr)
 	sink_puts(h->s, " function=");
 	if (!handler_symbol(h, addr, &sym)) {
 		sink_add(h->s, "0x", 2);
-		sink_hex(h->s, addr, 0);
+		sink_hex(h->s, addr, 8);
 		return;
 	}
 	sink_text(h->s, sym.name, strlen(sym.name), h->f.escape);
-	if (sym.offset) {
-		sink_add(h->s, "/0x", 3);
-		sink_hex(h->s, 0 - sym.offset, 0);
-	}
+	sink_add(h->s, "/0x", 3);
+	sink_hex(h->s, 0 - sym.offset, 0);
 }
 
 static void put_timer(const struct handling *h)

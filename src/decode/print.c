@@ -220,10 +220,29 @@ static void print(const struct decode_format *format, const void *rec, size_t le
 	decode_end_line(&f, &s);
 }
 
+/* Nearly all records of a report: a program and nothing special. */
+static void print_tep(const struct decode_format *format, const void *rec, size_t len,
+		      const struct decode_ctx *ctx, struct buf *out)
+{
+	struct frame f = { .format = format, .tep = format->tep, .ctx = ctx, .rec = rec, .len = len,
+			   .escape = ctx->flags & DECODE_ESCAPE };
+	struct record_head head;
+	struct sink s;
+
+	if (decode_record_head(&format->abi, rec, len, &head))
+		f.pid = head.pid;
+	sink_open(&s, out, DECODE_TEXT_MAX);
+	tep_run(&f, &s);
+	decode_end_line(&f, &s);
+}
+
 void decode_print(const struct decode_format *format, const void *rec, size_t len,
 		  const struct decode_ctx *ctx, struct buf *out)
 {
-	if (ctx && (ctx->flags & DECODE_TEP))
+	if (ctx && (ctx->flags & DECODE_TEP) && !format->special && format->tep &&
+	    !format->tep->calls)
+		print_tep(format, rec, len, ctx, out);
+	else if (ctx && (ctx->flags & DECODE_TEP))
 		print(format, rec, len, ctx, out, tep_print);
 	else
 		print(format, rec, len, ctx, out,

@@ -5,8 +5,6 @@
 
 #include "base/digits.h"
 
-#define FIRST_ROOM 256
-
 /* Room is what the buf has, but never more than the limit leaves. */
 static void take_room(struct sink *s)
 {
@@ -19,24 +17,15 @@ static void take_room(struct sink *s)
 		s->end = s->at + left;
 }
 
-void sink_open(struct sink *s, struct buf *buf, size_t limit)
+void sink_open_slow(struct sink *s, struct buf *buf, size_t limit)
 {
 	*s = (struct sink){ .buf = buf, .start = buf->len, .limit = limit };
-	if (buf_room(buf, FIRST_ROOM)) {
+	if (buf_room(buf, SINK_FIRST_ROOM)) {
 		take_room(s);
 		return;
 	}
 	s->full = true;
 	s->at = s->end = buf->data ? buf->data + buf->len : NULL;
-}
-
-void sink_close(struct sink *s)
-{
-	if (!s->buf->data)
-		return;
-	s->buf->len = (size_t)(s->at - s->buf->data);
-	if (s->buf->cap)
-		s->buf->data[s->buf->len] = '\0';
 }
 
 size_t sink_grow(struct sink *s, size_t n)

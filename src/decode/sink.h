@@ -23,8 +23,29 @@ struct sink {
 	bool full;
 };
 
-void sink_open(struct sink *s, struct buf *buf, size_t limit);
-void sink_close(struct sink *s);
+#define SINK_FIRST_ROOM 256
+void sink_open_slow(struct sink *s, struct buf *buf, size_t limit);
+static inline void sink_open(struct sink *s, struct buf *buf, size_t limit)
+{
+	size_t room;
+
+	if (buf->failed || buf->cap - buf->len <= SINK_FIRST_ROOM || limit < SINK_FIRST_ROOM) {
+		sink_open_slow(s, buf, limit);
+		return;
+	}
+	room = buf->cap - 1 - buf->len;
+	*s = (struct sink){ .at = buf->data + buf->len, .buf = buf, .start = buf->len, .limit = limit };
+	s->end = s->at + (room < limit ? room : limit);
+}
+
+static inline void sink_close(struct sink *s)
+{
+	if (!s->buf->data)
+		return;
+	s->buf->len = (size_t)(s->at - s->buf->data);
+	if (s->buf->cap)
+		s->buf->data[s->buf->len] = '\0';
+}
 
 /*
  * Makes room for n bytes and returns how many of them fit; less than n only when the sink is full.

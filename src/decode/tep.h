@@ -31,7 +31,7 @@ enum tep_kind {
 	TEP_STRING = 8,		/* the text that field leads to */
 	TEP_DYNAMIC = 10,	/* the bytes that field leads to */
 	TEP_OP = 11,		/* op: a and b; '?': a, then b or c */
-	TEP_FUNC = 12,		/* call, a list of arguments from a on */
+	TEP_FUNC = 12,		/* func of the arguments from a on */
 	TEP_BITMASK = 13,	/* of field */
 	TEP_LEN = 14,		/* of what field leads to */
 	TEP_HEX_STR = 15,	/* as TEP_HEX */
@@ -42,7 +42,8 @@ enum tep_kind {
 struct tep_node {
 	uint8_t kind;
 	uint8_t rank;		/* of an operator; 0: whatever follows takes it as a whole */
-	uint8_t size;		/* FIELD: that are read, 0: no number; CAST: that are kept, 0: all */
+	/* FIELD: bytes that are read, 0: no number; CAST: that are kept, 0: all; FLAGS: has one < 0 */
+	uint8_t size;
 	uint8_t depth;
 	int op;			/* as lex.h spells it */
 	uint32_t a, b, c;
@@ -68,6 +69,7 @@ enum tep_piece_kind {
 	TEP_PIECE_TEXT,
 	/* Numbers without width and flags, cut to `size` bytes: */
 	TEP_PIECE_SIGNED, TEP_PIECE_UNSIGNED, TEP_PIECE_HEX,
+	TEP_PIECE_ADDRESS,	/* %p alone */
 	TEP_PIECE_NUMBER,	/* any other number */
 	TEP_PIECE_STRING,
 	TEP_PIECE_POINTER,
@@ -87,16 +89,18 @@ struct tep_piece {
 /* Texts of pieces lie so that this many bytes can be read, whatever their length. */
 #define TEP_TEXT_ROOM 32
 
-/* What plugins add to the language. The printer of a function appends its text. */
+/* A function that plugins add to the language: it gives a number, or makes text. */
+#define TEP_ARGS_MAX 3
+struct tep_args {
+	uint64_t num[TEP_ARGS_MAX];
+	struct decode_bytes mem[TEP_ARGS_MAX];	/* of arguments that are dynamic arrays */
+};
 struct tep_func {
 	const char *name;
 	uint8_t nr_args;
-	/* NULL: it makes text and counts as 0. */
-	uint64_t (*number)(const struct frame *f, const uint64_t *args);
-	void (*text)(const struct frame *f, const uint64_t *args, const struct decode_bytes *mem,
-		     struct sink *s);
+	uint64_t (*number)(const struct tep_args *args);
+	void (*text)(const struct tep_args *args, struct sink *s);
 };
-#define TEP_ARGS_MAX 4
 
 struct tep_prog {
 	struct tep_piece *pieces;
@@ -128,6 +132,8 @@ uint32_t tep_node_new(struct tep_compiler *c);
 bool tep_name_add(struct tep_compiler *c, struct tep_name name);
 /* Two texts as one, `between` them. */
 struct text tep_join(struct tep_compiler *c, struct text a, const char *between, struct text b);
+/* A string that holds anything but ASCII and line breaks is more than libtraceevent can read. */
+bool tep_is_printable(const char *p, const char *end);
 /* True, and the word is consumed. */
 bool tep_expect(struct tep_compiler *c, int word);
 
@@ -140,6 +146,10 @@ void tep_set_atom(struct tep_compiler *c, uint32_t at, struct text text);
 
 /* tep_call.c: the function whose name was `name`; the current word is its parenthesis. */
 bool tep_parse_call(struct tep_compiler *c, uint32_t at, struct text name);
+
+/* tep_func.c: NULL: no plugin has it. */
+const struct tep_func *tep_func_find(struct text name);
+struct tep_args tep_func_args(const struct frame *f, const struct tep_node *n);
 
 /* tep_number.c */
 uint64_t tep_number(const struct frame *f, uint32_t at);

@@ -174,6 +174,8 @@ static bool entries(struct tep_compiler *c, struct tep_node *n)
 		decode_lex_next(&c->lex);
 	}
 	n->nr_list = c->prog->nr_names - n->list;
+	for (uint32_t i = 0; i < n->nr_list; i++)
+		n->size |= c->prog->names[n->list + i].value < 0;
 	return true;
 }
 
@@ -284,11 +286,34 @@ static const struct call calls[] = {
 	{ "sizeof", sizeof_call, 0 },
 };
 
+/* A chain of arguments, as many as the function has. */
+static uint32_t arguments(struct tep_compiler *c, unsigned int nr)
+{
+	uint32_t at = tep_node_new(c), value, rest = 0;
+	struct tep_node n = { .kind = TEP_ARGUMENT };
+
+	if (!at || !(value = whole(c)))
+		return 0;
+	if (nr > 1 && (!tep_expect(c, ',') || !(rest = arguments(c, nr - 1))))
+		return 0;
+	n.a = value;
+	n.b = rest;
+	n.depth = (uint8_t)(c->prog->nodes[value].depth + 1);
+	if (rest && c->prog->nodes[rest].depth >= n.depth)
+		n.depth = (uint8_t)(c->prog->nodes[rest].depth + 1);
+	c->prog->nodes[at] = n;
+	return n.depth < TEP_DEPTH_MAX || tep_fail(c) ? at : 0;
+}
+
 static bool plugin_call(struct tep_compiler *c, struct tep_node *n, struct text name)
 {
-	(void)n;
-	(void)name;
-	return tep_fail(c);
+	n->func = tep_func_find(name);
+	if (!n->func)
+		return tep_fail(c);
+	n->kind = TEP_FUNC;
+	c->prog->calls = true;
+	n->a = arguments(c, n->func->nr_args);
+	return n->a;
 }
 
 bool tep_parse_call(struct tep_compiler *c, uint32_t at, struct text name)

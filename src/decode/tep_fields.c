@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "decode/special.h"
+
 /* Whether everything up to the first NUL is ASCII to be looked at. */
 static bool is_printable(struct decode_bytes b)
 {
@@ -83,7 +85,8 @@ static bool is_array(const struct decode_field *field)
 
 static const struct tep_piece *shown_by(const struct frame *f, uint32_t field)
 {
-	uint32_t at = f->tep && !f->tep->calls ? f->tep->shown[field] : 0;
+	bool by_format = !f->format->special || !f->format->special->tep;
+	uint32_t at = f->tep && !f->tep->calls && by_format ? f->tep->shown[field] : 0;
 
 	return at ? &f->tep->pieces[at - 1] : NULL;
 }

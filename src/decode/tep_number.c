@@ -118,6 +118,16 @@ static uint64_t operation(const struct frame *f, const struct tep_node *n)
 	return binary(n->op, a, tep_number(f, n->b));
 }
 
+static uint64_t call(const struct frame *f, const struct tep_node *n)
+{
+	struct tep_args args;
+
+	if (!n->func->number)
+		return 0;
+	args = tep_func_args(f, n);
+	return n->func->number(&args);
+}
+
 uint64_t tep_number(const struct frame *f, uint32_t at)
 {
 	const struct tep_node *n = &f->tep->nodes[at];
@@ -133,6 +143,8 @@ uint64_t tep_number(const struct frame *f, uint32_t at)
 		return tep_cast(tep_number(f, n->a), n->size);
 	case TEP_LEN:
 		return tep_locate(f, n->field).len;
+	case TEP_FUNC:
+		return call(f, n);
 	default:
 		return 0;
 	}

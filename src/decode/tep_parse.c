@@ -117,8 +117,8 @@ static bool quoted(struct tep_compiler *c, uint32_t at)
 	decode_lex_next(&c->lex);
 	for (; is_string && c->lex.word == LEX_STRING; decode_lex_next(&c->lex))
 		text = tep_join(c, text, "", quoted_text(c));
-	if (c->failed)
-		return false;
+	if (c->failed || !tep_is_printable(text.p, text.p + text.len))
+		return tep_fail(c);
 	tep_set_atom(c, at, text);
 	return true;
 }

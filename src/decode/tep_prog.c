@@ -98,6 +98,14 @@ bool tep_expect(struct tep_compiler *c, int word)
 	return true;
 }
 
+bool tep_is_printable(const char *p, const char *end)
+{
+	for (; p < end; p++)
+		if ((*p < ' ' || *p > '~') && *p != '\n')
+			return false;
+	return true;
+}
+
 /*
  * The format string, or several in a row. Of its escapes only n, t and r mean something; any other
  * character stands for itself.
@@ -113,6 +121,8 @@ static bool format_text(struct tep_compiler *c, struct text *out)
 	for (; to && c->lex.word == LEX_STRING; decode_lex_next(&c->lex)) {
 		const char *p = c->lex.at + 1, *end = c->lex.p - 1;
 
+		if (!tep_is_printable(p, end))
+			return tep_fail(c);
 		for (; p < end; p++) {
 			if (*p == '\\' && p + 1 < end) {
 				p++;
@@ -206,7 +216,7 @@ static uint8_t piece_kind(const struct conv *conv, uint8_t star)
 	case 's':
 		return TEP_PIECE_STRING;
 	case 'p':
-		return TEP_PIECE_POINTER;
+		return conv->ext[0] || star ? TEP_PIECE_POINTER : TEP_PIECE_ADDRESS;
 	case 'd':
 		return plain ? TEP_PIECE_SIGNED : TEP_PIECE_NUMBER;
 	case 'u':

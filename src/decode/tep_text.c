@@ -75,6 +75,9 @@ static void flags(const struct frame *f, const struct conv *conv, const struct t
 	for (uint32_t i = 0; i < n->nr_list && !s->full; i++) {
 		const struct tep_name *name = &f->tep->names[n->list + i];
 
+		/* Only a negative one matches nothing, and few lists have any. */
+		if (!v && !n->size)
+			return;
 		if (!v && name->value < 0) {
 			conv_text(s, conv, name->text.p, name->text.len, false);
 			break;
@@ -175,6 +178,16 @@ static void mask(const struct frame *f, const struct conv *conv, const struct te
 	sink_adjust(s, mark, conv->width, conv->prec, conv->flags & CONV_LEFT);
 }
 
+static void call(const struct frame *f, const struct tep_node *n, struct sink *s)
+{
+	struct tep_args args;
+
+	if (!n->func->text)
+		return;
+	args = tep_func_args(f, n);
+	n->func->text(&args, s);
+}
+
 void tep_text(const struct frame *f, const struct conv *conv, uint32_t at, struct sink *s)
 {
 	const struct tep_node *n = &f->tep->nodes[at];
@@ -206,6 +219,9 @@ void tep_text(const struct frame *f, const struct conv *conv, uint32_t at, struc
 	case TEP_BITMASK:
 	case TEP_CPUMASK:
 		mask(f, conv, n, s);
+		break;
+	case TEP_FUNC:
+		call(f, n, s);
 		break;
 	case TEP_OP:
 		if (n->op == '?')
@@ -263,6 +279,7 @@ void tep_piece_value(const struct frame *f, const struct tep_piece *p, struct si
 	case TEP_PIECE_STRING:
 		tep_text(f, &p->conv, p->value, s);
 		break;
+	case TEP_PIECE_ADDRESS:
 	case TEP_PIECE_POINTER:
 		tep_pointer(f, p, s);
 		break;
@@ -283,9 +300,16 @@ static bool run_quick(const struct frame *f, const struct tep_piece *p, struct s
 	s->at += p->text.len;
 	if (p->kind == TEP_PIECE_TEXT)
 		return true;
-	if (!p->direct || p->kind > TEP_PIECE_HEX || p->offset + p->direct > f->len)
+	if (!p->direct || p->kind > TEP_PIECE_ADDRESS || p->offset + p->direct > f->len)
 		return false;
 	v = decode_abi_load(f->rec + p->offset, p->direct, f->format->abi.big_endian);
+	if (p->kind == TEP_PIECE_ADDRESS) {
+		if (!v)
+			return false;
+		memcpy(s->at, "0x", 2);
+		s->at = digits_hex(s->at + 2, v);
+		return true;
+	}
 	v = decode_abi_extend(v, p->conv.size, p->kind == TEP_PIECE_SIGNED);
 	if (p->kind == TEP_PIECE_HEX) {
 		s->at = digits_hex(s->at, v);

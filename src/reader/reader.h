@@ -71,8 +71,7 @@ struct reader_file {
 /* What is kept of a CPU of a buffer of a file. */
 struct reader_lane {
 	uint64_t lost;				/* before records that were not handed out */
-	/* The record that trace-cmd prints with the one before it: as read, and as passed. */
-	const void *joined, *passed;
+	const void *joined;			/* the record that trace-cmd prints with the last one */
 };
 
 /* A record as names and plugins see it. */
@@ -80,7 +79,6 @@ struct reader_view {
 	struct ringside_dat_records *records;
 	const struct replay_record *rec;
 	struct decode_ctx ctx;
-	bool passing;
 };
 
 struct ringside_dat_record {
@@ -132,12 +130,11 @@ struct ringside_dat_records {
 /* events.c: NULL when its text cannot be used. */
 const struct decode_format *reader_format(const struct ringside_dat_event *event, struct err *err);
 
-/* steps.c: the job of the replay, and views for it. */
+/* steps.c: the job of the replay, and what plugins see of a record. */
 void reader_views_init(struct ringside_dat_records *records);
 const struct reader_entry *reader_entry(struct ringside_dat_records *records,
 					const struct replay_record *rec);
-struct decode_moment reader_moment(struct reader_view *view, const struct replay_record *rec,
-				   const struct reader_entry *entry);
+struct decode_moment reader_moment(struct ringside_dat_record *record);
 /* Filled in from record.rec; false: it is not wanted. */
 bool reader_arrive(struct ringside_dat_records *records);
 /* Before the next one: what it leaves behind, printed or not. */

@@ -1,5 +1,5 @@
 /*
- * reader/records: reading: which files, CPUs, buffers and events, from where to where. See reader.h.
+ * reader/records: which files, CPUs, buffers and events are read, from where to where. See reader.h.
  *
  * What is to be read is gathered first; the first question about records begins the reading, and
  * from then on only seek and until change anything.
@@ -97,7 +97,7 @@ static int fill_file(struct reader_file *to, struct ringside_dat *file)
 int ringside_dat_records_add(struct ringside_dat_records *records, struct ringside_dat *file,
 			     int64_t offset, unsigned int flags)
 {
-	struct reader_file *more, add = { .times.offset = offset };
+	struct reader_file *more, add = { .times = { .offset = offset, .shift = true } };
 	int r = still_open(records);
 
 	if (r)
@@ -248,20 +248,6 @@ static bool has_buffer(const struct ringside_dat_records *records, const char *n
 	return false;
 }
 
-/* A guest's times lead to its host's, which must be there for that. */
-static bool host_is_there(const struct ringside_dat_records *records, const struct dat *guest)
-{
-	const struct dat_shift *shift = dat_shift(guest);
-
-	for (size_t i = 0; shift && i < records->nr_files; i++) {
-		const struct dat_info *info = dat_info(records->files[i].file->dat);
-
-		if (info->has_traceid && info->traceid == shift->peer)
-			return true;
-	}
-	return false;
-}
-
 static int add_lanes(struct ringside_dat_records *records)
 {
 	int r = replay_new(&records->replay);
@@ -269,7 +255,6 @@ static int add_lanes(struct ringside_dat_records *records)
 	for (size_t i = 0; i < records->nr_files && !r; i++) {
 		struct reader_file *file = &records->files[i];
 
-		file->times.shift = host_is_there(records, file->file->dat);
 		file->ticks = replay_times_are_ticks(file->file->dat, &file->times);
 		records->passes[i] = file->marks;
 		r = replay_add(records->replay, file->file->dat, &file->times, lane_wanted, records,

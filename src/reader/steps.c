@@ -1,6 +1,6 @@
 /*
- * reader/steps: from record to record: names that the trace tells, functions under way, records that
- * trace-cmd prints together, losses. See reader.h.
+ * reader/steps: from record to record: names that the trace tells, functions under way, records
+ * that trace-cmd prints together, losses. See reader.h.
  *
  * Some of trace-cmd's texts depend on what was before. The replay passes each stretch of records
  * once before they are handed out, see replay_job, and then each record is either printed or passed
@@ -85,16 +85,8 @@ static void view_take(void *arg)
 	struct ringside_dat_records *records = view->records;
 	struct replay_record next;
 
-	if (!replay_peek(view->rec, &next))
-		return;
-	if (!view->passing) {
+	if (replay_peek(view->rec, &next))
 		records->lanes[next.lane->nr].joined = next.data;
-		return;
-	}
-	records->lanes[next.lane->nr].passed = next.data;
-	/* It is waited for, whether or not its kind leaves anything behind. */
-	if (next.id < READER_IDS)
-		file_of(records, &next)->marks[next.id] = 1;
 }
 
 static void view_learn(void *arg, int pid, const char *comm, size_t len)
@@ -102,50 +94,54 @@ static void view_learn(void *arg, int pid, const char *comm, size_t len)
 	replay_learn(((struct reader_view *)arg)->rec, pid, comm, len);
 }
 
-struct decode_moment reader_moment(struct reader_view *view, const struct replay_record *rec,
+static struct decode_moment moment(struct reader_view *view, const struct replay_record *rec,
 				   const struct reader_entry *entry)
 {
 	view->rec = rec;
 	return (struct decode_moment){
 		.format = entry->format, .rec = rec->data, .len = rec->len, .ts = rec->ts,
 		.cpu = rec->lane->cpu, .ctx = &view->ctx, .carry = replay_carry(rec),
-		.next = view_next, .take = view_take, .learn = view->passing ? view_learn : NULL,
 		.arg = view,
 	};
 }
 
+struct decode_moment reader_moment(struct ringside_dat_record *record)
+{
+	struct decode_moment m = moment(&record->records->reading, &record->rec, record->entry);
+
+	m.next = view_next;
+	m.take = view_take;
+	return m;
+}
+
+/* What follows cannot be seen from here, see replay_job: only names and functions are kept. */
 static void pass(void *arg, const struct replay_record *rec)
 {
 	struct ringside_dat_records *records = arg;
 	const struct reader_entry *entry = reader_entry(records, rec);
-	struct reader_lane *lane = &records->lanes[rec->lane->nr];
 	struct decode_moment m;
 
-	if (lane->passed == rec->data) {
-		lane->passed = NULL;
-		return;
-	}
 	if (!entry->carries) {
 		if (rec->id < READER_IDS)
 			file_of(records, rec)->marks[rec->id] = 0;
 		return;
 	}
-	m = reader_moment(&records->passing, rec, entry);
+	m = moment(&records->passing, rec, entry);
+	m.learn = view_learn;
 	decode_plugin_pass(entry->plugin, &m);
 }
 
-static void view_init(struct ringside_dat_records *records, struct reader_view *view, bool passing)
+static void view_init(struct ringside_dat_records *records, struct reader_view *view)
 {
 	view->records = records;
-	view->passing = passing;
 	view->ctx = (struct decode_ctx){ .arg = view, .symbol = view_symbol, .printk = view_printk,
 					 .comm = view_comm };
 }
 
 void reader_views_init(struct ringside_dat_records *records)
 {
-	view_init(records, &records->reading, false);
-	view_init(records, &records->passing, true);
+	view_init(records, &records->reading);
+	view_init(records, &records->passing);
 	records->job.arg = records;
 	records->job.pass = pass;
 }
@@ -220,7 +216,7 @@ void reader_leave(struct ringside_dat_records *records)
 
 	if (!record->entry->carries || record->passed || record->joined)
 		return;
-	m = reader_moment(&records->reading, &record->rec, record->entry);
+	m = reader_moment(record);
 	decode_plugin_pass(record->entry->plugin, &m);
 	record->passed = true;
 }

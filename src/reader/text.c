@@ -58,7 +58,7 @@ static bool print_by_plugin(struct ringside_dat_record *record, struct buf *out)
 
 	if (!entry->plugin)
 		return false;
-	m = reader_moment(&record->records->reading, &record->rec, entry);
+	m = reader_moment(record);
 	if (record->joined) {
 		m.carry = NULL;
 		m.next = NULL;
@@ -68,6 +68,18 @@ static bool print_by_plugin(struct ringside_dat_record *record, struct buf *out)
 	return decode_plugin_print(entry->plugin, &m, out);
 }
 
+/* What libtraceevent cannot print, but we can, is printed. */
+static void print_as_trace_cmd(struct ringside_dat_record *record, struct buf *out)
+{
+	const struct decode_format *format = record->entry->format;
+	struct decode_ctx *ctx = &record->records->reading.ctx;
+
+	ctx->flags = format->tep || !format->prog ? DECODE_TEP : 0;
+	if (!print_by_plugin(record, out))
+		decode_print(format, record->rec.data, record->rec.len, ctx, out);
+	ctx->flags = 0;
+}
+
 static void print_text(struct ringside_dat_record *record, int style, struct buf *out)
 {
 	const struct decode_format *format = record->entry->format;
@@ -75,7 +87,9 @@ static void print_text(struct ringside_dat_record *record, int style, struct buf
 	if (!format)
 		buf_printf(out, style == RINGSIDE_DAT_KERNEL ? "Unknown type %d" : "[UNKNOWN EVENT] %d",
 			   ringside_dat_record_id(record));
-	else if (style == RINGSIDE_DAT_KERNEL || !print_by_plugin(record, out))
+	else if (style == RINGSIDE_DAT_TRACE_CMD)
+		print_as_trace_cmd(record, out);
+	else
 		decode_print(format, record->rec.data, record->rec.len,
 			     &record->records->reading.ctx, out);
 }

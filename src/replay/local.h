@@ -12,7 +12,7 @@
 #include "replay/replay.h"
 
 /* Bytes of pages that a part takes at most, if no single block is larger. */
-#define PART_BYTES (192u << 10)
+#define PART_BYTES (128u << 10)
 /* Bytes of pages without an event, one behind the other, that are looked at. */
 #define REPLAY_IDLE_MAX (128u << 20)
 #define WARNINGS_MAX 32

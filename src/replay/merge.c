@@ -63,6 +63,9 @@ static void sink_down(struct replay_part *part, size_t i)
 {
 	uint32_t *heap = part->heap, lane = heap[i];
 
+	/* Mostly it is still the first of all. */
+	if (part->nr_heap == 2 && !earlier(part, heap[1], lane))
+		return;
 	for (;;) {
 		size_t child = 2 * i + 1;
 

@@ -12,6 +12,7 @@
 
 #define NAME_WIDTH 22	/* "event: " and what fills it up */
 #define COLUMNS_ROOM 256
+#define SECOND 1000000000u
 
 enum {
 	FLAG_IRQS_OFF = 1,
@@ -123,16 +124,28 @@ static char depth_char(unsigned int depth)
 	return depth ? "0123456789abcdef"[depth & 15] : '.';
 }
 
-static char *put_flags(char *p, const struct tracecmd_row *row)
+static void write_flags(uint8_t flags, uint8_t preempt_count, char *p)
 {
-	uint8_t flags = row->head.flags;
 	bool hard = flags & FLAG_HARDIRQ, soft = flags & FLAG_SOFTIRQ;
 
 	*p++ = flags & FLAG_IRQS_OFF ? 'd' : flags & FLAG_IRQS_UNKNOWN ? 'X' : '.';
 	*p++ = flags & FLAG_RESCHED ? 'N' : '.';
 	*p++ = hard && soft ? 'H' : hard ? 'h' : soft ? 's' : '.';
-	*p++ = depth_char(row->head.preempt_count & 15);
-	*p++ = depth_char(row->head.preempt_count >> 4);
+	*p++ = depth_char(preempt_count & 15);
+	*p++ = depth_char(preempt_count >> 4);
+}
+
+static char *put_flags(char *p, const struct tracecmd_row *row, struct tracecmd_memory *m)
+{
+	uint32_t key = 1u << 16 | (uint32_t)row->head.preempt_count << 8 | row->head.flags;
+	unsigned int i = (row->head.flags ^ row->head.preempt_count * 5u) & (TRACECMD_FLAG_SETS - 1);
+
+	if (m->flags[i].key != key) {
+		m->flags[i].key = key;
+		write_flags(row->head.flags, row->head.preempt_count, m->flags[i].text);
+	}
+	memcpy(p, m->flags[i].text, sizeof(m->flags[i].text));
+	p += 5;
 	if (row->migrate_disable >= 0)
 		*p++ = "0123456789abcdef"[row->migrate_disable & 15];
 	if (row->lock_depth >= 0)
@@ -151,36 +164,62 @@ static char *put_raw_flags(char *p, const struct tracecmd_row *row)
 	return p;
 }
 
-/* `v` with just `n` digits, of which there is an even number or one more. */
-static char *put_fraction(char *p, uint32_t v, int n)
+static void put_pair(char *p, uint32_t v)
 {
-	for (char *at = p + n; at > p + 1; v /= 100) {
-		at -= 2;
-		memcpy(at, digits_pairs + v % 100 * 2, 2);
-		if (at == p + 1)
-			*p = (char)('0' + v / 100 % 10);
-	}
-	return p + n;
+	memcpy(p, digits_pairs + v * 2, 2);
+}
+
+/* Six digits. */
+static char *put_millionths(char *p, uint32_t v)
+{
+	uint32_t high = v / 10000, low = v - high * 10000, middle = low / 100;
+
+	put_pair(p, high);
+	put_pair(p + 2, middle);
+	put_pair(p + 4, low - middle * 100);
+	return p + 6;
+}
+
+/* Three more. */
+static char *put_billionths(char *p, uint32_t v)
+{
+	uint32_t thousandths = v % 1000;
+
+	p = put_millionths(p, v / 1000);
+	*p++ = (char)('0' + thousandths / 100);
+	put_pair(p, thousandths % 100);
+	return p + 2;
+}
+
+static void write_second(uint64_t second, struct tracecmd_memory *m)
+{
+	char *end;
+
+	m->second = second * SECOND;
+	m->second_text[0] = ' ';
+	end = put_number(m->second_text + 1, second, 5, ' ');
+	*end++ = '.';
+	m->second_len = (uint32_t)(end - m->second_text);
 }
 
 static char *put_time(char *p, uint64_t ts, unsigned int flags, struct tracecmd_memory *m)
 {
-	uint64_t shown = tracecmd_shown(ts, flags);
-	uint64_t unit = flags & TRACECMD_NS ? 1000000000 : 1000000, second = shown / unit;
-	char *end;
+	bool all = flags & TRACECMD_NS;
+	uint64_t part;
 
 	if (flags & TRACECMD_TICKS)
-		return put_number(p, shown, 12, ' ');
-	if (!m->second_len || m->second != second) {
-		m->second_text[0] = ' ';
-		end = put_number(m->second_text + 1, second, 5, ' ');
-		*end++ = '.';
-		m->second = second;
-		m->second_len = (uint32_t)(end - m->second_text);
+		return put_number(p, ts, 12, ' ');
+	/* Microseconds are rounded, which may make it the next second. */
+	if (!all)
+		ts += 500;
+	part = ts - m->second;
+	if (part >= SECOND || !m->second_len) {
+		write_second(ts / SECOND, m);
+		part = ts - m->second;
 	}
 	memcpy(p, m->second_text, sizeof(m->second_text));
 	p += m->second_len;
-	return put_fraction(p, (uint32_t)(shown - second * unit), flags & TRACECMD_NS ? 9 : 6);
+	return all ? put_billionths(p, (uint32_t)part) : put_millionths(p, (uint32_t)part / 1000);
 }
 
 static char *put_diff(char *p, const struct tracecmd_row *row)
@@ -219,7 +258,7 @@ void tracecmd_columns(struct buf *out, const struct tracecmd_row *row, unsigned 
 	if (latency || (flags & TRACECMD_FLAGS)) {
 		if (!latency && !(flags & TRACECMD_RAW))
 			*p++ = ' ';
-		p = flags & TRACECMD_RAW ? put_raw_flags(p, row) : put_flags(p, row);
+		p = flags & TRACECMD_RAW ? put_raw_flags(p, row) : put_flags(p, row, memory);
 	}
 	p = put_time(p, row->ts, flags, memory);
 	*p++ = ':';

@@ -46,6 +46,7 @@ struct tracecmd_row {
 
 /* Begins as zeros. Private. */
 #define TRACECMD_TASKS 256	/* a power of two */
+#define TRACECMD_FLAG_SETS 64	/* too */
 struct tracecmd_memory {
 	struct {
 		const char *comm;
@@ -53,10 +54,14 @@ struct tracecmd_memory {
 		uint32_t len;
 		char text[56];		/* "            init-1     " */
 	} tasks[TRACECMD_TASKS];
+	struct {
+		uint32_t key;
+		char text[8];
+	} flags[TRACECMD_FLAG_SETS];
 	int cpu;
 	uint32_t cpu_len;
 	char cpu_text[24];
-	uint64_t second;		/* and its text, with the point */
+	uint64_t second;		/* in nanoseconds; and its text, with the point */
 	uint32_t second_len;
 	char second_text[28];
 };

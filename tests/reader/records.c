@@ -34,6 +34,36 @@ static void lines(void)
 		      "prev_comm=trace-cmd prev_pid=149 prev_prio=120 prev_state=R ==> "
 		      "next_comm=trace-cmd next_pid=147 next_prio=120"), "'%s'",
 	      ringside_dat_record_text(record, RINGSIDE_DAT_KERNEL));
+	CHECK(!strcmp(ringside_dat_record_text(record, RINGSIDE_DAT_TRACE_CMD),
+		      "trace-cmd:149 [120] R ==> trace-cmd:147 [120]"), "'%s'",
+	      ringside_dat_record_text(record, RINGSIDE_DAT_TRACE_CMD));
+	ringside_dat_records_close(records);
+}
+
+/* A function that called no other one: its line is that of its call, and its return has none. */
+static void joined(void)
+{
+	struct ringside_dat_records *records = lab_read(graph);
+	const struct ringside_dat_record *record;
+	char before[4096] = "";
+	int n = 0;
+
+	while (ringside_dat_records_next(records, &record) == 1) {
+		const char *text = ringside_dat_record_text(record, RINGSIDE_DAT_TRACE_CMD);
+
+		if (ringside_dat_record_cpu(record))
+			continue;
+		if (ringside_dat_record_is_joined(record)) {
+			CHECK(!strcmp(ringside_dat_record_name(record), "funcgraph_exit"), "%s",
+			      ringside_dat_record_name(record));
+			CHECK(strstr(before, "();"), "'%s'", before);
+			n++;
+		} else {
+			CHECK(!strstr(before, "();"), "'%s' had no end", before);
+		}
+		snprintf(before, sizeof(before), "%s", text);
+	}
+	CHECK(n == 74, "%d", n);
 	ringside_dat_records_close(records);
 }
 
@@ -203,6 +233,7 @@ int main(void)
 	instances = lab_open(lab_data("instances.v7.dat"));
 	all();
 	lines();
+	joined();
 	some_cpus();
 	some_buffers();
 	filters();

@@ -130,7 +130,8 @@ def prints(f):
         now += 1000
         f.top.add(0, now, ftrace.print, 10, ip=base + 0x345, buf=text)
         f.top.add(1, now + 7, ftrace.print, 10, ip=0, buf=text)
-    for data in [b"", b"\1\2\3\4", b"text of bytes", bytes(range(40))]:
+    # Longer than a small long they are in small_raw().
+    for data in [b"", b"\1\2\3\4", b"text of bytes", bytes(range(40))][:8 if f.long_size == 8 else 2]:
         now += 1000
         f.top.add(0, now, ftrace.raw_data, 10, id=len(data), buf=data)
     for n in range(3):
@@ -198,12 +199,23 @@ def comms(f):
     """Tasks without a name, with odd names, with long ones, and such as only a switch names."""
     switch = f.define("sched", switch_event())
     number, _ = numbers(f)
-    f.cmdlines = "1 init\n2 a b\n3 0123456789abcdefghij\n4 \n5 <x>\n77777 big\n1000000 huge\n-1 minus\n6 twice\n6 again\n"
+    f.cmdlines = "1 init\n2 a b\n3 0123456789abcdefghij\n5 <x>\n77777 big\n1000000 huge\n-1 minus\n6 twice\n6 again\n"
     for i, pid in enumerate([1, 2, 3, 4, 5, 6, 7, 77777, 1000000, 4194303, -1, 0, 2147483647]):
         f.top.add(0, T0 + i * 1000, number, pid, n=i)
         f.top.add(1, T0 + i * 1000 + 10, switch, pid, prev_comm="was%d" % i, prev_pid=pid, prev_prio=120,
                   next_comm="new%d" % i, next_pid=500 + i, next_prio=120)
         f.top.add(1, T0 + i * 1000 + 20, number, 500 + i, n=i)
+    return f
+
+
+@case
+def nameless():
+    """A task whose name is empty, before one that has a name."""
+    f = File()
+    number, _ = numbers(f)
+    f.cmdlines = "1 init\n2 \n3 last\n"
+    for pid in (1, 2, 3):
+        f.top.add(0, T0 + pid * 1000, number, pid, n=pid)
     return f
 
 
@@ -270,6 +282,19 @@ def wakeups(f):
     return f
 
 
+@case
+def states():
+    """All states that a task can be switched away in."""
+    f = File()
+    tasks(f, 10)
+    switch = f.define("sched", switch_event())
+    values = list(range(17)) + [1 << i for i in range(4, 20)] + [0x60, 0xff, 0x101, 0x1ff, 0x402, 0x1000001, -1]
+    for i, state in enumerate(values):
+        f.top.add(0, T0 + i * 1000, switch, 10, prev_comm="a", prev_pid=10, prev_prio=120, prev_state=state, next_comm="b", next_pid=11,
+                  next_prio=98)
+    return f
+
+
 # Fields and formats.
 
 @on_machines
@@ -307,6 +332,15 @@ def small_exit():
     f = File(long_size=4)
     tasks(f, 10)
     f.top.add(0, T0, f.define("raw_syscalls", exit_event()), 10, id=3, ret=-2)
+    return f
+
+
+@case
+def small_raw():
+    """A raw mark on a machine with longs of four bytes."""
+    f = File(long_size=4)
+    tasks(f, 10)
+    f.top.add(0, T0, Ftrace(f).raw_data, 10, id=9, buf=b"eight by")
     return f
 
 
@@ -485,8 +519,17 @@ def broken():
     f.top.add(0, now, none, 10, v=1)
     hidden = Event("hidden", 851, ["int v"], '"%d", REC->v')
     f.top.add(1, now + 100, hidden, 10, v=1)
-    f.define("broken", "name: nothing\n", "rubbish", "name: half\nID: 860\nformat:\n\tfield:int x;\toffset:8;\n")
-    f.top.cpu(1).add(now + 200, struct.pack("<HBBi", 860, 0, 0, 10) + b"abcd")
+    f.define("broken", "name: nothing\n", "rubbish")
+    return f
+
+
+@case
+def half():
+    """A format that ends within a line."""
+    f = File()
+    tasks(f, 10)
+    f.define("broken", "name: half\nID: 860\nformat:\n\tfield:int x;\toffset:8;\n")
+    f.top.cpu(1).add(T0, struct.pack("<HBBi", 860, 0, 0, 10) + b"abcd")
     return f
 
 
