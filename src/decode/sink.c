@@ -57,6 +57,15 @@ size_t sink_grow(struct sink *s, size_t n)
 	return (size_t)(s->end - s->at);
 }
 
+void sink_add_more(struct sink *s, const void *bytes, size_t n)
+{
+	n = sink_grow(s, n);
+	if (!n)
+		return;
+	memcpy(s->at, bytes, n);
+	s->at += n;
+}
+
 void sink_fill(struct sink *s, char c, size_t n)
 {
 	if ((size_t)(s->end - s->at) < n)
@@ -67,28 +76,71 @@ void sink_fill(struct sink *s, char c, size_t n)
 	s->at += n;
 }
 
+/* "00" to "99". */
+static const char pairs[] =
+	"0001020304050607080910111213141516171819202122232425262728293031323334353637383940"
+	"4142434445464748495051525354555657585960616263646566676869707172737475767778798081"
+	"828384858687888990919293949596979899";
+
+/* "00" to "ff". */
+static const char hex_pairs[] =
+	"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+	"202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f"
+	"404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f"
+	"606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f"
+	"808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f"
+	"a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf"
+	"c0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedf"
+	"e0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+
+static unsigned int dec_digits(unsigned long long v)
+{
+	unsigned int n = 1;
+
+	for (; v >= 10000; v /= 10000)
+		n += 4;
+	return n + (v >= 10) + (v >= 100) + (v >= 1000);
+}
+
 void sink_dec(struct sink *s, unsigned long long v)
 {
-	char tmp[20], *p = tmp + sizeof(tmp);
+	unsigned int n = dec_digits(v);
+	char tmp[20], *p;
 
-	do {
-		*--p = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	sink_add(s, p, (size_t)(tmp + sizeof(tmp) - p));
+	/* Digits go where they belong, if there is room for them. */
+	p = (size_t)(s->end - s->at) >= n ? s->at + n : tmp + n;
+	for (; v >= 100; v /= 100)
+		memcpy(p -= 2, pairs + v % 100 * 2, 2);
+	if (v >= 10)
+		memcpy(p -= 2, pairs + v * 2, 2);
+	else
+		*--p = (char)('0' + v);
+	if (p == s->at)
+		s->at += n;
+	else
+		sink_add(s, tmp, n);
 }
 
 void sink_hex(struct sink *s, unsigned long long v, unsigned int width)
 {
-	char tmp[16], *p = tmp + sizeof(tmp);
+	unsigned int n = v ? (67u - (unsigned int)__builtin_clzll(v)) / 4 : 1;
+	char tmp[16], *p;
 
 	if (width > sizeof(tmp))
 		width = sizeof(tmp);
-	do {
-		*--p = "0123456789abcdef"[v & 15];
-		v >>= 4;
-	} while (v || (size_t)(tmp + sizeof(tmp) - p) < width);
-	sink_add(s, p, (size_t)(tmp + sizeof(tmp) - p));
+	if (n < width)
+		n = width;
+	p = (size_t)(s->end - s->at) >= n ? s->at + n : tmp + n;
+	for (unsigned int i = n / 2; i; i--) {
+		memcpy(p -= 2, hex_pairs + (v & 255) * 2, 2);
+		v >>= 8;
+	}
+	if (n & 1)
+		*--p = hex_pairs[(v & 15) * 2 + 1];
+	if (p == s->at)
+		s->at += n;
+	else
+		sink_add(s, tmp, n);
 }
 
 /* Bytes from p on that a terminal would obey: 1 for C0 and DEL, 2 for C1 in UTF-8, else 0. */

@@ -179,6 +179,29 @@ static bool is_atom(const struct tep_compiler *c, uint32_t at)
 	return c->prog->nodes[at].kind == TEP_ATOM;
 }
 
+/*
+ * A cast that keeps everything, and an array's element by a constant, are read at once: offset and
+ * size are known. What they are to a %s does not change.
+ */
+static void read_at_once(struct tep_compiler *c, uint32_t at)
+{
+	struct tep_node *n = &c->prog->nodes[at];
+	const struct tep_node *a = &c->prog->nodes[n->a], *b = &c->prog->nodes[n->b];
+	uint32_t size;
+
+	if (n->kind == TEP_CAST && a->size && (!n->keep || n->keep >= a->size)) {
+		n->offset = a->offset;
+		n->size = a->size;
+	} else if (n->kind == TEP_OP && n->op == '[' && a->kind == TEP_FIELD && a->field &&
+		   b->kind == TEP_ATOM && b->num < UINT16_MAX) {
+		size = a->field->elem_size;
+		if (size != 1 && size != 2 && size != 4 && size != 8)
+			return;
+		n->offset = a->field->offset + (uint32_t)b->num * size;
+		n->size = (uint8_t)size;
+	}
+}
+
 /* Operations on constants become constants, which a %s can print; only these with two sides. */
 static void fold(struct tep_compiler *c, uint32_t at)
 {
@@ -192,6 +215,7 @@ static void fold(struct tep_compiler *c, uint32_t at)
 				 n.kind != TEP_SYMBOLIC && n.kind < TEP_HEX))
 		return;
 	fold_parts(c, &n);
+	read_at_once(c, at);
 	if (n.kind != TEP_OP || n.op == '?' || n.op == '[' || !is_atom(c, n.a) || !is_atom(c, n.b))
 		return;
 	f.tep = c->prog;
