@@ -25,7 +25,8 @@ static struct map_entry **place(const struct map *map, uint32_t hash, const void
 {
 	struct map_entry **at = &map->buckets[hash & (map->nr_buckets - 1)];
 
-	while (*at && ((*at)->hash != hash || (*at)->key_len != len || memcmp((*at)->key, key, len)))
+	while (*at && ((*at)->hash != hash || (*at)->key_len != len ||
+		       memcmp((*at)->key, key, len)))
 		at = &(*at)->next;
 	return at;
 }

@@ -1,6 +1,6 @@
 /*
- * base/map: values by keys, both of any size. A value's place does not change while it is in the map.
- * No thread but one.
+ * base/map: values by keys, both of any size. A value's place does not change while it is in the
+ * map. No thread but one.
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H

@@ -1,6 +1,7 @@
 /*
- * cmd/check_events: whether the formats of all events can be used, of a trace file, or of the events
- * that there are to trace. Those that cannot print as raw fields, or not at all, in a report.
+ * cmd/check_events: whether the formats of all events can be used, of a trace file, or of the
+ * events that there are to trace. In a report, those that cannot print as raw fields, or not at
+ * all.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,17 +21,12 @@ static const struct opt check_opts[] = {
 static int check_file(const char *path, struct buf *out, size_t *bad, struct err *err)
 {
 	struct dat *dat;
-	const char *warning;
-	int r = dat_open(&dat, path, err);
+	int r = files_open(&dat, path, err);
 
 	if (r)
 		return r;
 	/* A format without a name is only known by the words about it. */
-	for (size_t i = 0; (warning = dat_warning(dat, i)); i++) {
-		buf_printf(out, "%s\n", warning);
-		++*bad;
-	}
-	*bad += report_info_check(dat, out);
+	*bad = (dat_warning(dat, 0) != NULL) + report_info_check(dat, out);
 	dat_close(dat);
 	return 0;
 }
@@ -41,7 +37,8 @@ static bool check_format(const struct events_item *item, const struct buf *text,
 	struct decode_format *format = NULL;
 	struct err err = ERR_INIT;
 
-	decode_format_parse(item->system, text->data ? text->data : "", text->len, NULL, &format, &err);
+	decode_format_parse(item->system, text->data ? text->data : "", text->len, NULL, &format,
+			    &err);
 	if (format && !format->prog && !format->special && format->print_err.code)
 		err = format->print_err;
 	if (err.code)
@@ -95,8 +92,9 @@ const struct cmd cmd_check_events = {
 	.name = "check-events",
 	.synopsis = "[-i FILE]",
 	.summary = "check whether the formats of events can be read",
-	.text = "Reads the formats of all events, of a trace file or of those that can be traced, and\n"
-		"tells which cannot be used and why: a line for each. Then the exit status is 1.\n",
+	.text = "Reads the formats of all events, of a trace file or of those that can be traced,\n"
+		"and tells which cannot be used and why: a line for each. Then the exit status\n"
+		"is 1.\n",
 	.opts = check_opts,
 	.arg = "file",
 	.args_max = 1,

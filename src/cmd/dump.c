@@ -25,7 +25,7 @@ static const struct opt dump_opts[] = {
 	{ 'i', "input", "FILE", "the trace file, instead of trace.dat" },
 	{ 'v', "validate", NULL, "tell whether it is a valid trace file" },
 	{ 0, "all", NULL, "everything" },
-	{ 0, "summary", NULL, "what there is, in a line each; this is so if nothing else is asked for" },
+	{ 0, "summary", NULL, "what there is, in a line each: also without options" },
 	{ 0, "head-page", NULL, "how pages begin" },
 	{ 0, "head-event", NULL, "how records begin" },
 	{ 0, "ftrace-events", NULL, "formats of ftrace's own events" },
@@ -281,8 +281,8 @@ static void put_sections(struct dump *d)
 	const struct dat_section *s;
 
 	for (size_t i = 0; (s = dat_section(d->dat, i)); i++) {
-		buf_printf(&d->out, "\t[Section %2u @ %-16" PRIu64 "\t\"%s\", flags 0x%x, ", s->id, s->at,
-			   section_name(d, s), s->flags);
+		buf_printf(&d->out, "\t[Section %2u @ %-16" PRIu64 "\t\"%s\", flags 0x%x, ", s->id,
+			   s->at, section_name(d, s), s->flags);
 		if (s->is_packed)
 			buf_printf(&d->out, "%" PRIu32 " compressed, %" PRIu32 " uncompressed]\n",
 				   s->packed, s->unpacked);
@@ -433,8 +433,9 @@ static void put_table(struct dump *d, const struct dat_buffer *top)
 		buf_puts(&d->out, "\t[Flyrecord tracing data]\n");
 	/* trace-cmd shows a zero as nothing. */
 	for (uint32_t i = 0; wants(d, FLYRECORD) && i < top->nr_table; i++)
-		buf_printf(&d->out, "\t %10.0" PRIu64 " %10.0" PRIu64 "\t[offset, size of cpu %d]\n",
-			   top->table[i].offset, top->table[i].size, top->table[i].cpu);
+		buf_printf(&d->out, "\t %10.0" PRIu64 " %10.0" PRIu64
+			   "\t[offset, size of cpu %d]\n", top->table[i].offset,
+			   top->table[i].size, top->table[i].cpu);
 	if (!wants(d, SUMMARY | CLOCK))
 		return;
 	buf_puts(&d->out, "\t[Tracing clock]\n\t\t");
@@ -527,8 +528,8 @@ const struct cmd cmd_dump = {
 	.name = "dump",
 	.synopsis = "[-i FILE] [-v] [--all] [--summary] [--PART]... [FILE]",
 	.summary = "show what a trace file holds beside its events",
-	.text = "Shows the parts of a trace file other than events, as they lie there: a summary, or\n"
-		"those parts that the options name.\n",
+	.text = "Shows the parts of a trace file other than events, as they lie there: a summary,\n"
+		"or those parts that the options name.\n",
 	.opts = dump_opts,
 	.arg = "file",
 	.args_max = 1,

@@ -57,14 +57,14 @@ static void put_buffer(struct buf *out, struct dump_bytes *v, int version, bool 
 	for (uint32_t i = 0; i < nr && v->len; i++) {
 		uint64_t cpu = dump_word(v, 4), offset = dump_word(v, 8);
 
-		buf_printf(out, "   %" PRIu64 " %" PRIu64 "\t%" PRIu64 "\t[id, data offset and size]\n",
-			   cpu, offset, dump_word(v, 8));
+		buf_printf(out, "   %" PRIu64 " %" PRIu64 "\t%" PRIu64
+			   "\t[id, data offset and size]\n", cpu, offset, dump_word(v, 8));
 	}
 }
 
 /*
- * For each CPU: how many samples, then all their times, offsets, and factors; for all CPUs, in newer
- * files: the fractions of the factors.
+ * How many samples there are of each CPU, then all of them. What the option says in a row is taken
+ * apart when the file is opened.
  */
 static void put_shift(struct buf *out, const struct dat *dat, struct dump_bytes *v)
 {
@@ -100,7 +100,8 @@ static void put_guest(struct buf *out, struct dump_bytes *v)
 	for (uint32_t i = 0; i < nr && v->len; i++) {
 		uint64_t cpu = dump_word(v, 4);
 
-		buf_printf(out, "  %" PRIu64 " %d [guest cpu, host pid]\n", cpu, (int)dump_word(v, 4));
+		buf_printf(out, "  %" PRIu64 " %d [guest cpu, host pid]\n", cpu,
+			   (int)dump_word(v, 4));
 	}
 }
 

@@ -1,12 +1,12 @@
 /*
- * cmd/hist: how often each event and function came, and from where it was called, as `trace-cmd hist`
- * prints it.
+ * cmd/hist: how often each event and function came, and from where it was called, as
+ * `trace-cmd hist` prints it.
  *
  *   record --> a row for its task and name, counted
  *          --> what called it: the stack that was recorded behind it, else the functions under way
  *
- * A stack comes behind its record on the same CPU: so a record waits in its lane until the next one.
- * Of the tracer `function` only those functions count that call no other: the others are their
+ * A stack comes behind its record on the same CPU: so a record waits in its lane until the next
+ * one. Of the tracer `function` only those functions count that call no other: the others are their
  * callers.
  * Memory is for each row and different chain of callers.
  */
@@ -473,8 +473,9 @@ const struct cmd cmd_hist = {
 	.name = "hist",
 	.synopsis = "[-i FILE] [-P] [-B INSTANCE] [FILE]",
 	.summary = "count the events of a trace file, with their callers",
-	.text = "Shows how often each event and function came in each task, those first that came most\n"
-		"often, and where they were called from: by the stacks and functions in the trace.\n",
+	.text = "Shows how often each event and function came in each task, those first that came\n"
+		"most often, and where they were called from: by the stacks and functions in the\n"
+		"trace.\n",
 	.opts = hist_opts,
 	.arg = "file",
 	.args_max = 1,

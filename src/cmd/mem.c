@@ -186,10 +186,10 @@ static int put_users(struct mem *m, struct buf *out)
 	if (r)
 		return r;
 	qsort(all, m->users.nr, sizeof(*all), by_waste);
-	buf_puts(out, "                Function            \tWaste\tAlloc\treq\t\tTotAlloc     TotReq"
-		 "\t\tMaxAlloc     MaxReq\tMaxWaste\n"
-		 "                --------            \t-----\t-----\t---\t\t--------     ------"
-		 "\t\t--------     ------\t--------\n");
+	buf_puts(out, "                Function            \tWaste\tAlloc\treq"
+		 "\t\tTotAlloc     TotReq\t\tMaxAlloc     MaxReq\tMaxWaste\n"
+		 "                --------            \t-----\t-----\t---"
+		 "\t\t--------     ------\t\t--------     ------\t--------\n");
 	for (size_t i = 0; i < m->users.nr; i++)
 		put_user(out, all[i]->value);
 	free(all);
@@ -250,9 +250,9 @@ const struct cmd cmd_mem = {
 	.name = "mem",
 	.synopsis = "[-i FILE] [-B INSTANCE] [FILE]",
 	.summary = "show what the kernel's functions allocated and wasted",
-	.text = "Shows for each function of the kernel how much memory it asked for and got, and what of\n"
-		"it was wasted, by the events kmalloc, kmalloc_node, kfree, kmem_cache_alloc,\n"
-		"kmem_cache_alloc_node and kmem_cache_free in a trace file.\n",
+	.text = "Shows for each function of the kernel how much memory it asked for and got, and\n"
+		"what of it was wasted, by the events kmalloc, kmalloc_node, kfree,\n"
+		"kmem_cache_alloc, kmem_cache_alloc_node and kmem_cache_free in a trace file.\n",
 	.opts = mem_opts,
 	.arg = "file",
 	.args_max = 1,

@@ -59,8 +59,8 @@ int profile_hook_parse(struct profile_hook *hook, const char *text, struct err *
 		}
 	}
 	profile_hook_fini(hook);
-	return err_set(err, -EINVAL, "'%.100s': a hook is EVENT,FIELD[,PIDFIELD]/EVENT,FIELD[,FLAGS], "
-		       "and flags are p, s and g", text);
+	return err_set(err, -EINVAL, "'%.100s': a hook is EVENT,FIELD[,PIDFIELD]/"
+		       "EVENT,FIELD[,FLAGS], and flags are p, s and g", text);
 }
 
 void profile_hook_fini(struct profile_hook *hook)

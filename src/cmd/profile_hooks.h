@@ -1,6 +1,7 @@
 /*
  * cmd/profile_hooks: two events of which the second ends what the first began. In: the text of -H,
- * [SYSTEM:]EVENT,MATCH[,PID]/[SYSTEM:]EVENT,MATCH[,FLAGS]. Out: its words, or what is wrong with them.
+ * [SYSTEM:]EVENT,MATCH[,PID]/[SYSTEM:]EVENT,MATCH[,FLAGS]. Out: its words, or what is wrong with
+ * them.
  */
 #ifndef CMD_PROFILE_HOOKS_H
 #define CMD_PROFILE_HOOKS_H
@@ -18,7 +19,7 @@ struct profile_side {
 
 struct profile_hook {
 	struct profile_side start, end;
-	const char *pid;	/* the field of the start that names the task; NULL: the one that runs */
+	const char *pid;	/* the start's field with the task; NULL: the one that runs */
 	bool pinned;		/* both happen on one CPU */
 	bool global;		/* of no task */
 	char *text;		/* to be freed; NULL: nothing is */

@@ -1,6 +1,6 @@
 /*
- * cmd/profile_text: the profile as text, as trace-cmd prints it but for the order of a task's lines,
- * which it leaves to chance: here what took longest comes first, then what came most often.
+ * cmd/profile_text: the profile as text, as trace-cmd prints it but for the order of a task's
+ * lines, which it leaves to chance: here what took longest comes first, then what came most often.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -185,7 +185,8 @@ static int by_kind(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int put_owner(struct buf *out, const struct profile_file *file, const struct map_entry *entry)
+static int put_owner(struct buf *out, const struct profile_file *file,
+		     const struct map_entry *entry)
 {
 	const struct profile_owner_key *key = entry->key;
 	const struct profile_owner *owner = entry->value;
@@ -258,7 +259,8 @@ static int put_groups(struct buf *out, const struct profile_file *file, struct m
 	return r;
 }
 
-static int put_file(const struct report_profile *p, const struct profile_file *file, struct buf *out)
+static int put_file(const struct report_profile *p, const struct profile_file *file,
+		    struct buf *out)
 {
 	struct map groups = MAP_INIT;
 	const struct map_entry **all;

@@ -266,7 +266,7 @@ static int put_packed_places(const struct dat *dat, const struct dat_buffer *buf
 	return r;
 }
 
-/* Version 6 lists all CPUs, 7 those with data: then the others before the last are shown as empty. */
+/* Version 6 lists all CPUs, 7 those with data: then the others up to the last are empty. */
 static int put_places(const struct dat *dat, struct buf *out, struct err *err)
 {
 	const struct dat_buffer *buffer = dat_buffer(dat, 0);

@@ -15,6 +15,7 @@
 #include "report/json.h"
 
 #define CACHE 1024	/* a power of two */
+#define NAMES 16
 
 enum { FLAG_HARDIRQ = 8, FLAG_SOFTIRQ = 16 };
 
@@ -23,6 +24,13 @@ struct symbol_slot {
 	uint64_t addr;
 	bool known;
 	struct decode_symbol symbol;
+};
+
+struct name_slot {
+	const struct dat *dat;
+	const char *name;	/* of one format, so that its address tells it from others */
+	uint64_t addr;
+	bool known;
 };
 
 struct comm_slot {
@@ -37,6 +45,7 @@ struct report_own {
 	const struct replay_record *rec;
 	struct symbol_slot symbols[CACHE];
 	struct comm_slot comms[CACHE];
+	struct name_slot names[NAMES];
 	struct tracecmd_memory columns;
 	struct decode_moment given;	/* the next record, in joins() */
 	bool taken;
@@ -73,6 +82,21 @@ static const char *own_comm(void *arg, int pid)
 	return comm;
 }
 
+/* Few print formats name symbols, and these few the same one for each record. */
+static bool own_address(void *arg, const char *name, size_t len, uint64_t *out)
+{
+	struct report_own *own = arg;
+	struct dat *dat = own->rec->lane->file;
+	struct name_slot *slot = &own->names[(uintptr_t)name / 8 % NAMES];
+
+	if (slot->dat != dat || slot->name != name) {
+		*slot = (struct name_slot){ .dat = dat, .name = name };
+		slot->known = dat_address(dat, name, len, &slot->addr);
+	}
+	*out = slot->addr;
+	return slot->known;
+}
+
 static bool own_printk(void *arg, uint64_t addr, struct decode_printk *out)
 {
 	return dat_printk(((struct report_own *)arg)->rec->lane->file, addr, out);
@@ -86,7 +110,8 @@ struct report_own *report_own_new(struct report *report)
 		return NULL;
 	own->report = report;
 	own->ctx = (struct decode_ctx){ .arg = own, .flags = report->decode, .symbol = own_symbol,
-					.printk = own_printk, .comm = own_comm };
+					.printk = own_printk, .address = own_address,
+					.comm = own_comm };
 	return own;
 }
 

@@ -48,7 +48,7 @@ struct role {
 	bool known;
 	enum role_kind kind;
 	uint64_t starts, ends;		/* bits: of hooks */
-	const struct decode_field *value;	/* of those that are counted: the first of its own */
+	const struct decode_field *value;	/* what tells its rows apart: the first field */
 };
 
 struct span_key {
@@ -215,7 +215,8 @@ static enum role_kind kind_of(const struct decode_format *format)
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(format->name, known[i].name) && !strcmp(format->system, known[i].system))
+		if (!strcmp(format->name, known[i].name) &&
+		    !strcmp(format->system, known[i].system))
 			return known[i].kind;
 	return ROLE_COUNT;
 }
@@ -472,7 +473,8 @@ static size_t read_stack(const struct replay_record *rec, const struct decode_fo
 	uint64_t end = word == 8 ? UINT64_MAX : UINT32_MAX;
 	size_t nr = 0;
 
-	for (; nr < PROFILE_STACK_MAX && (!size || nr < size) && at + word <= rec->len; at += word) {
+	for (; nr < PROFILE_STACK_MAX && (!size || nr < size) && at + word <= rec->len;
+	     at += word) {
 		addrs[nr] = decode_abi_load(rec->data + at, word, format->abi.big_endian);
 		if (addrs[nr++] == end)
 			return nr - 1;

@@ -1,9 +1,9 @@
 /*
  * cmd/report_profile: `report --profile`: what tasks waited for, and how long.
  *
- * In: all records in the order of time. Out, at the end: for each task, how often each of its events
- * came, and of those that begin something that another one ends (a system call, a softirq, sleep, a
- * function) how long that took, with the stacks that were recorded at the beginning.
+ * In: all records in the order of time. Out, at the end: for each task, how often each of its
+ * events came, and of those that begin something that another one ends (a system call, a softirq,
+ * sleep, a function) how long that took, with the stacks that were recorded at the beginning.
  *
  * Memory is for each task, event and different stack, and for what has begun and not ended.
  */

@@ -241,7 +241,7 @@ static int fetch_packed(struct dat_lane *lane, uint64_t number, struct dat_block
 				       .lane = lane, .refs = 1 };
 	if (pack_expand(lane->pack, lane->packed, packed, p->bytes, len) != (long)len) {
 		dat_block_drop(&p->block);
-		return dat_bad(lane->dat, err, -EBADMSG, at, "CPU %d: a chunk cannot be unpacked",
+		return dat_bad(lane->dat, err, -EILSEQ, at, "CPU %d: a chunk cannot be unpacked",
 			       lane->cpu.cpu);
 	}
 	lane->next_at = at + CHUNK_HEAD + packed;
@@ -312,26 +312,25 @@ int dat_lane_seek(struct dat_lane *lane, bool (*later)(void *arg, uint64_t time)
 		  uint64_t *number, struct err *err)
 {
 	uint64_t low = 0, high = dat_lane_blocks(lane), time = 0;
-	int r = 0;
 
 	/* Blocks before low are not later, high and those behind it are, or cannot be read. */
-	while (!r && low < high) {
-		uint64_t middle = low + (high - low) / 2;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2, at = middle;
+		int r;
 
-		r = time_of(lane, middle, &time, err);
-		if (r < 0 && lane->buffer->packed) {
-			high = middle;
-			r = 0;
-			continue;
-		}
+		/* One that has no time is asked for that of those behind it. */
+		do
+			r = time_of(lane, at++, &time, lane->buffer->packed ? NULL : err);
+		while (r == -EILSEQ && at < high);
+		if (r < 0 && !lane->buffer->packed)
+			return r;
 		if (r == 1 && !later(arg, time))
-			low = middle + 1;
+			low = at;
 		else
 			high = middle;
-		r = r < 0 ? r : 0;
 	}
 	*number = low ? low - 1 : 0;
-	return r;
+	return 0;
 }
 
 static int open_packed(struct dat_lane *lane, struct err *err)

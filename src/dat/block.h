@@ -29,8 +29,8 @@ int dat_lane_open(struct dat_lane **out, const struct dat *dat, const struct dat
 void dat_lane_close(struct dat_lane *lane);
 
 /*
- * 1 and a block to be given back; 0: there is none behind the last; negative with words: the rest of
- * this CPU cannot be read.
+ * 1 and a block to be given back; 0: there is none behind the last; -EILSEQ with words: this one
+ * cannot be read, but the next may; else negative with words: the rest of this CPU cannot be read.
  */
 int dat_lane_fetch(struct dat_lane *lane, uint64_t number, struct dat_block **out, struct err *err);
 void dat_block_hold(struct dat_block *block);

@@ -157,6 +157,8 @@ const struct decode_format *dat_format(struct dat *dat, uint32_t id);
 /* Callbacks of struct decode_ctx: `dat` is a struct dat. */
 bool dat_symbol(void *dat, int pid, uint64_t addr, struct decode_symbol *out);
 bool dat_printk(void *dat, uint64_t addr, struct decode_printk *out);
+/* Looks at all symbols: to be asked once for a name. */
+bool dat_address(void *dat, const char *name, size_t len, uint64_t *out);
 const char *dat_comm(void *dat, int pid);
 
 /* Symbols from a file like /proc/kallsyms in place of the file's own. Before anybody asks for one. */

@@ -270,6 +270,21 @@ bool dat_symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *out)
 	return false;
 }
 
+bool dat_address(void *arg, const char *name, size_t len, uint64_t *out)
+{
+	const struct dat_symbols *s = symbols(arg);
+
+	for (size_t i = 0; s && i < s->nr; i++) {
+		const char *own = s->names.data + s->all[i].name;
+
+		if (strncmp(own, name, len) || own[len])
+			continue;
+		*out = s->all[i].addr;
+		return true;
+	}
+	return false;
+}
+
 bool dat_symbol_at(struct dat *dat, size_t i, uint64_t *addr, struct decode_symbol *out)
 {
 	const struct dat_symbols *s = symbols(dat);

@@ -61,6 +61,8 @@ struct decode_ctx {
 	bool (*symbol)(void *arg, int pid, uint64_t addr, struct decode_symbol *out);
 	/* The format (or any constant string) at an address; false: not known. */
 	bool (*printk)(void *arg, uint64_t addr, struct decode_printk *out);
+	/* The address of a symbol, which some print formats name; false: not known. DECODE_TEP only. */
+	bool (*address)(void *arg, const char *name, size_t len, uint64_t *out);
 	/* The name of a task; NULL: not known. */
 	const char *(*comm)(void *arg, int pid);
 	/* The process that a task belongs to; 0: not known. */

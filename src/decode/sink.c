@@ -48,6 +48,15 @@ size_t sink_grow(struct sink *s, size_t n)
 	return (size_t)(s->end - s->at);
 }
 
+void sink_add_more(struct sink *s, const void *bytes, size_t n)
+{
+	n = sink_grow(s, n);
+	if (!n)
+		return;
+	memcpy(s->at, bytes, n);
+	s->at += n;
+}
+
 void sink_fill(struct sink *s, char c, size_t n)
 {
 	if ((size_t)(s->end - s->at) < n)

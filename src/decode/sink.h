@@ -57,13 +57,39 @@ static inline size_t sink_used(const struct sink *s)
 	return s->buf->data ? (size_t)(s->at - s->buf->data) - s->start : 0;
 }
 
+/* sink_add where there is too little room. */
+void sink_add_more(struct sink *s, const void *bytes, size_t n);
+
+/* Most pieces are a few bytes, for which a call of memcpy costs more than the copy. */
+static inline void sink_copy(char *to, const void *from, size_t n)
+{
+	const char *p = from;
+
+	if (n > 16) {
+		memcpy(to, p, n);
+	} else if (n >= 8) {
+		memcpy(to, p, 8);
+		memcpy(to + n - 8, p + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, p, 4);
+		memcpy(to + n - 4, p + n - 4, 4);
+	} else if (n) {
+		to[0] = p[0];
+		to[n / 2] = p[n / 2];
+		to[n - 1] = p[n - 1];
+	}
+}
+
 static inline void sink_add(struct sink *s, const void *bytes, size_t n)
 {
-	if ((size_t)(s->end - s->at) < n)
-		n = sink_grow(s, n);
-	if (!n)
+	if ((size_t)(s->end - s->at) < n) {
+		sink_add_more(s, bytes, n);
 		return;
-	memcpy(s->at, bytes, n);
+	}
+	if (__builtin_constant_p(n))
+		memcpy(s->at, bytes, n);
+	else
+		sink_copy(s->at, bytes, n);
 	s->at += n;
 }
 

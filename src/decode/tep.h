@@ -27,7 +27,7 @@ enum tep_kind {
 	TEP_SYMBOLIC = 4,	/* a by list */
 	TEP_HEX = 5,		/* a, b bytes */
 	TEP_ARRAY = 6,		/* a, b elements of c bytes */
-	TEP_CAST = 7,		/* a, size bytes of it */
+	TEP_CAST = 7,		/* a, `keep` bytes of it */
 	TEP_STRING = 8,		/* the text that field leads to */
 	TEP_DYNAMIC = 10,	/* the bytes that field leads to */
 	TEP_OP = 11,		/* op: a and b; '?': a, then b or c */
@@ -42,8 +42,10 @@ enum tep_kind {
 struct tep_node {
 	uint8_t kind;
 	uint8_t rank;		/* of an operator; 0: whatever follows takes it as a whole */
-	/* FIELD: bytes that are read, 0: no number; CAST: that are kept, 0: all; FLAGS: has one < 0 */
-	uint8_t size;
+	uint8_t size;		/* not 0: the number is as many bytes of the record, at offset */
+	uint8_t keep;		/* CAST: bytes that it keeps, 0: all */
+	bool negative;		/* FLAGS: the list has a negative value */
+	bool is_name;		/* ATOM: a word of the text, and may be a symbol */
 	uint8_t depth;
 	int op;			/* as lex.h spells it */
 	uint32_t a, b, c;
@@ -51,7 +53,7 @@ struct tep_node {
 	struct text text;
 	union {
 		uint64_t num;
-		uint32_t offset;	/* FIELD */
+		uint32_t offset;	/* with size */
 	};
 	union {
 		const struct decode_field *field;
@@ -152,7 +154,7 @@ const struct tep_func *tep_func_find(struct text name);
 struct tep_args tep_func_args(const struct frame *f, const struct tep_node *n);
 
 /* tep_number.c */
-uint64_t tep_number(const struct frame *f, uint32_t at);
+uint64_t tep_number_of(const struct frame *f, const struct tep_node *n);
 uint64_t tep_cast(uint64_t value, unsigned int size);
 /* Where a __data_loc or __rel_loc field's bytes begin, and how many it says they are. */
 struct tep_loc {
@@ -162,7 +164,23 @@ struct tep_loc {
 struct tep_loc tep_locate(const struct frame *f, const struct decode_field *field);
 /* Of the record, `want` bytes from `offset` on at most. */
 struct decode_bytes tep_bytes(const struct frame *f, uint64_t offset, uint64_t want);
-uint64_t tep_load(const struct frame *f, uint64_t offset, uint32_t size);
+
+static inline uint64_t tep_load(const struct frame *f, uint64_t offset, uint32_t size)
+{
+	if (offset > f->len || size > f->len - offset)
+		return 0;
+	return decode_abi_load(f->rec + offset, size, f->format->abi.big_endian);
+}
+
+/* What a node is as a number. Nearly all of them lie in the record as they are. */
+static inline uint64_t tep_number(const struct frame *f, uint32_t at)
+{
+	const struct tep_node *n = &f->tep->nodes[at];
+
+	if (n->size)
+		return tep_load(f, n->offset, n->size);
+	return tep_number_of(f, n);
+}
 
 /* tep_text.c */
 void tep_run(const struct frame *f, struct sink *s);

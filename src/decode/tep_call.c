@@ -175,7 +175,7 @@ static bool entries(struct tep_compiler *c, struct tep_node *n)
 	}
 	n->nr_list = c->prog->nr_names - n->list;
 	for (uint32_t i = 0; i < n->nr_list; i++)
-		n->size |= c->prog->names[n->list + i].value < 0;
+		n->negative |= c->prog->names[n->list + i].value < 0;
 	return true;
 }
 

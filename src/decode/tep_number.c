@@ -4,13 +4,6 @@
  */
 #include "decode/tep.h"
 
-uint64_t tep_load(const struct frame *f, uint64_t offset, uint32_t size)
-{
-	if (offset > f->len || size > f->len - offset)
-		return 0;
-	return decode_abi_load(f->rec + offset, size, f->format->abi.big_endian);
-}
-
 struct decode_bytes tep_bytes(const struct frame *f, uint64_t offset, uint64_t want)
 {
 	if (offset > f->len)
@@ -53,7 +46,7 @@ static uint64_t at_index(const struct frame *f, const struct tep_node *n)
 	} else {
 		return 0;
 	}
-	return outer ? tep_cast(v, outer->size) : v;
+	return outer ? tep_cast(v, outer->keep) : v;
 }
 
 static uint64_t binary(int op, uint64_t a, uint64_t b)
@@ -128,19 +121,26 @@ static uint64_t call(const struct frame *f, const struct tep_node *n)
 	return n->func->number(&args);
 }
 
-uint64_t tep_number(const struct frame *f, uint32_t at)
+/* A name that is a symbol stands for its address; any other for 0. */
+static uint64_t named(const struct frame *f, const struct tep_node *n)
 {
-	const struct tep_node *n = &f->tep->nodes[at];
+	uint64_t addr;
 
+	if (!f->ctx || !f->ctx->address ||
+	    !f->ctx->address(f->ctx->arg, n->text.p, n->text.len, &addr))
+		return 0;
+	return addr;
+}
+
+uint64_t tep_number_of(const struct frame *f, const struct tep_node *n)
+{
 	switch (n->kind) {
-	case TEP_FIELD:
-		return n->size ? tep_load(f, n->offset, n->size) : 0;
 	case TEP_ATOM:
-		return n->num;
+		return n->is_name ? named(f, n) : n->num;
 	case TEP_OP:
 		return operation(f, n);
 	case TEP_CAST:
-		return tep_cast(tep_number(f, n->a), n->size);
+		return tep_cast(tep_number(f, n->a), n->keep);
 	case TEP_LEN:
 		return tep_locate(f, n->field).len;
 	case TEP_FUNC:

@@ -168,6 +168,7 @@ static bool item(struct tep_compiler *c, uint32_t at)
 	if (c->failed)
 		return false;
 	tep_set_atom(c, at, text);
+	node(c, at)->is_name = !node(c, at)->num;
 	return true;
 }
 
@@ -201,7 +202,7 @@ static bool cast(struct tep_compiler *c, uint32_t at)
 	if (!of || !tep_parse_arg(c, of))
 		return false;
 	*node(c, at) = (struct tep_node){ .kind = TEP_CAST, .a = of, .text = type,
-					  .size = cast_size(type) };
+					  .keep = cast_size(type) };
 	return set_depth(c, at);
 }
 

@@ -179,6 +179,29 @@ static bool is_atom(const struct tep_compiler *c, uint32_t at)
 	return c->prog->nodes[at].kind == TEP_ATOM;
 }
 
+/*
+ * A cast that keeps everything, and an array's element by a constant, are read at once: offset and
+ * size are known. What they are to a %s does not change.
+ */
+static void read_at_once(struct tep_compiler *c, uint32_t at)
+{
+	struct tep_node *n = &c->prog->nodes[at];
+	const struct tep_node *a = &c->prog->nodes[n->a], *b = &c->prog->nodes[n->b];
+	uint32_t size;
+
+	if (n->kind == TEP_CAST && a->size && (!n->keep || n->keep >= a->size)) {
+		n->offset = a->offset;
+		n->size = a->size;
+	} else if (n->kind == TEP_OP && n->op == '[' && a->kind == TEP_FIELD && a->field &&
+		   b->kind == TEP_ATOM && b->num < UINT16_MAX) {
+		size = a->field->elem_size;
+		if (size != 1 && size != 2 && size != 4 && size != 8)
+			return;
+		n->offset = a->field->offset + (uint32_t)b->num * size;
+		n->size = (uint8_t)size;
+	}
+}
+
 /* Operations on constants become constants, which a %s can print; only these with two sides. */
 static void fold(struct tep_compiler *c, uint32_t at)
 {
@@ -192,6 +215,7 @@ static void fold(struct tep_compiler *c, uint32_t at)
 				 n.kind != TEP_SYMBOLIC && n.kind < TEP_HEX))
 		return;
 	fold_parts(c, &n);
+	read_at_once(c, at);
 	if (n.kind != TEP_OP || n.op == '?' || n.op == '[' || !is_atom(c, n.a) || !is_atom(c, n.b))
 		return;
 	f.tep = c->prog;
@@ -243,32 +267,6 @@ struct args {
 	uint32_t nr, next;
 };
 
-/* Most values are a field, or one of an array's elements, and need no evaluation. */
-static void find_direct(const struct tep_prog *prog, struct tep_piece *piece)
-{
-	const struct tep_node *n = &prog->nodes[piece->value], *index;
-	uint32_t offset = 0, size = 0, least = 8;
-
-	for (; n->kind == TEP_CAST; n = &prog->nodes[n->a])
-		if (n->size && n->size < least)
-			least = n->size;
-	if (n->kind == TEP_FIELD && n->field) {
-		offset = n->offset;
-		size = n->size;
-	} else if (n->kind == TEP_OP && n->op == '[' && prog->nodes[n->b].kind == TEP_ATOM) {
-		index = &prog->nodes[n->b];
-		n = &prog->nodes[n->a];
-		if (n->kind != TEP_FIELD || !n->field || index->num > UINT16_MAX)
-			return;
-		size = n->field->elem_size;
-		offset = n->field->offset + (uint32_t)index->num * size;
-	}
-	if ((size != 1 && size != 2 && size != 4 && size != 8) || size > least)
-		return;
-	piece->direct = (uint8_t)size;
-	piece->offset = offset;
-}
-
 static bool add_conv(struct tep_compiler *c, struct text text, const struct tep_spec *spec,
 		     struct args *args)
 {
@@ -284,7 +282,8 @@ static bool add_conv(struct tep_compiler *c, struct text text, const struct tep_
 	if (args->next == args->nr)
 		return tep_fail(c);
 	piece.value = args->nodes[args->next++];
-	find_direct(c->prog, &piece);
+	piece.direct = c->prog->nodes[piece.value].size;
+	piece.offset = c->prog->nodes[piece.value].offset;
 	return add_piece(c, piece);
 }
 

@@ -28,13 +28,23 @@ void tep_symbol(const struct frame *f, uint64_t addr, bool offset, struct sink *
 	}
 }
 
+/* conv_text, at once where there is nothing to do but to copy. */
+static inline void put_text(const struct conv *conv, const void *text, size_t len, bool escape,
+			    struct sink *s)
+{
+	if (!conv->width && conv->prec < 0 && !escape)
+		sink_add(s, text, len);
+	else
+		conv_text(s, conv, text, len, escape);
+}
+
 /* Up to the first NUL, or to the end of the record when there is none. */
 static void c_string(const struct frame *f, const struct conv *conv, uint64_t offset, uint64_t want,
 		     struct sink *s)
 {
 	struct decode_bytes text = decode_bytes_text(tep_bytes(f, offset, want));
 
-	conv_text(s, conv, text.data, text.len, f->escape);
+	put_text(conv, text.data, text.len, f->escape, s);
 }
 
 size_t tep_printk_len(const char *text)
@@ -76,17 +86,17 @@ static void flags(const struct frame *f, const struct conv *conv, const struct t
 		const struct tep_name *name = &f->tep->names[n->list + i];
 
 		/* Only a negative one matches nothing, and few lists have any. */
-		if (!v && !n->size)
+		if (!v && !n->negative)
 			return;
 		if (!v && name->value < 0) {
-			conv_text(s, conv, name->text.p, name->text.len, false);
+			put_text(conv, name->text.p, name->text.len, false, s);
 			break;
 		}
 		if (name->value <= 0 || (v & (uint64_t)name->value) != (uint64_t)name->value)
 			continue;
 		if (!first)
 			sink_add(s, n->text.p, n->text.len);
-		conv_text(s, conv, name->text.p, name->text.len, false);
+		put_text(conv, name->text.p, name->text.len, false, s);
 		first = false;
 		v &= ~(uint64_t)name->value;
 	}
@@ -106,7 +116,7 @@ static void symbolic(const struct frame *f, const struct conv *conv, const struc
 		const struct tep_name *name = &f->tep->names[n->list + i];
 
 		if ((uint64_t)name->value == v) {
-			conv_text(s, conv, name->text.p, name->text.len, false);
+			put_text(conv, name->text.p, name->text.len, false, s);
 			return;
 		}
 	}
@@ -194,7 +204,7 @@ void tep_text(const struct frame *f, const struct conv *conv, uint32_t at, struc
 
 	switch (n->kind) {
 	case TEP_ATOM:
-		conv_text(s, conv, n->text.p, n->text.len, false);
+		put_text(conv, n->text.p, n->text.len, false, s);
 		break;
 	case TEP_FIELD:
 		field_text(f, conv, n->field, s);

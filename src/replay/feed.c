@@ -78,6 +78,10 @@ static int fetch(struct lane *lane, size_t *bytes, struct err *err)
 		return err_set(err, r, "%s", why.text);
 	if (r < 0)
 		replay_warn(lane->replay, "%s", why.text);
+	if (r == -EILSEQ) {
+		lane->next_block++;
+		return 0;
+	}
 	if (r <= 0) {
 		lane->ended = true;
 		return 0;
@@ -355,45 +359,45 @@ static bool before(uint64_t key, const struct lane *lane, uint64_t other_key,
 	return key != other_key ? key < other_key : lane->order < other->order;
 }
 
-/* Whether, of all lanes of its buffer, this one had the last event and has the next one. */
-static bool had_last(const struct replay *replay, const struct lane *lane)
+/* Does the event behind the part go out with the last one in it? */
+static void join_end(struct replay *replay, const struct replay_job *job, struct lane *lane)
 {
-	for (size_t i = 0; i < replay->nr_lanes; i++) {
-		const struct lane *other = replay->lanes[i];
+	struct replay_record last, next;
 
-		if (other == lane || other->pub.buffer != lane->pub.buffer)
-			continue;
-		if (other->last.has && before(lane->last.key, lane, other->last.key, other))
-			return false;
-		if (other->at.has && before(other->at.key, other, lane->at.key, lane))
-			return false;
-	}
-	return true;
+	record_fill(&next, NULL, &lane->at);
+	last = next;
+	last.data = lane->last.event.data;
+	last.len = lane->last.event.len;
+	last.ts = lane->last.ts;
+	last.id = last.len < 2 ? UINT32_MAX :
+		  (uint32_t)decode_abi_load(last.data, 2, lane->at.walk.big_endian);
+	if (!job->joins(job->arg, &last, &next))
+		return;
+	if (lane->at.lost)
+		count_lost(replay, &lane->at);
+	pass_event(job, marks_of(job, lane), &lane->at);
+	cursor_next(&lane->at);
 }
 
-/* An event behind the part may go out with the last one in it. */
+/* Only where one lane of a buffer, whose lanes stand together, had the last event and has the next. */
 static void join_ends(struct replay *replay, const struct replay_job *job)
 {
-	for (size_t i = 0; i < replay->nr_lanes; i++) {
-		struct lane *lane = replay->lanes[i];
-		struct replay_record last, next;
+	size_t i = 0;
 
-		if (!lane->last.has || !lane->last.carries || !lane->at.has ||
-		    !had_last(replay, lane))
-			continue;
-		record_fill(&next, NULL, &lane->at);
-		last = next;
-		last.data = lane->last.event.data;
-		last.len = lane->last.event.len;
-		last.ts = lane->last.ts;
-		last.id = last.len < 2 ? UINT32_MAX :
-			  (uint32_t)decode_abi_load(last.data, 2, lane->at.walk.big_endian);
-		if (!job->joins(job->arg, &last, &next))
-			continue;
-		if (lane->at.lost)
-			count_lost(replay, &lane->at);
-		pass_event(job, marks_of(job, lane), &lane->at);
-		cursor_next(&lane->at);
+	while (i < replay->nr_lanes) {
+		const struct dat_buffer *buffer = replay->lanes[i]->pub.buffer;
+		struct lane *had = NULL, *has = NULL;
+
+		for (; i < replay->nr_lanes && replay->lanes[i]->pub.buffer == buffer; i++) {
+			struct lane *lane = replay->lanes[i];
+
+			if (lane->last.has && (!had || before(had->last.key, had, lane->last.key, lane)))
+				had = lane;
+			if (lane->at.has && (!has || before(lane->at.key, lane, has->at.key, has)))
+				has = lane;
+		}
+		if (had && had == has && had->last.carries)
+			join_end(replay, job, had);
 	}
 }
 

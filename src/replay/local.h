@@ -92,19 +92,24 @@ struct lane {
 
 /* Names learned on the way: see names.c. */
 struct learned {
-	struct learned *next;
+	struct learned *next;		/* of its bucket, or of those pending */
+	struct learned *beside;		/* of its bucket, while pending */
 	int pid;
 	uint32_t order;
 	uint64_t key, seq;
 	char comm[32];
 };
-#define LEARNED_BUCKETS 1024
+#define LEARNED_BUCKETS 4096
+#define LEARNED_MAX (1u << 18)
 
 struct file {
 	struct dat *dat;
 	unsigned int nr;
 	_Atomic(struct learned *) learned[LEARNED_BUCKETS];
 	struct learned *pending;	/* of the part that is being cut */
+	struct learned *beside[LEARNED_BUCKETS];	/* the same */
+	uint32_t nr_learned;
+	uint64_t salt;			/* odd */
 };
 
 struct replay {

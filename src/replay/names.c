@@ -20,14 +20,16 @@ static bool earlier(uint64_t key, uint32_t order, uint64_t seq, const struct lea
 	return seq < b->seq;
 }
 
-static _Atomic(struct learned *) *bucket(struct file *file, int pid)
+/* Which PIDs share a bucket nobody can tell who writes a file. */
+static size_t bucket(const struct file *file, int pid)
 {
-	return &file->learned[(unsigned int)pid % LEARNED_BUCKETS];
+	return ((uint64_t)(unsigned int)pid * file->salt >> 32) % LEARNED_BUCKETS;
 }
 
 static struct learned *find(struct file *file, int pid)
 {
-	struct learned *l = atomic_load_explicit(bucket(file, pid), memory_order_acquire);
+	struct learned *l = atomic_load_explicit(&file->learned[bucket(file, pid)],
+						 memory_order_acquire);
 
 	while (l && l->pid != pid)
 		l = l->next;
@@ -40,9 +42,9 @@ void replay_learn(const struct replay_record *rec, int pid, const char *comm, si
 	struct file *file = c->lane->file;
 	struct learned *l;
 
-	if (!pid || dat_comm(file->dat, pid) || find(file, pid))
+	if (!pid || file->nr_learned == LEARNED_MAX || dat_comm(file->dat, pid) || find(file, pid))
 		return;
-	for (l = file->pending; l && l->pid != pid; l = l->next)
+	for (l = file->beside[bucket(file, pid)]; l && l->pid != pid; l = l->beside)
 		;
 	if (l && !earlier(c->key, c->lane->order, c->seq, l))
 		return;
@@ -52,6 +54,9 @@ void replay_learn(const struct replay_record *rec, int pid, const char *comm, si
 			return;
 		l->next = file->pending;
 		file->pending = l;
+		l->beside = file->beside[bucket(file, pid)];
+		file->beside[bucket(file, pid)] = l;
+		file->nr_learned++;
 	}
 	l->pid = pid;
 	l->key = c->key;
@@ -68,9 +73,10 @@ void names_settle(struct file *file)
 	struct learned *l, *next;
 
 	for (l = file->pending; l; l = next) {
-		_Atomic(struct learned *) *head = bucket(file, l->pid);
+		_Atomic(struct learned *) *head = &file->learned[bucket(file, l->pid)];
 
 		next = l->next;
+		file->beside[bucket(file, l->pid)] = NULL;
 		l->next = atomic_load_explicit(head, memory_order_relaxed);
 		atomic_store_explicit(head, l, memory_order_release);
 	}
@@ -103,4 +109,5 @@ void names_free(struct file *file)
 		}
 		atomic_store(&file->learned[i], NULL);
 	}
+	file->nr_learned = 0;
 }

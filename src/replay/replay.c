@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "replay/local.h"
 
@@ -172,6 +173,9 @@ int replay_add(struct replay *replay, struct dat *dat, const struct replay_times
 	}
 	file->dat = dat;
 	file->nr = (unsigned int)replay->nr_files;
+	if (getrandom(&file->salt, sizeof(file->salt), GRND_NONBLOCK) != sizeof(file->salt))
+		file->salt = 0x9e3779b97f4a7c15;
+	file->salt |= 1;
 	replay->files[replay->nr_files++] = file;
 	for (unsigned int i = 0; dat_buffer(dat, i) && !r; i++)
 		r = add_buffer(replay, file, i, times ? times : &plain, wanted, arg, err);

@@ -183,6 +183,52 @@ static void overlap(void *arg)
 	buf_fini(&value);
 }
 
+/* As many CPUs as a machine may have, each with a page of its own. */
+static void many_cpus(void *arg)
+{
+	const uint32_t nr = 16000;
+	struct walk_count n;
+	uint64_t data = 0;
+	struct make m;
+
+	(void)arg;
+	HERE("%u CPUs", nr);
+	/* Twice: where their pages lie is known when the file is made. */
+	for (int pass = 0; pass < 2; pass++) {
+		struct buf value = BUF_INIT;
+
+		make_begin(&m, 7, NULL);
+		make_weave(&m, 2, 3, 1000, 100);
+		make_word(&m, &value, 0, 8);
+		make_text(&value, "many");
+		make_text(&value, "mono");
+		make_word(&m, &value, m.page_size, 4);
+		make_word(&m, &value, nr, 4);
+		for (uint32_t i = 0; i < nr; i++) {
+			make_word(&m, &value, i, 4);
+			make_word(&m, &value, data + (uint64_t)i * m.page_size, 8);
+			make_word(&m, &value, m.page_size, 8);
+		}
+		make_option(&m, &m.extra, SIZE_MAX, DAT_BUFFER, value.data, value.len);
+		buf_fini(&value);
+		make_file(&m);
+		if (!pass) {
+			data = m.out.len + 16;
+			make_end(&m);
+		}
+	}
+	for (size_t i = 0; i + 13 < m.out.len; i++)
+		if (!memcmp(m.out.data + i, "many\0mono", 10))
+			make_set(&m, m.out.data + i - 8, m.out.len, 8);
+	make_section(&m, DAT_BUFFER, false);
+	for (uint32_t i = 0; i < nr; i++)
+		buf_add(&m.out, m.lanes[0].data, m.page_size);
+	n = counted(&m);
+	CHECK(!n.opened && n.records > nr * 5, "%s: %llu records", n.err.text,
+	      (unsigned long long)n.records);
+	make_end(&m);
+}
+
 /* The first chunk of a packed file, and its sizes, become others. */
 static void put_chunk(struct make *m, const void *plain_bytes, size_t len, uint32_t claims)
 {
@@ -241,6 +287,14 @@ static void bombs(void *arg)
 	put_chunk(&m, zeros, 4096, 8 << 20);
 	n = counted(&m);
 	CHECK(!n.opened && n.warnings && n.records, "%s", n.err.text);
+	make_end(&m);
+	HERE("%s: a chunk that cannot be unpacked, before others", (const char *)arg);
+	m = packed_file(arg);
+	memset(m.out.data + m.lane_at[0] + 4 + 8, 0x55, 12);
+	n = counted(&m);
+	CHECK(!n.opened && n.warnings && n.records > before.records / 2, "%llu of %llu records",
+	      (unsigned long long)n.records, (unsigned long long)before.records);
+	CHECK(n.lanes == 2, "%u lanes have records", n.lanes);
 	make_end(&m);
 	HERE("%s: a chunk of 12 MB without an event", (const char *)arg);
 	m = packed_file(arg);
@@ -622,7 +676,8 @@ int main(void)
 		void (*cases)(void *arg);
 	} all[] = {
 		{ "chains of options", chains }, { "many options", many }, { "sizes", sizes },
-		{ "overlaps", overlap }, { "formats", formats }, { "long lines", long_lines },
+		{ "overlaps", overlap }, { "many CPUs", many_cpus },
+		{ "formats", formats }, { "long lines", long_lines },
 		{ "hidden symbols", hidden_symbols },
 		{ "times", times }, { "commits", commits }, { "shrinking", shrinking },
 		{ "holes", holes }, { "waiting", waiting }, { "tame", tame }, { "texts", texts },

@@ -16,6 +16,7 @@
 struct walk_count {
 	int opened;			/* 0, or what dat_open returned */
 	uint64_t records;		/* by replay_next() */
+	uint32_t lanes;			/* with a first and a last record */
 	uint64_t put;			/* by replay_run() */
 	uint64_t warnings;
 	uint64_t sum;			/* of all bytes seen: so that all are */
@@ -225,8 +226,10 @@ static inline void walk_replay(struct dat *dat, struct walk_count *n)
 	}
 	n->records = walk_records(replay, n, UINT64_MAX);
 	for (size_t i = 0; i < 8 && replay_lane(replay, i); i++)
-		if (replay_lane_ends(replay, i, &first, &last))
+		if (replay_lane_ends(replay, i, &first, &last)) {
 			middle = first + (last - first) / 2;
+			n->lanes++;
+		}
 	for (int i = 0; i < 4; i++) {
 		uint64_t to = i == 0 ? middle : i == 1 ? 0 : i == 2 ? UINT64_MAX : middle - 1;
 
