@@ -46,7 +46,7 @@ FULL = EVERY + [
     "-q", "-L", "--nodate", "--align-ts", "--ts-check", "--ts-diff", "--ts2secs 1000000", "--ts2secs 1000 -t", "-e", "-p", "-f", "-P",
     "-E", "--events", "--event sched", "--event .*_exit", "--check-events", "--uname", "--version", "--cpus",
     "--last-event", "-I", "-S", "-I -S", "--cpu 0", "--cpu 1", "--cpu 0,1", "--cpu 0-1", "--cpu 5", "--pid 10",
-    "--pid 0,11", "--comm shell", "--comm worker,shell", "-r sched_switch", "-r .*exit", "-n sched_switch", "-n .*", "-O parent", "-O indent=0",
+    "--pid 0,11", "-r sched_switch", "-r .*exit", "-n sched_switch", "-n .*", "-O parent", "-O indent=0",
     "-O parent=1 -O indent", "-O offset", "-O fgraph:tailprint", "-O fgraph:depth", "-O tailprint -O depth",
     "-l -t", "-R -t", "-R -l", "-l --ts-diff", "-R --ts-diff", "-t --align-ts", "--raw-ts --ts-diff", "--raw-ts -l",
     "--align-ts --ts-diff -t", "-I -t -l", "--cpu 1 -t --ts-diff", "--pid 10 -R", "-w -t", "-w -R", "-t -t",
@@ -58,6 +58,9 @@ FILTERS = [
     "sys_exit:!(ret==0)", "irq_handler_entry:name=~\".*1\"", "softirq_entry,softirq_exit:vec&1", "raw_syscalls/sys_enter:id!=1",
     "sched_switch:common_pid==11", ".*:common_pid==10", ".*:CPU==1", ".*:COMM==\"shell\"", "sched_switch:prev_state&1",
     "sched_switch:prev_pid!=0&&next_pid!=0", "sched_wakeup:target_cpu==0"]
+
+# For files that have tasks of these names.
+NAMES = ["--comm shell", "--comm worker,shell", "--comm shell -F sys_exit", "--pid 12 --comm shell"]
 
 # Generated files that get all options.
 BROAD = ["basic", "basic_v6", "instances_v7", "graph", "functions", "wakeups", "lost", "options", "big_v6", "comms"]
@@ -295,6 +298,8 @@ def plan(args, room):
         if name + ".dat" not in TWINS:
             broad = name in BROAD
             runs += lines_of(name + ".dat", FULL if broad else EVERY, FILTERS if broad else ())
+            if broad and name not in ("comms", "options"):
+                runs += lines_of(name + ".dat", NAMES)
     for text in TOGETHER:
         runs.append(Run("together", text.split()))
     source = os.environ.get("RINGSIDE_SOURCE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
