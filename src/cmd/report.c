@@ -303,7 +303,8 @@ static int parse_all(struct report *report, const struct opts *opts)
 	}
 	if (!report->old_layout)
 		report->columns |= TRACECMD_FLAGS;
-	report->decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0);
+	report->decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0) |
+			 (report->columns & TRACECMD_NS ? DECODE_NS : 0);
 	return r;
 }
 
