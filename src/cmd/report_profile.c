@@ -75,7 +75,7 @@ struct spans {
 /* Where a stack belongs that comes next on a CPU; beyond so many spans it is not kept. */
 #define LANE_SPANS 4
 struct lane {
-	struct span_key keys[LANE_SPANS];	/* of spans just opened: the youngest of their key */
+	struct span_key keys[LANE_SPANS];	/* of spans just opened */
 	unsigned int nr_keys;
 	struct profile_row *row;	/* or what was counted */
 	int pid;
