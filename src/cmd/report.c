@@ -303,7 +303,8 @@ static int parse_all(struct report *report, const struct opts *opts)
 	}
 	if (!report->old_layout)
 		report->columns |= TRACECMD_FLAGS;
-	report->decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0);
+	report->decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0) |
+			 (report->columns & TRACECMD_NS ? DECODE_NS : 0);
 	return r;
 }
 
@@ -332,32 +333,33 @@ static bool shows_ticks(const struct report *report, const struct report_file *f
 		clock = top->clock;
 	if (file->times.raw)
 		return clock != NULL;
-	return clock && !counts_ns(report, clock) && !file->times.hz && !info->tsc2nsec.is_set;
+	/* trace-cmd makes seconds of ticks and then shows them as ticks. */
+	return clock && !counts_ns(report, clock) && (!file->times.hz || report->old_layout) &&
+	       !info->tsc2nsec.is_set;
 }
 
-static void measure_prefix(struct report_file *file)
+static void widen(size_t *width, const char *name)
+{
+	if (strlen(name) > *width)
+		*width = strlen(name);
+}
+
+/*
+ * Lines begin with the name of their instance, and where there are several files those of no instance
+ * with that of their file.
+ */
+static void measure_prefixes(struct report *report)
 {
 	const struct dat_buffer *b;
 
-	for (size_t i = 0; (b = dat_buffer(file->dat, i)); i++)
-		if (strlen(b->name) > file->prefix)
-			file->prefix = strlen(b->name);
-}
-
-/* Where there are several files their names stand before the lines, else those of instances. */
-static void set_prefixes(struct report *report)
-{
-	size_t width = 0;
-
-	if (report->nr_files == 1) {
-		measure_prefix(&report->files[0]);
-		return;
+	for (size_t i = 0; i < report->nr_files; i++) {
+		if (report->nr_files > 1)
+			widen(&report->file_width, report->files[i].base);
+		for (size_t n = 0; (b = dat_buffer(report->files[i].dat, n)); n++)
+			widen(&report->prefix, b->name);
 	}
-	for (size_t i = 0; i < report->nr_files; i++)
-		if (strlen(report->files[i].base) > width)
-			width = strlen(report->files[i].base);
-	for (size_t i = 0; i < report->nr_files; i++)
-		report->files[i].prefix = width;
+	if (report->file_width > report->prefix)
+		report->prefix = report->file_width;
 }
 
 static int open_files(struct report *report, const struct opts *opts)
@@ -377,7 +379,7 @@ static int open_files(struct report *report, const struct opts *opts)
 			cmd_say("%s", warning);
 	}
 	if (!r)
-		set_prefixes(report);
+		measure_prefixes(report);
 	return r;
 }
 
@@ -447,7 +449,7 @@ static int add_filters(struct report *report, const struct opts *opts)
 	size_t nr = 0;
 	int r = 0;
 
-	report->choosy = report->nr_pids || report->nr_comms || report->no_irqs || report->no_softirqs ||
+	report->choosy = (report->cpus && report->old_layout) || report->nr_pids || report->nr_comms || report->no_irqs || report->no_softirqs ||
 			 opts_value(opts, "filter");
 	for (int i = 0; i < opts->nitems && !r; i++) {
 		const struct opts_item *item = &opts->items[i];
@@ -505,6 +507,9 @@ static bool lane_wanted(void *arg, const struct dat_buffer *buffer, int cpu)
 
 	if (report->instance && strcmp(report->instance, buffer->name))
 		return false;
+	/* In trace-cmd a CPU that is not shown still comes between a function's beginning and end. */
+	if (report->old_layout)
+		return true;
 	return !report->cpus || ((size_t)cpu < report->nr_cpus && report->cpus[cpu]);
 }
 
@@ -581,7 +586,7 @@ static unsigned int jobs(const struct report *report, const struct opts *opts)
 static void put_cpus(const struct report *report, const struct report_file *file, struct buf *out)
 {
 	if (report->nr_files > 1)
-		buf_printf(out, "%*s: ", (int)file->prefix, file->base);
+		buf_printf(out, "%*s: ", (int)report->file_width, file->base);
 	buf_printf(out, "cpus=%u\n", dat_info(file->dat)->nr_cpus);
 }
 

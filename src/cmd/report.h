@@ -48,7 +48,6 @@ struct report_file {
 	struct filter *filter, *filter_out;	/* NULL: none */
 	bool ticks;			/* the clock counts no nanoseconds */
 	bool buffers;			/* there are instances */
-	size_t prefix;			/* width of what stands before a line; 0: nothing */
 	_Atomic(struct report_entry *) *entries;	/* by ID */
 	uint8_t *marks;			/* by ID: must be passed; see replay_job */
 };
@@ -76,6 +75,8 @@ struct report {
 	const bool *cpus;		/* by number; NULL: all */
 	size_t nr_cpus;
 	const char *instance;		/* NULL: all */
+	size_t prefix;			/* width of the name before a line; 0: none */
+	size_t file_width;		/* of files alone */
 	bool choosy;			/* not every record is wanted */
 
 	struct replay *replay;

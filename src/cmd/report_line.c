@@ -122,26 +122,39 @@ void report_own_free(struct report_own *own)
 	free(own);
 }
 
-static bool is_pid(const struct report_entry *entry, const struct decode_field *field,
-		   const struct replay_record *rec, int pid)
+static bool is_named(const struct report *report, const char *comm)
 {
-	return field && (int)decode_field_int(entry->format, field, rec->data, rec->len) == pid;
+	for (size_t i = 0; i < report->nr_comms; i++)
+		if (!strcmp(report->comms[i], comm))
+			return true;
+	return false;
+}
+
+/* Whether a task is one of those that were asked for. */
+static bool is_wanted(const struct report *report, struct report_own *own, int pid)
+{
+	const char *comm;
+
+	for (size_t i = 0; i < report->nr_pids; i++)
+		if (report->pids[i] == pid)
+			return true;
+	if (!report->nr_comms)
+		return false;
+	comm = own_comm(own, pid);
+	return is_named(report, comm ? comm : pid ? "<...>" : "<idle>");
 }
 
 /* By a task or about it: as trace-cmd has it, what wakes a task or switches to it is about it. */
-static bool named(const struct report *report, struct report_own *own,
-		  const struct report_entry *entry, int pid)
+static bool by_task(const struct report *report, struct report_own *own,
+		    const struct replay_record *rec, const struct report_entry *entry, int pid)
 {
-	const char *comm = report->nr_comms ? own_comm(own, pid) : NULL;
+	const struct decode_field *about[] = { entry->pid, entry->next_pid };
 
-	for (size_t i = 0; i < report->nr_pids; i++)
-		if (report->pids[i] == pid || is_pid(entry, entry->pid, own->rec, report->pids[i]) ||
-		    is_pid(entry, entry->next_pid, own->rec, report->pids[i]))
-			return true;
-	if (!comm)
-		comm = pid ? "<...>" : "<idle>";
-	for (size_t i = 0; i < report->nr_comms; i++)
-		if (!strcmp(report->comms[i], comm))
+	if (is_wanted(report, own, pid))
+		return true;
+	for (int i = 0; i < 2; i++)
+		if (about[i] && is_wanted(report, own, (int)decode_field_int(entry->format, about[i],
+									      rec->data, rec->len)))
 			return true;
 	return false;
 }
@@ -158,21 +171,24 @@ bool report_wanted(struct report *report, struct report_own *own, const struct r
 		   const struct report_entry *entry)
 {
 	const struct report_file *file = &report->files[rec->lane->file_nr];
-	bool by_task = report->nr_pids || report->nr_comms;
+	bool tasks = report->nr_pids || report->nr_comms;
 	struct record_head head = { 0 };
 
 	if (!report->choosy)
 		return true;
 	own->rec = rec;
+	if (report->cpus && !report->cpus[(size_t)rec->lane->cpu % report->nr_cpus])
+		return false;
 	decode_record_head(&dat_info(file->dat)->abi, rec->data, rec->len, &head);
 	if ((report->no_irqs && (head.flags & FLAG_HARDIRQ)) ||
 	    (report->no_softirqs && (head.flags & FLAG_SOFTIRQ)))
 		return false;
 	if (filtered(file->filter_out, own, rec, entry))
 		return false;
-	if (!by_task && !file->filter)
+	if (!tasks && !file->filter)
 		return true;
-	return (by_task && named(report, own, entry, head.pid)) || filtered(file->filter, own, rec, entry);
+	return (tasks && by_task(report, own, rec, entry, head.pid)) ||
+	       filtered(file->filter, own, rec, entry);
 }
 
 static bool next_moment(void *arg, struct decode_moment *out)
@@ -237,12 +253,14 @@ static void put_info(struct report_own *own, const struct replay_record *rec,
 static void put_prefix(const struct report *report, const struct report_file *file,
 		       const struct replay_record *rec, struct buf *out)
 {
-	const char *name = report->nr_files > 1 ? file->base : rec->lane->buffer->name;
+	const char *name = rec->lane->buffer->name;
 
+	if (!*name && report->nr_files > 1)
+		name = file->base;
 	if (*name)
-		buf_printf(out, "%*s: ", (int)file->prefix, name);
+		buf_printf(out, "%*s: ", (int)report->prefix, name);
 	else
-		buf_printf(out, "%*s", (int)file->prefix + 2, "");
+		buf_printf(out, "%*s", (int)report->prefix + 2, "");
 }
 
 static int field_or_none(const struct report_entry *entry, const struct decode_field *field,
@@ -260,7 +278,7 @@ static void put_columns(struct report *report, struct report_own *own,
 		.cpu = rec->lane->cpu, .ts = rec->ts, .name = entry->name,
 		.name_len = entry->name_len, .has_diff = report->has_last,
 		.migrate_disable = field_or_none(entry, entry->migrate_disable, rec),
-		.lock_depth = field_or_none(entry, entry->lock_depth, rec),
+		.lock_depth = report->old_layout ? -1 : field_or_none(entry, entry->lock_depth, rec),
 	};
 
 	if (entry->raw)
@@ -300,7 +318,7 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 		     const struct replay_record *rec, const struct report_entry *entry,
 		     struct buf *out)
 {
-	if (file->prefix)
+	if (report->prefix)
 		put_prefix(report, file, rec, out);
 	if (rec->lost)
 		tracecmd_lost(out, rec->lane->cpu, rec->lost);

@@ -42,8 +42,8 @@ struct handler {
 };
 
 struct decode_plugin {
-	const struct handler *handler;	/* NULL: a user's, or a print format with functions */
-	const struct user_handler *user;
+	const struct handler *handler;	/* NULL: a print format that calls functions */
+	const struct user_handler *user;	/* in place of it; NULL: none */
 	const struct decode_plugins *set;
 	const struct decode_format *format;
 	const struct decode_field *fields[HANDLER_FIELDS];

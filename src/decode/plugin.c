@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "decode/handler.h"
+#include "decode/user.h"
 
 struct option {
 	const char *plugin;
@@ -37,6 +38,7 @@ static const struct handler *const tables[] = {
 struct decode_plugins {
 	bool set[OPTION_NR];
 	bool none;
+	struct user_plugins users;
 	/* Those that were found for formats. The head is apart from the set, which is read-only. */
 	struct decode_plugin **found;
 };
@@ -71,7 +73,13 @@ void decode_plugins_free(struct decode_plugins *plugins)
 		free(p);
 	}
 	free(plugins->found);
+	user_unload(&plugins->users);
 	free(plugins);
+}
+
+int decode_plugins_load(struct decode_plugins *plugins, const char *path, struct err *err)
+{
+	return user_load(&plugins->users, path, err);
 }
 
 /* The new value of an option that was `set`; without a value it changes. -1: not a value. */
@@ -165,7 +173,8 @@ const struct decode_plugin *decode_plugins_find(const struct decode_plugins *plu
 {
 	struct decode_plugin found = { .set = plugins, .format = format }, *p;
 
-	if (plugins->none || !find_handler(&found))
+	found.user = user_find(&plugins->users, format);
+	if (!found.user && (plugins->none || !find_handler(&found)))
 		return NULL;
 	p = malloc(sizeof(*p));
 	if (!p)
@@ -241,10 +250,17 @@ bool decode_plugin_print(const struct decode_plugin *plugin, const struct decode
 
 	sink_open(&s, out, DECODE_TEXT_MAX);
 	h = begin(plugin, moment, &s);
-	if (plugin->handler)
+	if (plugin->user)
+		done = user_print(plugin->user, &h);
+	else if (plugin->handler)
 		done = plugin->handler->print(&h);
 	if (done == HANDLED_FIRST)
 		handler_usual(&h);
+	/* What was printed before a printer changed its mind is taken back. */
+	if (done == HANDLED_NOT) {
+		s.at = s.buf->data ? s.buf->data + s.start : s.at;
+		s.full = false;
+	}
 	decode_end_line(&h.f, &s);
 	return done != HANDLED_NOT;
 }

@@ -28,7 +28,10 @@ enum { DECODE_PLUGINS_NONE = 1 };	/* an empty set, for -N; else all that are bui
 int decode_plugins_new(struct decode_plugins **out, unsigned int flags);
 void decode_plugins_free(struct decode_plugins *plugins);
 
-/* A shared object that speaks <ringside/plugin.h>. */
+/*
+ * A shared object that speaks <ringside/plugin.h>; what it prints comes before what is built in, in
+ * an empty set too. -ENOENT, -EINVAL, or what the object says, with words.
+ */
 int decode_plugins_load(struct decode_plugins *plugins, const char *path, struct err *err);
 
 /*

@@ -58,17 +58,19 @@ static enum handled print_repeats(const struct handling *h)
 {
 	uint64_t delta = handler_num(h, TOP_DELTA) << 32 | handler_num(h, BOTTOM_DELTA);
 	uint64_t last = h->moment->ts - delta;
+	bool all = h->f.ctx->flags & DECODE_NS;
+	uint64_t unit = all ? 1000000000 : 1000000, shown = all ? last : (last + 500) / 1000;
 	static const struct conv sec = { .kind = 'u', .size = 8, .width = 5, .prec = -1 };
-	static const struct conv nsec = { .kind = 'u', .size = 8, .width = 9, .prec = -1,
-					  .flags = CONV_ZERO };
+	const struct conv part = { .kind = 'u', .size = 8, .width = all ? 9 : 6, .prec = -1,
+				   .flags = CONV_ZERO };
 
 	print_function(h);
 	sink_puts(h->s, " (count: ");
 	sink_dec(h->s, handler_num(h, COUNT));
 	sink_puts(h->s, "  last_ts: ");
-	conv_int(h->s, &sec, last / 1000000000, false);
+	conv_int(h->s, &sec, shown / unit, false);
 	sink_putc(h->s, '.');
-	conv_int(h->s, &nsec, last % 1000000000, false);
+	conv_int(h->s, &part, shown % unit, false);
 	sink_putc(h->s, ')');
 	return HANDLED;
 }

@@ -48,6 +48,7 @@ enum {
 	 * the fields where it cannot read a print format. The three above do not count then.
 	 */
 	DECODE_TEP = 16,
+	DECODE_NS = 32,		/* with DECODE_TEP: times in texts have nine digits, not six */
 };
 
 /*

@@ -1,6 +1,7 @@
 /*
  * decode/tep_number: what an argument is as a number, see tep.h: always unsigned, of 64 bits. A
- * division by zero, which would end trace-cmd, gives 0.
+ * division by zero, which would end trace-cmd, gives 0; so does ^, which libtraceevent knows for
+ * constants only (tep_prog.c).
  */
 #include "decode/tep.h"
 
@@ -80,8 +81,6 @@ static uint64_t binary(int op, uint64_t a, uint64_t b)
 		return a != b;
 	case '&':
 		return a & b;
-	case '^':
-		return a ^ b;
 	case '|':
 		return a | b;
 	case '!':

@@ -219,7 +219,7 @@ static void fold(struct tep_compiler *c, uint32_t at)
 	if (n.kind != TEP_OP || n.op == '?' || n.op == '[' || !is_atom(c, n.a) || !is_atom(c, n.b))
 		return;
 	f.tep = c->prog;
-	v = tep_number(&f, at);
+	v = n.op == '^' ? c->prog->nodes[n.a].num ^ c->prog->nodes[n.b].num : tep_number(&f, at);
 	rest = (int64_t)v < 0 ? 0 - v : v;
 	do {
 		*--p = (char)('0' + rest % 10);

@@ -213,7 +213,7 @@ static char *put_time(char *p, uint64_t ts, unsigned int flags, struct tracecmd_
 	if (!all)
 		ts += 500;
 	part = ts - m->second;
-	if (part >= SECOND || !m->second_len) {
+	if (part >= SECOND || ts < m->second || !m->second_len) {
 		write_second(ts / SECOND, m);
 		part = ts - m->second;
 	}
