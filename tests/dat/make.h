@@ -610,7 +610,7 @@ static inline size_t make_buffer(struct make *m, uint32_t from, uint32_t until)
 /* Packed options cannot be filled in later, so the chain is laid with the last options first known. */
 static inline void make_v7(struct make *m)
 {
-	size_t first, top, instance = 0, second;
+	size_t first, top, instance = 0, second, strings;
 
 	make_text(&m->out, m->compressor ? m->compressor : "none");
 	make_text(&m->out, m->compressor ? "1.0" : "");
@@ -628,6 +628,9 @@ static inline void make_v7(struct make *m)
 	top = make_buffer(m, 0, m->nr_cpus);
 	if (m->nr_lanes > m->nr_cpus)
 		instance = make_buffer(m, m->nr_cpus, m->nr_lanes);
+	strings = make_section(m, DAT_STRINGS, false);
+	make_text(&m->out, "headers");
+	make_section_end(m, strings);
 	/* The sizes of sections that only differ in an offset may differ, packed: laid out twice. */
 	make_set(m, m->out.data + first, m->out.len, 8);
 	second = m->out.len;

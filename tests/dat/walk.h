@@ -91,6 +91,9 @@ static inline void walk_names(struct dat *dat, struct walk_count *n)
 static inline void walk_options(struct dat *dat, struct walk_count *n)
 {
 	const struct dat_shift *shift = dat_shift(dat);
+	const struct dat_section *section;
+	struct err err = ERR_INIT;
+	struct buf names = BUF_INIT;
 	const struct dat_option *o;
 	const struct dat_buffer *b;
 	const struct dat_guest *g;
@@ -101,6 +104,11 @@ static inline void walk_options(struct dat *dat, struct walk_count *n)
 	walk_text(n, dat_info(dat)->writer);
 	walk_text(n, dat_info(dat)->compressor);
 	walk_text(n, dat_info(dat)->compressor_version);
+	for (size_t i = 0; (section = dat_section(dat, i)); i++)
+		CHECK(section->at < dat_info(dat)->size, "a section at %llu", (unsigned long long)section->at);
+	CHECK(!dat_strings(dat, &names, &err) || *err.text, "strings are refused without words");
+	walk_bytes(n, names.data, names.len);
+	buf_fini(&names);
 	for (size_t i = 0; (o = dat_option(dat, i)); i++)
 		walk_bytes(n, o->data, (size_t)o->len + 1);
 	for (size_t i = 0; (b = dat_buffer(dat, i)); i++) {
