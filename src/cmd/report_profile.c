@@ -72,9 +72,11 @@ struct spans {
 	unsigned int nr;
 };
 
-/* Where a stack belongs that comes next on a CPU. */
+/* Where a stack belongs that comes next on a CPU; beyond so many spans it is not kept. */
+#define LANE_SPANS 4
 struct lane {
-	struct span_key key;	/* of an open span, if there is one, which is its youngest */
+	struct span_key keys[LANE_SPANS];	/* of spans just opened */
+	unsigned int nr_keys;
 	struct profile_row *row;	/* or what was counted */
 	int pid;
 };
@@ -313,8 +315,8 @@ static int open_span(struct profile_file *file, const struct span_key *key,
 	*span = (struct span){ .older = spans->youngest, .row = row, .ts = ts };
 	spans->youngest = span;
 	spans->nr++;
-	lane->key = *key;
-	lane->row = NULL;
+	if (lane->nr_keys < LANE_SPANS)
+		lane->keys[lane->nr_keys++] = *key;
 	return 0;
 }
 
@@ -482,17 +484,12 @@ static size_t read_stack(const struct replay_record *rec, const struct decode_fo
 	return nr;
 }
 
-static int feed_stack(struct profile_file *file, const struct replay_record *rec,
-		      const struct decode_format *format, struct lane *lane)
+static int keep_stack(struct profile_file *file, const struct span_key *key,
+		      const uint64_t *addrs, size_t nr, uint64_t ts)
 {
-	uint64_t addrs[PROFILE_STACK_MAX];
-	size_t nr = read_stack(rec, format, addrs);
-	struct spans *spans;
+	struct spans *spans = map_find(&file->spans, key, sizeof(*key));
 	struct span *span;
 
-	if (lane->row && !profile_stacks_add(&lane->row->stacks, addrs, nr, NULL, rec->ts))
-		return -ENOMEM;
-	spans = lane->row ? NULL : map_find(&file->spans, &lane->key, sizeof(lane->key));
 	if (!spans || !spans->youngest)
 		return 0;
 	span = realloc(spans->youngest, sizeof(*span) + nr * sizeof(*addrs));
@@ -501,8 +498,22 @@ static int feed_stack(struct profile_file *file, const struct replay_record *rec
 	spans->youngest = span;
 	memcpy(span->addrs, addrs, nr * sizeof(*addrs));
 	span->nr_addrs = nr;
-	span->stack_at = rec->ts;
+	span->stack_at = ts;
 	return 0;
+}
+
+static int feed_stack(struct profile_file *file, const struct replay_record *rec,
+		      const struct decode_format *format, struct lane *lane)
+{
+	uint64_t addrs[PROFILE_STACK_MAX];
+	size_t nr = read_stack(rec, format, addrs);
+	int r = 0;
+
+	if (lane->row && !profile_stacks_add(&lane->row->stacks, addrs, nr, NULL, rec->ts))
+		return -ENOMEM;
+	for (unsigned int i = 0; i < lane->nr_keys && !r; i++)
+		r = keep_stack(file, &lane->keys[i], addrs, nr, rec->ts);
+	return r;
 }
 
 static int feed_role(struct report_profile *p, struct profile_file *file, const struct role *role,
@@ -555,9 +566,9 @@ int report_profile_feed(struct report_profile *p, const struct replay_record *re
 		int r = lane->pid == head.pid ? feed_stack(file, rec, format, lane) : 0;
 
 		/* What has a stack gets no second one. */
-		*lane = (struct lane){ .pid = -1, .key.hook = INT32_MIN };
+		*lane = (struct lane){ .pid = -1 };
 		return r;
 	}
-	*lane = (struct lane){ .pid = head.pid, .key.hook = INT32_MIN };
+	*lane = (struct lane){ .pid = head.pid };
 	return feed_role(p, file, role, rec, format, head.pid, lane);
 }

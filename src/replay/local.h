@@ -52,6 +52,7 @@ struct cursor {
 	bool has;			/* there is an event */
 	bool first_of_page;
 	bool skip;			/* the next one was taken */
+	bool taken;			/* this one was, by another lane's */
 	bool exact;			/* the feed's: problems are told */
 };
 
@@ -154,6 +155,7 @@ struct replay_part {
 	struct dat_block **blocks;	/* held by the part */
 	size_t nr_blocks, cap_blocks;
 	bool moved;			/* the first lane's event was handed out */
+	struct cursor *peeked;		/* the lane that replay_peek() found, if it is another one */
 };
 
 void replay_warn(struct replay *replay, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -110,24 +110,35 @@ void record_fill(struct replay_record *out, struct replay_part *part, struct cur
 	};
 }
 
+/* Goes on in the first lane, and brings the one that is first then to the front. */
+static void step(struct replay_part *part)
+{
+	struct cursor *c = &part->lanes[part->heap[0]].at;
+
+	cursor_next(c);
+	if (!c->has || c->key > part->end || c->key > part->replay->to)
+		part->heap[0] = part->heap[--part->nr_heap];
+	if (part->nr_heap > 1)
+		sink_down(part, 0);
+}
+
 bool part_next(struct replay_part *part, struct replay_record *out)
 {
 	struct cursor *c;
 
 	/* Those who come again after the end find it once more. */
-	if (part->moved && part->nr_heap) {
-		c = &part->lanes[part->heap[0]].at;
-		cursor_next(c);
-		if (!c->has || c->key > part->end || c->key > part->replay->to)
-			part->heap[0] = part->heap[--part->nr_heap];
-		if (part->nr_heap > 1)
-			sink_down(part, 0);
-	}
+	if (part->moved && part->nr_heap)
+		step(part);
 	part->moved = true;
-	if (!part->nr_heap)
-		return false;
-	record_fill(out, part, &part->lanes[part->heap[0]].at);
-	return true;
+	for (; part->nr_heap; step(part)) {
+		c = &part->lanes[part->heap[0]].at;
+		if (!c->taken) {
+			record_fill(out, part, c);
+			return true;
+		}
+		c->taken = false;
+	}
+	return false;
 }
 
 static bool same_buffer(const struct lane *a, const struct lane *b)
@@ -135,46 +146,63 @@ static bool same_buffer(const struct lane *a, const struct lane *b)
 	return a->pub.buffer == b->pub.buffer;
 }
 
-/* Whether another lane of the buffer comes before `ahead`. */
-static bool overtaken(const struct replay_part *part, const struct cursor *ahead)
+static bool comes_before(uint64_t key, const struct lane *lane, const struct cursor *c)
 {
+	return key != c->key ? key < c->key : lane->order < c->lane->order;
+}
+
+/* Of the other lanes of its buffer the one that comes next, if that is before `ahead`. */
+static struct cursor *overtaking(struct replay_part *part, const struct cursor *ahead)
+{
+	struct cursor *found = NULL;
+
 	for (size_t i = 0; i < part->nr_lanes; i++) {
-		const struct cursor *c = &part->lanes[i].at;
+		struct cursor *c = &part->lanes[i].at;
 
-		if (c->lane != ahead->lane && c->has && same_buffer(c->lane, ahead->lane) &&
-		    (c->key < ahead->key ||
-		     (c->key == ahead->key && c->lane->order < ahead->lane->order)))
-			return true;
+		if (c->lane != ahead->lane && c->has && !c->taken && same_buffer(c->lane, ahead->lane) &&
+		    (!ahead->has || comes_before(c->key, c->lane, ahead)) &&
+		    (!found || comes_before(c->key, c->lane, found)))
+			found = c;
 	}
-	for (size_t i = 0; i < part->nr_idle; i++) {
-		const struct idle_lane *idle = &part->idle[i];
+	return found;
+}
 
-		if (same_buffer(idle->lane, ahead->lane) &&
-		    (idle->key < ahead->key ||
-		     (idle->key == ahead->key && idle->lane->order < ahead->lane->order)))
+static bool idle_before(const struct replay_part *part, const struct cursor *c)
+{
+	for (size_t i = 0; i < part->nr_idle; i++)
+		if (same_buffer(part->idle[i].lane, c->lane) &&
+		    comes_before(part->idle[i].key, part->idle[i].lane, c))
 			return true;
-	}
 	return false;
 }
 
 bool replay_peek(const struct replay_record *rec, struct replay_record *out)
 {
-	struct cursor ahead = *(const struct cursor *)rec->cursor;
+	struct replay_part *part = rec->part;
+	struct cursor ahead = *(const struct cursor *)rec->cursor, *other;
 
-	if (!rec->part)
+	if (!part)
 		return false;
 	ahead.exact = false;
 	cursor_next(&ahead);
-	if (!ahead.has || overtaken(rec->part, &ahead))
+	other = overtaking(part, &ahead);
+	/* What lies behind the part is another part's, unless it is the same CPU's: see join_ends(). */
+	if (other && other->key > part->end)
 		return false;
-	record_fill(out, NULL, &ahead);
+	part->peeked = other;
+	if (!other && (!ahead.has || idle_before(part, &ahead)))
+		return false;
+	record_fill(out, NULL, other ? other : &ahead);
 	out->cursor = NULL;
 	return true;
 }
 
 void replay_take(const struct replay_record *rec)
 {
-	((struct cursor *)rec->cursor)->skip = true;
+	if (rec->part && rec->part->peeked)
+		rec->part->peeked->taken = true;
+	else
+		((struct cursor *)rec->cursor)->skip = true;
 }
 
 bool replay_went_back(const struct replay_record *rec, uint64_t *before)

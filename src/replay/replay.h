@@ -96,8 +96,8 @@ const char *replay_warning(const struct replay *replay, size_t i);
 void replay_lost(const struct replay *replay, uint64_t *count, uint64_t *unknown);
 
 /*
- * The record that follows in the same buffer, if it is of the same CPU; else false. Only before the
- * next record is asked for, and not in pass().
+ * The record that follows in the same buffer; false: none, or it is another CPU's and in another part.
+ * Only before the next record is asked for, and not in pass().
  */
 bool replay_peek(const struct replay_record *rec, struct replay_record *out);
 /* That one will not come. */
