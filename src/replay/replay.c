@@ -12,7 +12,7 @@
 
 #include "replay/local.h"
 
-/* Pages that are mapped at once in all lanes together, and the least in each. */
+/* Pages that are read at once in all lanes together, and the least in each. */
 #define WINDOWS_BYTES (4u << 20)
 #define WINDOW_MAX (64u << 10)
 #define WINDOW_MIN (16u << 10)
