@@ -157,14 +157,20 @@ static void put_span(struct buf *out, const char *how, const char *from, const c
 	buf_puts(out, PLAIN);
 }
 
+/* CPU:0 [LOST 5 EVENTS], or in a report CPU:0 [5 EVENTS DROPPED], behind the name of an instance. */
+static bool is_loss(const char *line, size_t len)
+{
+	return memmem(line, len, "CPU:", 4) &&
+	       (memmem(line, len, "[LOST ", 6) || memmem(line, len, "EVENTS DROPPED]", 15));
+}
+
 static void put_line(struct buf *out, const char *line, const char *end)
 {
 	struct parts parts;
 
 	if (line < end && *line == '#') {
 		put_span(out, DIM, line, end);
-	} else if (end - line > 4 && !memcmp(line, "CPU:", 4) &&
-		   memmem(line, (size_t)(end - line), "[LOST ", 6)) {
+	} else if (is_loss(line, (size_t)(end - line))) {
 		put_span(out, RED, line, end);
 	} else if (find_parts(&parts, line, end)) {
 		buf_add(out, line, (size_t)(parts.time - line));

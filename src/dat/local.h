@@ -54,6 +54,7 @@ struct dat {
 
 	struct dat_option *options;
 	size_t nr_options, cap_options, option_bytes;
+	size_t options_read;		/* bytes of sections of options */
 	struct dat_buffer *buffers;
 	size_t nr_buffers;
 	struct dat_section *sections;	/* by offset */

@@ -113,9 +113,10 @@ static int one_options(struct dat *dat, uint64_t at, uint64_t *next, struct err 
 
 	*next = 0;
 	if (!r)
-		r = dat_load(dat, &span, DAT_LIST_MAX, &part, err);
+		r = dat_load(dat, &span, DAT_LIST_MAX - dat->options_read, &part, err);
 	if (r)
 		return r;
+	dat->options_read += part.len;
 	s = scan_part(dat, &part);
 	while (!r && s.p != s.end) {
 		uint16_t id = (uint16_t)scan_word(&s, 2);
@@ -308,7 +309,8 @@ int dat_strings(const struct dat *dat, struct buf *out, struct err *err)
 		r = dat_load(dat, &span, DAT_LIST_MAX, &part, err);
 		if (r)
 			break;
-		buf_add(out, part.data, part.len);
+		if (part.len)
+			buf_add(out, part.data, part.len);
 		dat_part_close(&part);
 	}
 	return r;

@@ -52,6 +52,7 @@ struct cursor {
 	bool has;			/* there is an event */
 	bool first_of_page;
 	bool skip;			/* the next one was taken */
+	bool taken;			/* this one was, by another lane's */
 	bool exact;			/* the feed's: problems are told */
 };
 
@@ -135,25 +136,18 @@ struct part_lane {
 	struct decode_carry *carry;
 };
 
-/* A lane without events in a part: where it goes on. */
-struct idle_lane {
-	const struct lane *lane;
-	uint64_t key;
-};
-
 struct replay_part {
 	struct replay *replay;
 	uint64_t end;			/* keys up to this one */
 	uint64_t number;
 	struct part_lane *lanes;
 	size_t nr_lanes;
-	struct idle_lane *idle;
-	size_t nr_idle;
 	uint32_t *heap;			/* lanes with an event of this part, the earliest first */
 	size_t nr_heap;
 	struct dat_block **blocks;	/* held by the part */
 	size_t nr_blocks, cap_blocks;
 	bool moved;			/* the first lane's event was handed out */
+	struct cursor *peeked;		/* the lane that replay_peek() found, if it is another one */
 };
 
 void replay_warn(struct replay *replay, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -15,9 +15,8 @@ struct replay_part *part_new(struct replay *replay)
 		return NULL;
 	part->replay = replay;
 	part->lanes = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->lanes));
-	part->idle = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->idle));
 	part->heap = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->heap));
-	if (!part->lanes || !part->idle || !part->heap)
+	if (!part->lanes || !part->heap)
 		goto fail;
 	for (size_t i = 0; i < replay->nr_lanes; i++) {
 		part->lanes[i].carry = decode_carry_new();
@@ -45,7 +44,6 @@ void part_free(struct replay_part *part)
 	for (size_t i = 0; part->lanes && i < part->replay->nr_lanes; i++)
 		decode_carry_free(part->lanes[i].carry);
 	free(part->lanes);
-	free(part->idle);
 	free(part->heap);
 	free(part->blocks);
 	free(part);
@@ -81,12 +79,18 @@ static void sink_down(struct replay_part *part, size_t i)
 	heap[i] = lane;
 }
 
+static bool in_part(const struct replay_part *part, const struct cursor *c)
+{
+	return c->has && c->key <= part->end && c->key <= part->replay->to;
+}
+
 void part_begin(struct replay_part *part)
 {
-	part->nr_heap = part->nr_lanes;
+	part->nr_heap = 0;
 	part->moved = false;
 	for (size_t i = 0; i < part->nr_lanes; i++)
-		part->heap[i] = (uint32_t)i;
+		if (in_part(part, &part->lanes[i].at))
+			part->heap[part->nr_heap++] = (uint32_t)i;
 	for (size_t i = part->nr_heap / 2; i--;)
 		sink_down(part, i);
 }
@@ -110,51 +114,57 @@ void record_fill(struct replay_record *out, struct replay_part *part, struct cur
 	};
 }
 
+/* Goes on in the first lane, and brings the one that is first then to the front. */
+static void step(struct replay_part *part)
+{
+	struct cursor *c = &part->lanes[part->heap[0]].at;
+
+	cursor_next(c);
+	if (!in_part(part, c))
+		part->heap[0] = part->heap[--part->nr_heap];
+	if (part->nr_heap > 1)
+		sink_down(part, 0);
+}
+
 bool part_next(struct replay_part *part, struct replay_record *out)
 {
 	struct cursor *c;
 
 	/* Those who come again after the end find it once more. */
-	if (part->moved && part->nr_heap) {
-		c = &part->lanes[part->heap[0]].at;
-		cursor_next(c);
-		if (!c->has || c->key > part->end || c->key > part->replay->to)
-			part->heap[0] = part->heap[--part->nr_heap];
-		if (part->nr_heap > 1)
-			sink_down(part, 0);
-	}
+	if (part->moved && part->nr_heap)
+		step(part);
 	part->moved = true;
-	if (!part->nr_heap)
-		return false;
-	record_fill(out, part, &part->lanes[part->heap[0]].at);
-	return true;
-}
-
-static bool same_buffer(const struct lane *a, const struct lane *b)
-{
-	return a->pub.buffer == b->pub.buffer;
-}
-
-/* Whether another lane of the buffer comes before `ahead`. */
-static bool overtaken(const struct replay_part *part, const struct cursor *ahead)
-{
-	for (size_t i = 0; i < part->nr_lanes; i++) {
-		const struct cursor *c = &part->lanes[i].at;
-
-		if (c->lane != ahead->lane && c->has && same_buffer(c->lane, ahead->lane) &&
-		    (c->key < ahead->key ||
-		     (c->key == ahead->key && c->lane->order < ahead->lane->order)))
+	for (; part->nr_heap; step(part)) {
+		c = &part->lanes[part->heap[0]].at;
+		if (!c->taken) {
+			record_fill(out, part, c);
 			return true;
-	}
-	for (size_t i = 0; i < part->nr_idle; i++) {
-		const struct idle_lane *idle = &part->idle[i];
-
-		if (same_buffer(idle->lane, ahead->lane) &&
-		    (idle->key < ahead->key ||
-		     (idle->key == ahead->key && idle->lane->order < ahead->lane->order)))
-			return true;
+		}
+		c->taken = false;
 	}
 	return false;
+}
+
+static bool comes_before(const struct cursor *a, const struct cursor *b)
+{
+	return a->key != b->key ? a->key < b->key : a->lane->order < b->lane->order;
+}
+
+/* Of the other lanes of its buffer the one that comes next, if that is before `ahead`. */
+static struct cursor *overtaking(struct replay_part *part, const struct cursor *ahead)
+{
+	struct cursor *found = NULL;
+
+	for (size_t i = 0; i < part->nr_lanes; i++) {
+		struct cursor *c = &part->lanes[i].at;
+
+		if (c->lane == ahead->lane || !c->has || c->taken ||
+		    c->lane->pub.buffer != ahead->lane->pub.buffer)
+			continue;
+		if ((!ahead->has || comes_before(c, ahead)) && (!found || comes_before(c, found)))
+			found = c;
+	}
+	return found;
 }
 
 bool replay_peek(const struct replay_record *rec, struct replay_record *out)
@@ -165,16 +175,21 @@ bool replay_peek(const struct replay_record *rec, struct replay_record *out)
 		return false;
 	ahead.exact = false;
 	cursor_next(&ahead);
-	if (!ahead.has || overtaken(rec->part, &ahead))
+	rec->part->peeked = overtaking(rec->part, &ahead);
+	if (!rec->part->peeked && !ahead.has)
 		return false;
-	record_fill(out, NULL, &ahead);
+	record_fill(out, NULL, rec->part->peeked ? rec->part->peeked : &ahead);
 	out->cursor = NULL;
 	return true;
 }
 
+/* One behind the part is taken by join_ends(), too. */
 void replay_take(const struct replay_record *rec)
 {
-	((struct cursor *)rec->cursor)->skip = true;
+	if (rec->part && rec->part->peeked)
+		rec->part->peeked->taken = true;
+	else
+		((struct cursor *)rec->cursor)->skip = true;
 }
 
 bool replay_went_back(const struct replay_record *rec, uint64_t *before)

@@ -12,7 +12,7 @@
 
 #include "replay/local.h"
 
-/* Pages that are mapped at once in all lanes together, and the least in each. */
+/* Pages that are read at once in all lanes together, and the least in each. */
 #define WINDOWS_BYTES (4u << 20)
 #define WINDOW_MAX (64u << 10)
 #define WINDOW_MIN (16u << 10)
@@ -207,7 +207,7 @@ static void catch_up(struct replay_part *part)
 		const struct cursor *c = &part->lanes[i].at;
 		struct cursor *feed = &c->lane->at;
 
-		while (feed->has && feed->seq < c->seq)
+		while (feed->has && feed->seq < c->seq + c->taken)
 			cursor_next(feed);
 	}
 	part->nr_lanes = 0;

@@ -184,7 +184,7 @@ static inline bool make_stamp(struct make *m, uint32_t lane, uint32_t type, uint
 	return make_raw(m, lane, bytes, 8);
 }
 
-/* The body of a record: of a function's, or a message. */
+/* The body of a record: of a function's, a switch, or a message. */
 static inline uint32_t make_record(const struct make *m, uint8_t *to, uint32_t id, int pid,
 				   uint64_t value)
 {
@@ -202,6 +202,12 @@ static inline uint32_t make_record(const struct make *m, uint8_t *to, uint32_t i
 		make_set(m, to + 28, value, 4);
 		make_set(m, to + 32, value % 7, 8);
 		return 40;
+	}
+	if (id == 10 || id == 11) {
+		make_set(m, to + 8, 0xffffffff81000000 + value % 7, m->long_size);
+		make_set(m, to + 24, value * 100, 8);
+		make_set(m, to + 32, value * 101, 8);
+		return id == 10 ? 40 : 24;
 	}
 	make_set(m, to + 8, 0xffffffff81000010, m->long_size);
 	memcpy(to + 8 + m->long_size, "words", 6);
@@ -225,6 +231,12 @@ static inline void make_format(const struct make *m, struct buf *to, const char 
 			   "\tfield:unsigned long parent_ip;\toffset:%u;\tsize:%u;\tsigned:0;\n\n"
 			   "print fmt: \" %%ps <-- %%ps\", (void *)REC->ip, (void *)REC->parent_ip\n",
 			   l, 8 + l, l);
+	else if (id == 10 || id == 11)
+		buf_printf(to, "\tfield:unsigned long func;\toffset:8;\tsize:%u;\tsigned:0;\n"
+			   "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n%s\n"
+			   "print fmt: \"%%ps (%%d)\", (void *)REC->func, REC->depth\n", l, id == 11 ? "" :
+			   "\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
+			   "\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n");
 	else if (id == MAKE_SWITCH)
 		buf_puts(to, "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
 			 "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
@@ -272,10 +284,13 @@ static inline void make_one_format(struct make *m, struct buf *to, size_t base, 
 
 static inline void make_ftrace(struct make *m, struct buf *to, size_t base)
 {
-	make_length(m, to, base, m->small ? 1 : 2, 4);
+	make_length(m, to, base, m->small ? 1 : 4, 4);
 	make_one_format(m, to, base, "function", 1);
-	if (!m->small)
-		make_one_format(m, to, base, "print", 5);
+	if (m->small)
+		return;
+	make_one_format(m, to, base, "print", 5);
+	make_one_format(m, to, base, "funcgraph_entry", 11);
+	make_one_format(m, to, base, "funcgraph_exit", 10);
 }
 
 static inline void make_formats(struct make *m, struct buf *to, size_t base)
@@ -595,7 +610,7 @@ static inline size_t make_buffer(struct make *m, uint32_t from, uint32_t until)
 /* Packed options cannot be filled in later, so the chain is laid with the last options first known. */
 static inline void make_v7(struct make *m)
 {
-	size_t first, top, instance = 0, second;
+	size_t first, top, instance = 0, second, strings;
 
 	make_text(&m->out, m->compressor ? m->compressor : "none");
 	make_text(&m->out, m->compressor ? "1.0" : "");
@@ -613,6 +628,9 @@ static inline void make_v7(struct make *m)
 	top = make_buffer(m, 0, m->nr_cpus);
 	if (m->nr_lanes > m->nr_cpus)
 		instance = make_buffer(m, m->nr_cpus, m->nr_lanes);
+	strings = make_section(m, DAT_STRINGS, false);
+	make_text(&m->out, "headers");
+	make_section_end(m, strings);
 	/* The sizes of sections that only differ in an offset may differ, packed: laid out twice. */
 	make_set(m, m->out.data + first, m->out.len, 8);
 	second = m->out.len;
@@ -657,11 +675,11 @@ static inline void make_file(struct make *m)
 		abort();
 }
 
-/* Records of three kinds on `lanes` lanes, `pages` pages each, their times woven into each other. */
+/* Records of some kinds on `lanes` lanes, `pages` pages each, their times woven into each other. */
 static inline void make_weave(struct make *m, uint32_t lanes, uint32_t pages, uint64_t start,
 			      uint32_t step)
 {
-	static const uint32_t ids[] = { 1, MAKE_SWITCH, 5 };
+	static const uint32_t ids[] = { 1, MAKE_SWITCH, 5, 11, 10, 11, 10 };
 	uint8_t record[64];
 
 	for (uint32_t lane = 0; lane < lanes; lane++) {
@@ -670,7 +688,7 @@ static inline void make_weave(struct make *m, uint32_t lanes, uint32_t pages, ui
 		for (uint32_t page = 0; page < pages; page++) {
 			make_page(m, lane, ts);
 			for (;;) {
-				uint32_t id = ids[n % (m->small ? 2 : 3)];
+				uint32_t id = ids[n % (m->small ? 2 : 7)];
 				uint32_t len = make_record(m, record, id, 20 + (int)(n % 5), n);
 
 				if (!make_event(m, lane, ts, record, len))

@@ -91,6 +91,9 @@ static inline void walk_names(struct dat *dat, struct walk_count *n)
 static inline void walk_options(struct dat *dat, struct walk_count *n)
 {
 	const struct dat_shift *shift = dat_shift(dat);
+	const struct dat_section *section;
+	struct err err = ERR_INIT;
+	struct buf names = BUF_INIT;
 	const struct dat_option *o;
 	const struct dat_buffer *b;
 	const struct dat_guest *g;
@@ -101,6 +104,11 @@ static inline void walk_options(struct dat *dat, struct walk_count *n)
 	walk_text(n, dat_info(dat)->writer);
 	walk_text(n, dat_info(dat)->compressor);
 	walk_text(n, dat_info(dat)->compressor_version);
+	for (size_t i = 0; (section = dat_section(dat, i)); i++)
+		CHECK(section->at < dat_info(dat)->size, "a section at %llu", (unsigned long long)section->at);
+	CHECK(!dat_strings(dat, &names, &err) || *err.text, "strings are refused without words");
+	walk_bytes(n, names.data, names.len);
+	buf_fini(&names);
 	for (size_t i = 0; (o = dat_option(dat, i)); i++)
 		walk_bytes(n, o->data, (size_t)o->len + 1);
 	for (size_t i = 0; (b = dat_buffer(dat, i)); i++) {
@@ -124,18 +132,47 @@ static inline void walk_options(struct dat *dat, struct walk_count *n)
 			   shift->cpus[i].nr * sizeof(*shift->cpus[i].samples));
 }
 
-static inline void walk_print(struct walk_count *n, const struct replay_record *rec, struct buf *out)
+static inline bool walk_next(void *arg, struct decode_moment *out)
+{
+	const struct replay_record *rec = arg;
+	struct replay_record next;
+
+	if (!replay_peek(rec, &next))
+		return false;
+	*out = (struct decode_moment){ .format = dat_format(next.lane->file, next.id),
+				       .rec = next.data, .len = next.len, .ts = next.ts };
+	return out->format;
+}
+
+static inline void walk_take(void *arg)
+{
+	replay_take(arg);
+}
+
+/* As the kernel prints it, as trace-cmd does, and as a plugin does. */
+static inline void walk_print(struct walk_count *n, const struct replay_record *rec,
+			      const struct decode_plugins *plugins, struct buf *out)
 {
 	struct decode_ctx ctx = { .arg = rec->lane->file, .symbol = dat_symbol,
 				  .printk = dat_printk, .comm = dat_comm };
 	const struct decode_format *format = dat_format(rec->lane->file, rec->id);
+	const struct decode_plugin *plugin = format ? decode_plugins_find(plugins, format) : NULL;
+	struct decode_moment moment = { .format = format, .rec = rec->data, .len = rec->len,
+					.ts = rec->ts, .cpu = rec->lane->cpu, .ctx = &ctx,
+					.carry = replay_carry(rec), .next = walk_next,
+					.take = walk_take, .arg = (void *)(uintptr_t)rec };
 
 	walk_bytes(n, rec->data, rec->len);
 	buf_reset(out);
 	if (format) {
 		decode_print(format, rec->data, rec->len, &ctx, out);
 		decode_print_fields(format, rec->data, rec->len, &ctx, out);
+		ctx.flags = DECODE_TEP;
+		decode_print(format, rec->data, rec->len, &ctx, out);
+		decode_print_fields(format, rec->data, rec->len, &ctx, out);
 	}
+	if (plugin)
+		decode_plugin_print(plugin, &moment, out);
 	walk_text(n, replay_comm(rec, 22));
 }
 
@@ -145,12 +182,14 @@ static inline uint64_t walk_records(struct replay *replay, struct walk_count *n,
 	struct replay_record rec, next;
 	struct err err = ERR_INIT;
 	struct buf out = BUF_INIT;
+	struct decode_plugins *plugins;
 	uint64_t nr = 0;
-	int r;
+	int r = 0;
 
+	CHECK(!decode_plugins_new(&plugins, 0), "no memory");
 	while (nr < max && (r = replay_next(replay, &rec, &err)) == 1) {
 		nr++;
-		walk_print(n, &rec, &out);
+		walk_print(n, &rec, plugins, &out);
 		if (nr % 3 == 0 && replay_peek(&rec, &next)) {
 			walk_bytes(n, next.data, next.len);
 			if (nr % 9 == 0)
@@ -161,6 +200,7 @@ static inline uint64_t walk_records(struct replay *replay, struct walk_count *n,
 	if (nr < max && !r)
 		CHECK(replay_next(replay, &rec, &err) <= 0, "there is a record behind the end");
 	buf_fini(&out);
+	decode_plugins_free(plugins);
 	return nr;
 }
 

@@ -127,15 +127,12 @@ static void same(const struct replay_record *rec, const struct one *one)
 	      (unsigned long long)rec->ts, one->seq, one->lane, (unsigned long long)one->ts);
 }
 
-/* The one that follows, if it is of the same lane. */
 static const struct one *behind_it(const struct one *one)
 {
-	const struct one *next = one + 1;
-
-	return next < all + nr_all && next->lane == one->lane ? next : NULL;
+	return one + 1 < all + nr_all ? one + 1 : NULL;
 }
 
-/* All of them, each with a look at the next of its lane. */
+/* All of them, each with a look at the next one. */
 static void in_order(struct dat *dat, size_t part_bytes)
 {
 	struct replay *replay = begin(dat, part_bytes);
