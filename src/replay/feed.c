@@ -233,9 +233,10 @@ static int gather(struct replay *replay, uint64_t *end, struct err *err)
 	return r;
 }
 
-static int give_blocks(struct replay_part *part, const struct lane *lane, struct cursor *at)
+/* The lane's blocks from where it is on, `nr` of them, are held for the part as well. */
+static int give_blocks(struct replay_part *part, const struct lane *lane, uint32_t nr,
+		       struct cursor *at)
 {
-	uint32_t nr = lane->nr_blocks - lane->at.block;
 	size_t cap = part->cap_blocks ? part->cap_blocks : 64;
 	struct dat_block **more;
 
@@ -330,16 +331,18 @@ static int cut_lane(struct replay *replay, const struct replay_job *job, struct 
 		    struct lane *lane)
 {
 	struct part_lane *to = &part->lanes[part->nr_lanes];
+	bool in = lane->at.has && lane->at.key <= part->end && lane->at.key <= replay->to;
 
 	lane->last.has = false;
-	if (!lane->at.has || lane->at.key > part->end || lane->at.key > replay->to) {
-		if (lane->at.has)
-			part->idle[part->nr_idle++] = (struct idle_lane){ lane, lane->at.key };
+	if (!lane->at.has)
 		return 0;
-	}
-	if (give_blocks(part, lane, &to->at))
+	/* One without events in the part is there to be seen by those who look ahead. */
+	if (give_blocks(part, lane, in ? lane->nr_blocks - lane->at.block : 1, &to->at))
 		return -ENOMEM;
 	part->nr_lanes++;
+	if (!in)
+		return 0;
+	part->nr_heap++;
 	if (lane->carry && decode_carry_copy(to->carry, lane->carry))
 		return -ENOMEM;
 	lane->last.has = true;
@@ -359,27 +362,29 @@ static bool before(uint64_t key, const struct lane *lane, uint64_t other_key,
 	return key != other_key ? key < other_key : lane->order < other->order;
 }
 
-/* Does the event behind the part go out with the last one in it? */
-static void join_end(struct replay *replay, const struct replay_job *job, struct lane *lane)
+/* Does the event behind the part, which lane `has`, go out with the last one in it? */
+static void join_end(struct replay *replay, const struct replay_job *job, const struct lane *had,
+		     struct lane *has)
 {
 	struct replay_record last, next;
 
-	record_fill(&next, NULL, &lane->at);
+	record_fill(&next, NULL, &has->at);
 	last = next;
-	last.data = lane->last.event.data;
-	last.len = lane->last.event.len;
-	last.ts = lane->last.ts;
+	last.lane = &had->pub;
+	last.data = had->last.event.data;
+	last.len = had->last.event.len;
+	last.ts = had->last.ts;
 	last.id = last.len < 2 ? UINT32_MAX :
-		  (uint32_t)decode_abi_load(last.data, 2, lane->at.walk.big_endian);
+		  (uint32_t)decode_abi_load(last.data, 2, has->at.walk.big_endian);
 	if (!job->joins(job->arg, &last, &next))
 		return;
-	if (lane->at.lost)
-		count_lost(replay, &lane->at);
-	pass_event(job, marks_of(job, lane), &lane->at);
-	cursor_next(&lane->at);
+	if (has->at.lost)
+		count_lost(replay, &has->at);
+	pass_event(job, marks_of(job, has), &has->at);
+	cursor_next(&has->at);
 }
 
-/* Only where one lane of a buffer, whose lanes stand together, had the last event and has the next. */
+/* Of each buffer, whose lanes stand together, the last event in the part and the first one behind it. */
 static void join_ends(struct replay *replay, const struct replay_job *job)
 {
 	size_t i = 0;
@@ -396,8 +401,8 @@ static void join_ends(struct replay *replay, const struct replay_job *job)
 			if (lane->at.has && (!has || before(lane->at.key, lane, has->at.key, has)))
 				has = lane;
 		}
-		if (had && had == has && had->last.carries)
-			join_end(replay, job, had);
+		if (had && has && had->last.carries)
+			join_end(replay, job, had, has);
 	}
 }
 
@@ -418,17 +423,16 @@ int feed_cut(struct replay *replay, const struct replay_job *job, struct replay_
 {
 	int r = 0;
 
-	part->nr_lanes = 0;
-	part->nr_idle = 0;
-	part->nr_blocks = 0;
+	part->nr_lanes = part->nr_heap = part->nr_blocks = 0;
 	if (!replay->begun)
 		r = feed_begin(replay, err);
-	while (!r && !part->nr_lanes) {
+	while (!r && !part->nr_heap) {
 		if (past_end(replay))
 			return 0;
+		part_drop_blocks(part);
+		part->nr_lanes = 0;
 		r = gather(replay, &replay->cut_to, err);
 		part->end = replay->cut_to;
-		part->nr_idle = 0;
 		for (size_t i = 0; i < replay->nr_lanes && !r; i++)
 			if (cut_lane(replay, job, part, replay->lanes[i]))
 				r = err_set(err, -ENOMEM, "out of memory");

@@ -136,20 +136,12 @@ struct part_lane {
 	struct decode_carry *carry;
 };
 
-/* A lane without events in a part: where it goes on. */
-struct idle_lane {
-	const struct lane *lane;
-	uint64_t key;
-};
-
 struct replay_part {
 	struct replay *replay;
 	uint64_t end;			/* keys up to this one */
 	uint64_t number;
 	struct part_lane *lanes;
 	size_t nr_lanes;
-	struct idle_lane *idle;
-	size_t nr_idle;
 	uint32_t *heap;			/* lanes with an event of this part, the earliest first */
 	size_t nr_heap;
 	struct dat_block **blocks;	/* held by the part */

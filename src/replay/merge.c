@@ -15,9 +15,8 @@ struct replay_part *part_new(struct replay *replay)
 		return NULL;
 	part->replay = replay;
 	part->lanes = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->lanes));
-	part->idle = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->idle));
 	part->heap = calloc(replay->nr_lanes ? replay->nr_lanes : 1, sizeof(*part->heap));
-	if (!part->lanes || !part->idle || !part->heap)
+	if (!part->lanes || !part->heap)
 		goto fail;
 	for (size_t i = 0; i < replay->nr_lanes; i++) {
 		part->lanes[i].carry = decode_carry_new();
@@ -45,7 +44,6 @@ void part_free(struct replay_part *part)
 	for (size_t i = 0; part->lanes && i < part->replay->nr_lanes; i++)
 		decode_carry_free(part->lanes[i].carry);
 	free(part->lanes);
-	free(part->idle);
 	free(part->heap);
 	free(part->blocks);
 	free(part);
@@ -81,12 +79,18 @@ static void sink_down(struct replay_part *part, size_t i)
 	heap[i] = lane;
 }
 
+static bool in_part(const struct replay_part *part, const struct cursor *c)
+{
+	return c->has && c->key <= part->end && c->key <= part->replay->to;
+}
+
 void part_begin(struct replay_part *part)
 {
-	part->nr_heap = part->nr_lanes;
+	part->nr_heap = 0;
 	part->moved = false;
 	for (size_t i = 0; i < part->nr_lanes; i++)
-		part->heap[i] = (uint32_t)i;
+		if (in_part(part, &part->lanes[i].at))
+			part->heap[part->nr_heap++] = (uint32_t)i;
 	for (size_t i = part->nr_heap / 2; i--;)
 		sink_down(part, i);
 }
@@ -116,7 +120,7 @@ static void step(struct replay_part *part)
 	struct cursor *c = &part->lanes[part->heap[0]].at;
 
 	cursor_next(c);
-	if (!c->has || c->key > part->end || c->key > part->replay->to)
+	if (!in_part(part, c))
 		part->heap[0] = part->heap[--part->nr_heap];
 	if (part->nr_heap > 1)
 		sink_down(part, 0);
@@ -141,14 +145,9 @@ bool part_next(struct replay_part *part, struct replay_record *out)
 	return false;
 }
 
-static bool same_buffer(const struct lane *a, const struct lane *b)
+static bool comes_before(const struct cursor *a, const struct cursor *b)
 {
-	return a->pub.buffer == b->pub.buffer;
-}
-
-static bool comes_before(uint64_t key, const struct lane *lane, const struct cursor *c)
-{
-	return key != c->key ? key < c->key : lane->order < c->lane->order;
+	return a->key != b->key ? a->key < b->key : a->lane->order < b->lane->order;
 }
 
 /* Of the other lanes of its buffer the one that comes next, if that is before `ahead`. */
@@ -159,44 +158,32 @@ static struct cursor *overtaking(struct replay_part *part, const struct cursor *
 	for (size_t i = 0; i < part->nr_lanes; i++) {
 		struct cursor *c = &part->lanes[i].at;
 
-		if (c->lane != ahead->lane && c->has && !c->taken && same_buffer(c->lane, ahead->lane) &&
-		    (!ahead->has || comes_before(c->key, c->lane, ahead)) &&
-		    (!found || comes_before(c->key, c->lane, found)))
+		if (c->lane == ahead->lane || !c->has || c->taken ||
+		    c->lane->pub.buffer != ahead->lane->pub.buffer)
+			continue;
+		if ((!ahead->has || comes_before(c, ahead)) && (!found || comes_before(c, found)))
 			found = c;
 	}
 	return found;
 }
 
-static bool idle_before(const struct replay_part *part, const struct cursor *c)
-{
-	for (size_t i = 0; i < part->nr_idle; i++)
-		if (same_buffer(part->idle[i].lane, c->lane) &&
-		    comes_before(part->idle[i].key, part->idle[i].lane, c))
-			return true;
-	return false;
-}
-
 bool replay_peek(const struct replay_record *rec, struct replay_record *out)
 {
-	struct replay_part *part = rec->part;
-	struct cursor ahead = *(const struct cursor *)rec->cursor, *other;
+	struct cursor ahead = *(const struct cursor *)rec->cursor;
 
-	if (!part)
+	if (!rec->part)
 		return false;
 	ahead.exact = false;
 	cursor_next(&ahead);
-	other = overtaking(part, &ahead);
-	/* What lies behind the part is another part's, unless it is the same CPU's: see join_ends(). */
-	if (other && other->key > part->end)
+	rec->part->peeked = overtaking(rec->part, &ahead);
+	if (!rec->part->peeked && !ahead.has)
 		return false;
-	part->peeked = other;
-	if (!other && (!ahead.has || idle_before(part, &ahead)))
-		return false;
-	record_fill(out, NULL, other ? other : &ahead);
+	record_fill(out, NULL, rec->part->peeked ? rec->part->peeked : &ahead);
 	out->cursor = NULL;
 	return true;
 }
 
+/* One behind the part is taken by join_ends(), too. */
 void replay_take(const struct replay_record *rec)
 {
 	if (rec->part && rec->part->peeked)

@@ -207,7 +207,7 @@ static void catch_up(struct replay_part *part)
 		const struct cursor *c = &part->lanes[i].at;
 		struct cursor *feed = &c->lane->at;
 
-		while (feed->has && feed->seq < c->seq)
+		while (feed->has && feed->seq < c->seq + c->taken)
 			cursor_next(feed);
 	}
 	part->nr_lanes = 0;

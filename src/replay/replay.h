@@ -95,10 +95,7 @@ const char *replay_warning(const struct replay *replay, size_t i);
 /* Lost records, as far as they are counted, and how often none knows how many. */
 void replay_lost(const struct replay *replay, uint64_t *count, uint64_t *unknown);
 
-/*
- * The record that follows in the same buffer; false: none, or it is another CPU's and in another part.
- * Only before the next record is asked for, and not in pass().
- */
+/* The record that follows in the same buffer; false: none. Before the next one is asked for, not in pass(). */
 bool replay_peek(const struct replay_record *rec, struct replay_record *out);
 /* That one will not come. */
 void replay_take(const struct replay_record *rec);
@@ -126,8 +123,8 @@ struct replay_job {
 	const uint8_t *const *passes;	/* [file][ID], NULL: none. 65536 entries each */
 	void (*pass)(void *arg, const struct replay_record *rec);
 	/*
-	 * The last record of a part in its buffer, and the one that follows it, are of one CPU: does
-	 * record() take the other along? NULL: never.
+	 * The last record of a part in its buffer, and the one that follows it: does record() take the
+	 * other along? NULL: never.
 	 */
 	bool (*joins)(void *arg, const struct replay_record *last, const struct replay_record *next);
 	/* What begin() returns belongs to one thread: memory to work in. */

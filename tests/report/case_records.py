@@ -199,7 +199,7 @@ def comms(f):
     """Tasks without a name, with odd names, with long ones, and such as only a switch names."""
     switch = f.define("sched", switch_event())
     number, _ = numbers(f)
-    f.cmdlines = "1 init\n2 a b\n3 0123456789abcdefghij\n5 <x>\n77777 big\n1000000 huge\n6 twice\n6 again\n"
+    f.cmdlines = "1 init\n2 a b\n3 0123456789abcdefghij\n5 <x>\n77777 big\n1000000 huge\n6 once\n"
     for i, pid in enumerate([1, 2, 3, 4, 5, 6, 7, 77777, 1000000, 4194303, -1, 0, 2147483647]):
         f.top.add(0, T0 + i * 1000, number, pid, n=i)
         f.top.add(1, T0 + i * 1000 + 10, switch, pid, prev_comm="was%d" % i, prev_pid=pid, prev_prio=120,
@@ -264,20 +264,22 @@ def wakeups(f):
     """Wakeups and switches in pairs, of ordinary and of real-time tasks."""
     switch, wakeup, new = f.define("sched", switch_event(), wakeup_event(), wakeup_event("sched_wakeup_new", 373))
     tasks(f, 10, 11, 12, 13)
+    # As the table has them: trace-cmd loses the last name of the table when it learns of a smaller number.
+    names = {10: "shell", 11: "worker", 12: "kworker/0:1H-blk", 13: "a b c"}
     rnd = random.Random(9)
     now = T0
     for i in range(100):
         now += rnd.randrange(100, 90000)
         pid, prio = rnd.choice([(10, 120), (11, 120), (12, 98), (13, 50)])
         cpu = rnd.randrange(2)
-        f.top.add(cpu, now, rnd.choice([wakeup, wakeup, new]), 0, 1, 1, comm="task%d" % pid, pid=pid, prio=prio,
+        f.top.add(cpu, now, rnd.choice([wakeup, wakeup, new]), 0, 1, 1, comm=names[pid], pid=pid, prio=prio,
                   target_cpu=cpu)
         now += rnd.randrange(100, 90000)
         if rnd.randrange(4):
             f.top.add(cpu, now, switch, 0, prev_comm="swapper/%d" % cpu, prev_pid=0, prev_prio=120,
-                      prev_state=rnd.choice([0, 1, 2]), next_comm="task%d" % pid, next_pid=pid, next_prio=prio)
+                      prev_state=rnd.choice([0, 1, 2]), next_comm=names[pid], next_pid=pid, next_prio=prio)
             now += 1000
-            f.top.add(cpu, now, switch, pid, prev_comm="task%d" % pid, prev_pid=pid, prev_prio=prio,
+            f.top.add(cpu, now, switch, pid, prev_comm=names[pid], prev_pid=pid, prev_prio=prio,
                       prev_state=rnd.choice([0, 1, 2, 16]), next_comm="swapper/%d" % cpu, next_pid=0, next_prio=120)
     return f
 
