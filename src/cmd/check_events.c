@@ -39,6 +39,7 @@ static bool check_format(const struct events_item *item, const struct buf *text,
 
 	decode_format_parse(item->system, text->data ? text->data : "", text->len, NULL, &format,
 			    &err);
+	/* What is live is printed as the kernel prints it. */
 	if (format && !format->prog && !format->special && format->print_err.code)
 		err = format->print_err;
 	if (err.code)

@@ -199,7 +199,7 @@ size_t report_info_check(struct dat *dat, struct buf *out)
 		struct err err = ERR_INIT;
 
 		format = dat_event_format(dat, i, &err);
-		if (format && !format->prog && !format->special && format->print_err.code)
+		if (format && !decode_has_text(format) && format->print_err.code)
 			err = format->print_err;
 		else if (format)
 			continue;

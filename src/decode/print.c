@@ -251,6 +251,11 @@ void decode_print(const struct decode_format *format, const void *rec, size_t le
 					raw_fields);
 }
 
+bool decode_has_text(const struct decode_format *format)
+{
+	return format->prog || format->tep || format->special;
+}
+
 bool decode_is_message(const struct decode_format *format)
 {
 	return format->special && format->special->message;

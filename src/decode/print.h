@@ -78,6 +78,8 @@ struct decode_ctx {
 void decode_print(const struct decode_format *format, const void *rec, size_t len,
 		  const struct decode_ctx *ctx, struct buf *out);
 bool decode_is_whole(const struct decode_format *format);
+/* Whether its text is more than its fields, in one dialect at least. If not, print_err tells why. */
+bool decode_has_text(const struct decode_format *format);
 
 /*
  * Records that are somebody's words: print, bprint, bputs. The words alone, without the place that
