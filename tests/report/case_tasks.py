@@ -23,6 +23,23 @@ def comms(f):
 
 
 @case
+def early_names():
+    """Tasks that events name otherwise than the table does, before any of them has been looked up."""
+    f = File(cpus=1)
+    wakeup = f.define("sched", wakeup_event())
+    number, _ = numbers(f)
+    rnd = random.Random(4)
+    f.cmdlines = "".join("%d saved%d\n" % (pid, pid) for pid in rnd.sample(range(1, 20), 8))
+    for i in range(100):
+        if i < 8 or not rnd.randrange(3):
+            woken = rnd.randrange(1, 20)
+            f.top.add(0, T0 + i * 1000, wakeup, 0 if i < 8 else rnd.randrange(20), comm="woken%d" % woken, pid=woken, prio=120)
+        else:
+            f.top.add(0, T0 + i * 1000, number, rnd.randrange(1, 20), n=i)
+    return f
+
+
+@case
 def nameless():
     """A task whose name is empty, before one that has a name."""
     f = File()
@@ -78,7 +95,7 @@ def wakeups(f):
     """Wakeups and switches in pairs, of ordinary and of real-time tasks."""
     switch, wakeup, new = f.define("sched", switch_event(), wakeup_event(), wakeup_event("sched_wakeup_new", 373))
     tasks(f, 10, 11, 12, 13)
-    # As the table has them: trace-cmd loses the last name of the table when it learns of a smaller number.
+    # As the table has them: early_names() is about what else could be.
     names = {10: "shell", 11: "worker", 12: "kworker/0:1H-blk", 13: "a b c"}
     rnd = random.Random(9)
     now = T0
