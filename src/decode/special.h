@@ -23,4 +23,7 @@ struct decode_special {
  */
 void decode_special_find(struct decode_format *format);
 
+/* block.c */
+void decode_print_block(const struct frame *f, struct sink *s);
+
 #endif
