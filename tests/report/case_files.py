@@ -551,7 +551,7 @@ def options():
     f = scene(File(), count=10)
     f.option(5, "Linux box 6.1.0 #1 SMP x86_64")
     f.option(9, "9.8.7 abcdef")
-    f.option(6, "sched:sched_switch,prev_pid/sched:sched_switch,next_pid")
+    f.option(6, "raw_syscalls:sys_enter,id/raw_syscalls:sys_exit,id")
     for cpu in range(2):
         f.option(2, "CPU: %d\nentries: %d\noverrun: 0\ncommit overrun: 0\nbytes: 1234\n"
                     "oldest event ts:  1000.000000\nnow ts:  1001.000000\ndropped events: 0\nread events: 60\n" % (cpu, cpu))

@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 import case_files  # noqa: E402,F401
 import case_lot  # noqa: E402,F401
 import case_records  # noqa: E402,F401
+import case_tasks  # noqa: E402,F401
 from scene import CASES  # noqa: E402
 
 
