@@ -1,7 +1,8 @@
 /*
  * cmd/report: what the files of `ringside report` share.
  *
- *   report.c		the command line, and what is done with it
+ *   report.c		the command, and what is done in which order
+ *   report_ask.c	what the command line asks for
  *   report_entry.c	what is known of an event: found once, then used for each of its records
  *   report_line.c	a record: whether it is wanted, and its text
  *   report_rows.c	or its row of JSON or CSV
@@ -89,6 +90,16 @@ struct report {
 	struct report_profile *profile;	/* --profile: nothing else is printed */
 	struct err err;
 };
+
+/* report_ask.c: all of it, or words about what is wrong. First what needs no file, -EINVAL: misuse. */
+int report_ask(struct report *report, const struct opts *opts);
+/* Then, with the files open: */
+int report_ask_times(struct report *report, const struct opts *opts);
+int report_ask_filters(struct report *report, const struct opts *opts);
+int report_ask_plugins(struct report *report, const struct opts *opts);
+/* And with the replay: where it begins and ends, and what adds up. */
+int report_ask_range(struct report *report, const struct opts *opts);
+int report_ask_summaries(struct report *report, const struct opts *opts);
 
 /* report_entry.c: NULL only when memory is out. Any thread. */
 const struct report_entry *report_entry_make(const struct report *report,

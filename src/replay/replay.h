@@ -33,6 +33,7 @@ struct replay_times {
 	bool no_date;		/* without the date that `record --date` wrote */
 	int64_t offset;		/* nanoseconds to add */
 	uint64_t hz;		/* not 0: ticks a second */
+	bool stock;		/* as trace-cmd: `boot` counts no nanoseconds, ticks stay ticks */
 	bool shift;		/* the peer that a guest's times lead to is read along */
 };
 

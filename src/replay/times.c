@@ -6,15 +6,15 @@
 
 #include "replay/local.h"
 
-static bool counts_ns(const char *clock)
+static bool counts_ns(const char *clock, bool stock)
 {
 	static const char *const known[] = { "local", "global", "uptime", "perf", "mono", "mono_raw",
-					     "boot", "tai", "tsc2nsec" };
+					     "tai", "tsc2nsec" };
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(clock, known[i]))
 			return true;
-	return false;
+	return !stock && !strcmp(clock, "boot");
 }
 
 bool replay_times_are_ticks(const struct dat *file, const struct replay_times *times)
@@ -26,8 +26,9 @@ bool replay_times_are_ticks(const struct dat *file, const struct replay_times *t
 	if (top && !*top->name && *top->clock)
 		clock = top->clock;
 	if (times->raw)
-		return true;
-	return clock && !counts_ns(clock) && !times->hz && !info->tsc2nsec.is_set;
+		return clock != NULL;
+	return clock && !counts_ns(clock, times->stock) && (!times->hz || times->stock) &&
+	       !info->tsc2nsec.is_set;
 }
 
 /* Less than 2^64. */

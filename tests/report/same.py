@@ -50,7 +50,8 @@ FULL = EVERY + [
     "-O parent=1 -O indent", "-O offset", "-O fgraph:tailprint", "-O fgraph:depth", "-O tailprint -O depth",
     "-l -t", "-R -t", "-R -l", "-l --ts-diff", "-R --ts-diff", "-t --align-ts", "--raw-ts --ts-diff", "--raw-ts -l",
     "--align-ts --ts-diff -t", "-I -t -l", "--cpu 1 -t --ts-diff", "--pid 10 -R", "-w -t", "-w -R", "-t -t",
-    "--profile", "--profile -G", "--profile --by-comm", "--profile -t", "-H sched_switch,prev_pid/sched_switch,next_pid --profile"]
+    "--profile", "--profile -G", "--profile --by-comm", "--profile -t", "-H sys_enter,id/sys_exit,id --profile",
+    "-H softirq_entry,vec/softirq_exit,vec --profile"]
 
 FILTERS = [
     "sched_switch", "sys_exit", "sched", ".*", "sched_switch:prev_pid==10", "sched_switch:next_prio<120||prev_prio>120",
@@ -144,6 +145,8 @@ EXCEPT = [
     ("*inst*.dat", r".*--cpu .*", "leaves the instances out"),
     ("*inst*.dat", r".*--profile.*", "gives up: it does not find the instance's file"),
     ("comms.dat", r".*--profile.*", "ends by SIGSEGV"),
+    ("lost.dat", r"--profile --by-comm", "groups no tasks when the file knows no sched_switch"),
+    ("functions.dat", r"--profile --by-comm", "groups no tasks when the file knows no sched_switch"),
     ("latency_*.dat", r"--first-event|--last-event", "ends by SIGSEGV: there are no records to look at"),
     ("*", r"--events?( .*)?", "prints nothing for version 7"),
     ("misread.dat", r".*", "see MISREAD"),
@@ -161,6 +164,7 @@ EXCEPT = [
     ("no_clock.dat", r".*--raw-ts.*", "a file that names no clock is not shown as it was written"),
     ("together", r"-i -F \w+", "a filter after the only file is ignored"),
     ("together", r"-i --ts-offset .* -i", "an offset after the first file is ignored"),
+    ("together", r"-i --ts2secs \d+ -i", "what follows the first file goes for all of them"),
     ("together", r"-i -i --cpu 1", "only the first file is left"),
     ("together", r"-i -i -w", "refuses several files"),
     ("together", r"|-i|-l -t", "what follows a file without -i is ignored, or after -i refused"),
