@@ -37,7 +37,7 @@ static void put_all(struct buf *out)
 		      "--tracefs, the kernel, or any tree of files like its tracefs.\n\ncommands:\n");
 	for (size_t i = 0; (cmd = cmd_at(i)); i++)
 		if (!cmd->hidden)
-			buf_printf(out, "  %-9s %s\n", cmd->name, cmd->summary);
+			buf_printf(out, "  %-12s %s\n", cmd->name, cmd->summary);
 	buf_puts(out, "\noptions:\n");
 	put_options(out, cmd_common);
 	buf_puts(out, "  -V, --version               tell the version\n\n"

@@ -58,6 +58,12 @@ static const struct opt report_opts[] = {
 	{ 0, "layout", "VERSION", "3.3 (this is so anyway), or 3.2: without the column of flags" },
 	{ 0, "json", NULL, "one JSON object an event" },
 	{ 0, "csv", NULL, "one line of CSV an event, with a heading" },
+	{ 0, "boundary", NULL, "show where pages begin" },
+	{ 0, "kallsyms", "FILE", "names of addresses from this file" },
+	{ 'j', "jobs", "N", "threads; as many as there are CPUs, if it is not said" },
+	{ 'q', "quiet", NULL, "no warnings" },
+	{ 'V', "verbose", NULL, "tell what files are read, on stderr" },
+	{ 0, "debug", NULL, "accepted, for trace-cmd's sake" },
 	{ 'e', "endian", NULL, "show which end comes first, and end; so do all from here on:" },
 	{ 'p', "page-size", NULL, "the size of pages" },
 	{ 'f', "functions", NULL, "the names of addresses" },
@@ -72,12 +78,6 @@ static const struct opt report_opts[] = {
 	{ 0, "cpus", NULL, "the CPUs with data" },
 	{ 0, "first-event", NULL, "the time of each CPU's first event" },
 	{ 0, "last-event", NULL, "and of its last" },
-	{ 0, "boundary", NULL, "show where pages begin" },
-	{ 0, "kallsyms", "FILE", "names of addresses from this file" },
-	{ 'j', "jobs", "N", "threads; as many as there are CPUs, if it is not said" },
-	{ 'q', "quiet", NULL, "no warnings" },
-	{ 'V', "verbose", NULL, "more words about the files" },
-	{ 0, "debug", NULL, "accepted, for trace-cmd's sake" },
 	{ 0, NULL, NULL, NULL },
 };
 
@@ -106,6 +106,19 @@ static void measure_prefixes(struct report *report)
 		report->prefix = report->file_width;
 }
 
+static void tell_file(const struct report_file *file)
+{
+	const struct dat_info *info = dat_info(file->dat);
+	size_t buffers = 0;
+
+	while (dat_buffer(file->dat, buffers))
+		buffers++;
+	cmd_say("%s: version %d, %s endian, compression %s, %u CPUs, %zu buffers, clock %s, %zu events "
+		"described", file->path, info->version, info->abi.big_endian ? "big" : "little",
+		info->compressor, info->nr_cpus, buffers, info->clock ? info->clock : "not told",
+		dat_nr_events(file->dat));
+}
+
 static int open_files(struct report *report, const struct opts *opts)
 {
 	const char *kallsyms = opts_value(opts, "kallsyms"), *warning;
@@ -119,6 +132,8 @@ static int open_files(struct report *report, const struct opts *opts)
 			r = report_entries_new(file);
 		if (!r && kallsyms)
 			r = dat_use_kallsyms(file->dat, kallsyms, &report->err);
+		if (!r && opts_value(opts, "verbose"))
+			tell_file(file);
 		for (size_t w = 0; !r && !report->quiet && (warning = dat_warning(file->dat, w)); w++)
 			cmd_say("%s", warning);
 	}
@@ -467,8 +482,8 @@ const struct cmd cmd_report = {
 	.name = "report",
 	.synopsis = "[-i FILE]... [OPTION]... [FILE]",
 	.summary = "print trace files",
-	.text = "Prints the events of trace files, which trace-cmd and `ringside record` write, in the\n"
-		"order of their times, in the layout of `trace-cmd report`.\n",
+	.text = "Prints the events of trace files, which trace-cmd writes, in the order of their times, in\n"
+		"the layout of `trace-cmd report`.\n",
 	.opts = report_opts,
 	.arg = "file",
 	.args_max = -1,

@@ -1,12 +1,14 @@
 /*
- * cmd/report_entry: see report.h. Several threads may find the same event at once: the first one's
- * entry stands.
+ * cmd/report_entry: see report.h. Threads that find an event for the first time make its entry one
+ * after the other: plugins are looked up by one at a time.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/report.h"
+
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 int report_entries_new(struct report_file *file)
 {
@@ -42,7 +44,7 @@ static void fill(const struct report *report, struct report_entry *entry,
 	entry->raw = report->raw || matches(report->raw_events, format);
 	/* What libtraceevent cannot print, but we can, is only left so where all is to be the same. */
 	entry->flags = report->decode;
-	if (!report->old_layout && !format->tep && format->prog)
+	if (!report->old_layout && ((!format->tep && format->prog) || !strcmp(format->name, "blktrace")))
 		entry->flags &= ~(unsigned int)DECODE_TEP;
 	if (!entry->raw && !matches(report->plain_events, format))
 		entry->plugin = decode_plugins_find(report->plugins, format);
@@ -75,11 +77,14 @@ static struct report_entry *make(const struct report *report, struct report_file
 const struct report_entry *report_entry_make(const struct report *report,
 					     struct report_file *file, uint32_t id)
 {
-	struct report_entry *entry = make(report, file, id), *none = NULL;
+	struct report_entry *entry;
 
-	if (entry && !atomic_compare_exchange_strong(&file->entries[id], &none, entry)) {
-		free(entry);
-		entry = none;
+	pthread_mutex_lock(&making);
+	entry = atomic_load(&file->entries[id]);
+	if (!entry) {
+		entry = make(report, file, id);
+		atomic_store_explicit(&file->entries[id], entry, memory_order_release);
 	}
+	pthread_mutex_unlock(&making);
 	return entry;
 }

@@ -157,6 +157,7 @@ void dat_free_events(struct dat *dat)
 	}
 	free(dat->events);
 	free(dat->by_id);
+	decode_format_free(dat->block);
 }
 
 size_t dat_nr_events(const struct dat *dat)
@@ -206,9 +207,43 @@ bool dat_event_find(const struct dat *dat, uint32_t id, size_t *i)
 	return true;
 }
 
+/*
+ * The blk tracer's records have no format in any file: the kernel has none for them, and their ID and
+ * layout have not changed since there is one.
+ */
+#define BLOCK_ID 13
+static const char block_format[] =
+	"name: blktrace\nID: 13\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:u64 sector;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:int bytes;\toffset:24;\tsize:4;\tsigned:0;\n"
+	"\tfield:int action;\toffset:28;\tsize:4;\tsigned:0;\n"
+	"\tfield:int pid;\toffset:32;\tsize:4;\tsigned:0;\n"
+	"\tfield:int device;\toffset:36;\tsize:4;\tsigned:0;\n"
+	"\tfield:int cpu;\toffset:40;\tsize:4;\tsigned:0;\n"
+	"\tfield:short error;\toffset:44;\tsize:2;\tsigned:0;\n"
+	"\tfield:short pdu_len;\toffset:46;\tsize:2;\tsigned:0;\n"
+	"\tfield:void data;\toffset:48;\tsize:0;\tsigned:0;\n"
+	"\nprint fmt: \"%d\", REC->pid\n";
+
+static const struct decode_format *block(struct dat *dat)
+{
+	pthread_mutex_lock(&dat->lock);
+	if (!dat->block)
+		decode_format_parse("ftrace", block_format, sizeof(block_format) - 1, &dat->info.abi,
+				    &dat->block, NULL);
+	pthread_mutex_unlock(&dat->lock);
+	return dat->block;
+}
+
 const struct decode_format *dat_format(struct dat *dat, uint32_t id)
 {
 	size_t i;
 
-	return dat_event_find(dat, id, &i) ? dat_event_format(dat, i, NULL) : NULL;
+	if (dat_event_find(dat, id, &i))
+		return dat_event_format(dat, i, NULL);
+	return id == BLOCK_ID ? block(dat) : NULL;
 }

@@ -68,6 +68,7 @@ struct dat {
 	size_t nr_events, cap_events;
 	uint32_t *by_id;		/* event + 1 by ID, 0: none */
 	uint32_t nr_ids;
+	struct decode_format *block;	/* of the blk tracer's records, which files lack */
 	pthread_mutex_t lock;		/* of what is made when first asked for */
 
 	struct dat_symbols *symbols;

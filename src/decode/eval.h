@@ -14,7 +14,7 @@
 struct frame {
 	const struct decode_format *format;
 	const struct decode_prog *prog;
-	const struct tep_prog *tep;	/* in place of prog, for those who print like libtraceevent */
+	const struct tep_prog *tep;	/* in place of prog, for DECODE_TEP */
 	const struct decode_ctx *ctx;	/* never NULL while printing */
 	const uint8_t *rec;
 	size_t len;

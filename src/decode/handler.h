@@ -76,8 +76,8 @@ struct decode_carry {
 };
 
 /*
- * How deep `child` is when `parent` calls it: where the parent stands in the stack, behind which the
- * child then stands, if it has a name; a parent that is not in it becomes the bottom.
+ * How deep `child` is when `parent` calls it: where the parent stands in the stack, behind which
+ * the child then stands, if it has a name; a parent that is not in it becomes the bottom.
  */
 uint32_t carry_call(struct decode_carry *carry, const char *parent, const char *child);
 

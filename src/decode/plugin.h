@@ -65,7 +65,7 @@ struct decode_moment {
 	uint64_t ts;
 	int cpu;
 	const struct decode_ctx *ctx;
-	struct decode_carry *carry;	/* of the record's CPU; NULL: none, then as if all were new */
+	struct decode_carry *carry;	/* of the record's CPU; NULL: as if all were new */
 
 	/*
 	 * The record that follows in its buffer, in the order of time over all CPUs and before any

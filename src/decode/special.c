@@ -193,6 +193,7 @@ static const struct decode_special specials[] = {
 	{ "function", { "ip", "parent_ip" }, print_function, NULL, 0, NULL },
 	{ "kernel_stack", { "caller" }, print_kernel_stack, NULL, 0, NULL },
 	{ "user_stack", { "caller" }, print_user_stack, NULL, 0, NULL },
+	{ "blktrace", { "sector", "action", "data" }, decode_print_block, NULL, 0, NULL },
 };
 
 static bool find_fields(struct decode_format *format, const struct decode_special *sp)

@@ -13,8 +13,9 @@ struct decode_special {
 	void (*print)(const struct frame *f, struct sink *s);
 	/* Of records that are somebody's words, the words alone; of others NULL. */
 	void (*message)(const struct frame *f, struct sink *s);
-	int source;	/* number of the field with the words' address, 0: the record holds them */
-	void (*tep)(const struct frame *f, struct sink *s);	/* for DECODE_TEP; NULL: by format */
+	int source;	/* field with the address of the words, 0: the record holds them */
+	/* The same as print for DECODE_TEP; NULL: by the format. */
+	void (*tep)(const struct frame *f, struct sink *s);
 };
 
 /*
@@ -22,5 +23,8 @@ struct decode_special {
  * numbered differently from kernel to kernel.
  */
 void decode_special_find(struct decode_format *format);
+
+/* block.c */
+void decode_print_block(const struct frame *f, struct sink *s);
 
 #endif

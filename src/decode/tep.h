@@ -46,6 +46,7 @@ struct tep_node {
 	uint8_t keep;		/* CAST: bytes that it keeps, 0: all */
 	bool negative;		/* FLAGS: the list has a negative value */
 	bool is_name;		/* ATOM: a word of the text, and may be a symbol */
+	uint8_t elem;		/* CAST to a pointer: the same of elements behind it */
 	uint8_t depth;
 	int op;			/* as lex.h spells it */
 	uint32_t a, b, c;
@@ -109,7 +110,7 @@ struct tep_prog {
 	struct tep_node *nodes;
 	struct tep_name *names;
 	struct tep_chunk *chunks;	/* texts that do not stand as such in the print format */
-	uint32_t *shown;		/* of each field, 1 + the first piece that shows it as it is */
+	uint32_t *shown;		/* of each field, 1 + the piece that shows it as it is */
 	uint32_t nr_pieces, nr_nodes, nr_names;
 	bool calls;			/* has TEP_FUNCs: of use only where there are plugins */
 };
@@ -134,6 +135,11 @@ uint32_t tep_node_new(struct tep_compiler *c);
 bool tep_name_add(struct tep_compiler *c, struct tep_name name);
 /* Two texts as one, `between` them. */
 struct text tep_join(struct tep_compiler *c, struct text a, const char *between, struct text b);
+/*
+ * Operations on constants within a tree of operators become constants, which a %s can print.
+ * libtraceevent does so where an argument went on behind its first operand.
+ */
+void tep_fold(struct tep_compiler *c, uint32_t at);
 /* A string that holds anything but ASCII and line breaks is more than libtraceevent can read. */
 bool tep_is_printable(const char *p, const char *end);
 /* True, and the word is consumed. */

@@ -30,6 +30,21 @@ static uint32_t whole(struct tep_compiler *c)
 	return at;
 }
 
+/* The same; constants in it are worked out. */
+static uint32_t whole_folded(struct tep_compiler *c)
+{
+	uint32_t at = tep_node_new(c);
+
+	if (!at || !tep_parse_arg(c, at))
+		return 0;
+	if (tep_is_op(c->lex.word)) {
+		if (!tep_parse_op(c, at))
+			return 0;
+		tep_fold(c, at);
+	}
+	return at;
+}
+
 static bool is_item(const struct tep_compiler *c)
 {
 	return c->lex.word == LEX_NAME || c->lex.word == LEX_NUM;
@@ -202,10 +217,10 @@ static bool flags(struct tep_compiler *c, struct tep_node *n)
 
 static bool hex(struct tep_compiler *c, struct tep_node *n)
 {
-	n->a = whole(c);
+	n->a = whole_folded(c);
 	if (!n->a || !tep_expect(c, ','))
 		return false;
-	n->b = whole(c);
+	n->b = whole_folded(c);
 	return n->b;
 }
 
@@ -213,7 +228,7 @@ static bool array(struct tep_compiler *c, struct tep_node *n)
 {
 	if (!hex(c, n) || !tep_expect(c, ','))
 		return false;
-	n->c = whole(c);
+	n->c = whole_folded(c);
 	return n->c;
 }
 

@@ -47,7 +47,7 @@ static uint64_t at_index(const struct frame *f, const struct tep_node *n)
 	} else {
 		return 0;
 	}
-	return outer ? tep_cast(v, outer->keep) : v;
+	return outer ? tep_cast(v, outer->elem) : v;
 }
 
 static uint64_t binary(int op, uint64_t a, uint64_t b)

@@ -190,6 +190,14 @@ static uint8_t cast_size(struct text type)
 	return 0;
 }
 
+/* Of "u8 *" the "u8"; empty for what is no pointer. */
+static struct text pointed_at(struct text type)
+{
+	bool pointer = type.len > 2 && !memcmp(type.p + type.len - 2, " *", 2);
+
+	return (struct text){ type.p, pointer ? type.len - 2 : 0 };
+}
+
 /* What follows in place makes of the text before it a type. */
 static bool cast(struct tep_compiler *c, uint32_t at)
 {
@@ -202,7 +210,8 @@ static bool cast(struct tep_compiler *c, uint32_t at)
 	if (!of || !tep_parse_arg(c, of))
 		return false;
 	*node(c, at) = (struct tep_node){ .kind = TEP_CAST, .a = of, .text = type,
-					  .keep = cast_size(type) };
+					  .keep = cast_size(type),
+					  .elem = cast_size(pointed_at(type)) };
 	return set_depth(c, at);
 }
 

@@ -121,6 +121,8 @@ void tep_pointer(const struct frame *f, const struct tep_piece *p, struct sink *
 	const struct conv *conv = &p->conv;
 	const struct tep_node *n = &f->tep->nodes[p->value];
 
+	while (n->kind == TEP_CAST)
+		n = &f->tep->nodes[n->a];
 	switch (conv->ext[0]) {
 	case 'F':
 	case 'S':

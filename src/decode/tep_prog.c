@@ -137,46 +137,43 @@ static bool format_text(struct tep_compiler *c, struct text *out)
 	return to != NULL;
 }
 
-/*
- * All arguments, in order. What follows an argument and cannot be part of it ends the list, and one
- * word behind an operator's right side is dropped, whatever it is: libtraceevent does so.
- */
-static bool arguments(struct tep_compiler *c, uint32_t **out, uint32_t *nr)
-{
-	uint32_t cap = 0, at;
-	bool more = true;
-
-	while (more && !c->failed) {
-		at = tep_node_new(c);
-		if (!at || !tep_parse_arg(c, at) ||
-		    !grow(c, (void **)out, *nr, &cap, sizeof(**out)))
-			return false;
-		(*out)[(*nr)++] = at;
-		if (tep_is_op(c->lex.word)) {
-			if (!tep_parse_op(c, at))
-				return false;
-			more = c->lex.word != LEX_END;
-		} else {
-			more = c->lex.word == ',';
-		}
-		if (more)
-			decode_lex_next(&c->lex);
-	}
-	return !c->failed;
-}
-
-static void fold(struct tep_compiler *c, uint32_t at);
-
-static void fold_parts(struct tep_compiler *c, const struct tep_node *n)
-{
-	fold(c, n->a);
-	fold(c, n->b);
-	fold(c, n->c);
-}
-
 static bool is_atom(const struct tep_compiler *c, uint32_t at)
 {
 	return c->prog->nodes[at].kind == TEP_ATOM;
+}
+
+static struct text decimal(struct tep_compiler *c, uint64_t v)
+{
+	char digits[24], *p = digits + sizeof(digits);
+	uint64_t rest = (int64_t)v < 0 ? 0 - v : v;
+
+	do {
+		*--p = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	if ((int64_t)v < 0)
+		*--p = '-';
+	return tep_join(c, (struct text){ p, (uint32_t)(digits + sizeof(digits) - p) }, "",
+			(struct text){ "", 0 });
+}
+
+void tep_fold(struct tep_compiler *c, uint32_t at)
+{
+	struct tep_node n = c->prog->nodes[at];
+	struct frame f = { .format = c->format };
+	uint64_t v;
+
+	if (!at || c->failed || n.kind != TEP_OP)
+		return;
+	tep_fold(c, n.a);
+	tep_fold(c, n.b);
+	tep_fold(c, n.c);
+	if (n.op == '?' || n.op == '[' || !is_atom(c, n.a) || !is_atom(c, n.b))
+		return;
+	f.tep = c->prog;
+	v = n.op == '^' ? c->prog->nodes[n.a].num ^ c->prog->nodes[n.b].num : tep_number(&f, at);
+	tep_set_atom(c, at, decimal(c, v));
+	c->prog->nodes[at].num = v;
 }
 
 /*
@@ -202,34 +199,33 @@ static void read_at_once(struct tep_compiler *c, uint32_t at)
 	}
 }
 
-/* Operations on constants become constants, which a %s can print; only these with two sides. */
-static void fold(struct tep_compiler *c, uint32_t at)
+/*
+ * All arguments, in order. What follows an argument and cannot be part of it ends the list, and one
+ * word behind an operator's right side is dropped, whatever it is: libtraceevent does so.
+ */
+static bool arguments(struct tep_compiler *c, uint32_t **out, uint32_t *nr)
 {
-	struct tep_node n = c->prog->nodes[at];
-	struct frame f = { .format = c->format };
-	struct text text = { "", 0 };
-	char digits[24], *p = digits + sizeof(digits);
-	uint64_t v, rest;
+	uint32_t cap = 0, at;
+	bool more = true;
 
-	if (!at || c->failed || (n.kind != TEP_OP && n.kind != TEP_CAST && n.kind != TEP_FLAGS &&
-				 n.kind != TEP_SYMBOLIC && n.kind < TEP_HEX))
-		return;
-	fold_parts(c, &n);
-	read_at_once(c, at);
-	if (n.kind != TEP_OP || n.op == '?' || n.op == '[' || !is_atom(c, n.a) || !is_atom(c, n.b))
-		return;
-	f.tep = c->prog;
-	v = n.op == '^' ? c->prog->nodes[n.a].num ^ c->prog->nodes[n.b].num : tep_number(&f, at);
-	rest = (int64_t)v < 0 ? 0 - v : v;
-	do {
-		*--p = (char)('0' + rest % 10);
-		rest /= 10;
-	} while (rest);
-	if ((int64_t)v < 0)
-		*--p = '-';
-	text = tep_join(c, (struct text){ p, (uint32_t)(digits + sizeof(digits) - p) }, "", text);
-	tep_set_atom(c, at, text);
-	c->prog->nodes[at].num = v;
+	while (more && !c->failed) {
+		at = tep_node_new(c);
+		if (!at || !tep_parse_arg(c, at) ||
+		    !grow(c, (void **)out, *nr, &cap, sizeof(**out)))
+			return false;
+		(*out)[(*nr)++] = at;
+		if (tep_is_op(c->lex.word)) {
+			if (!tep_parse_op(c, at))
+				return false;
+			tep_fold(c, at);
+			more = c->lex.word != LEX_END;
+		} else {
+			more = c->lex.word == ',';
+		}
+		if (more)
+			decode_lex_next(&c->lex);
+	}
+	return !c->failed;
 }
 
 static uint8_t piece_kind(const struct conv *conv, uint8_t star)
@@ -378,8 +374,9 @@ static bool compile(struct tep_compiler *c)
 		ok = arguments(c, &nodes, &args.nr);
 	else if (ok)
 		ok = c->lex.p[-1] != ',';
-	for (uint32_t i = 0; ok && i < args.nr; i++)
-		fold(c, nodes[i]);
+	/* Parts of a node come behind it, and may have parts of their own. */
+	for (uint32_t i = c->prog->nr_nodes; ok && i-- > 1;)
+		read_at_once(c, i);
 	args.nodes = nodes;
 	ok = ok && cut_pieces(c, text, &args) && note_shown(c);
 	free(nodes);

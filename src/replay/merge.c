@@ -167,6 +167,27 @@ static struct cursor *overtaking(struct replay_part *part, const struct cursor *
 	return found;
 }
 
+/*
+ * The same where `ahead` is in the part: then so is what comes before it, and the heap has it right
+ * below the record's own lane, unless there are other buffers.
+ */
+static struct cursor *overtaking_near(struct replay_part *part, const struct cursor *ahead)
+{
+	struct cursor *found = NULL;
+
+	if (!in_part(part, ahead) || part->lanes[part->heap[0]].at.lane != ahead->lane)
+		return overtaking(part, ahead);
+	for (size_t i = 1; i < 3 && i < part->nr_heap; i++) {
+		struct cursor *c = &part->lanes[part->heap[i]].at;
+
+		if (c->taken || c->lane->pub.buffer != ahead->lane->pub.buffer)
+			return overtaking(part, ahead);
+		if (comes_before(c, ahead) && (!found || comes_before(c, found)))
+			found = c;
+	}
+	return found;
+}
+
 bool replay_peek(const struct replay_record *rec, struct replay_record *out)
 {
 	struct cursor ahead = *(const struct cursor *)rec->cursor;
@@ -175,7 +196,7 @@ bool replay_peek(const struct replay_record *rec, struct replay_record *out)
 		return false;
 	ahead.exact = false;
 	cursor_next(&ahead);
-	rec->part->peeked = overtaking(rec->part, &ahead);
+	rec->part->peeked = overtaking_near(rec->part, &ahead);
 	if (!rec->part->peeked && !ahead.has)
 		return false;
 	record_fill(out, NULL, rec->part->peeked ? rec->part->peeked : &ahead);

@@ -3,7 +3,8 @@
  * trace-cmd and perf print with. First, as the kernel prints, what both are meant to print alike:
  * libtraceevent has pointers with 0x, takes small negative numbers for large ones, misreads some
  * ternaries, and so on. Then its own dialect, in which nothing may differ, on formats that are made
- * by chance too. There is no division in these: one by zero ends the library.
+ * by chance too: each in a process of its own, since the library divides by zero and follows null
+ * pointers that odd formats lead it to.
  *
  * The library is loaded at run time; where it is missing, or its header was when this was built,
  * the test skips.
@@ -12,6 +13,9 @@
 
 #if defined(__has_include) && __has_include(<traceevent/event-parse.h>)
 #include <dlfcn.h>
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
@@ -136,8 +140,7 @@ static void any_leaf(struct buf *out)
 		"REC->s8", "REC->u8", "REC->s16", "REC->u16", "REC->s32", "REC->u32", "REC->s64",
 		"REC->u64", "REC->flags", "REC->yes", "REC->ptr", "REC->arr[0]", "REC->arr[3]",
 		"REC->mac[2]", "REC->name[0]", "(REC)->u16", "0", "1", "7", "0x10", "010", "300UL",
-		"NAME", "sizeof(int)", "sizeof(REC->u64)", "__get_dynamic_array_len(nums)",
-		"__builtin_expect(REC->u8, 1)", "REC->missing",
+		"NAME", "__get_dynamic_array_len(nums)", "__builtin_expect(REC->u8, 1)",
 	};
 
 	buf_puts(out, any_of(leaves));
@@ -165,8 +168,8 @@ static void any_operand(struct buf *out, int depth)
 static void any_number(struct buf *out, int depth)
 {
 	static const char *const ops[] = {
-		"+", "-", "*", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&",
-		"||",
+		"+", "-", "*", "/", "%", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^",
+		"|", "&&", "||",
 	};
 
 	any_operand(out, depth);
@@ -200,8 +203,8 @@ static void any_text(struct buf *out, int depth)
 		"REC->name", "__get_str(text)", "\"words\"", "__print_hex(REC->mac, 6)",
 		"__print_hex_str(REC->mac, 4)", "__print_array(REC->arr, 4, 4)",
 		"__print_array(__get_dynamic_array(nums), 3, 2)", "__get_rel_bitmask(mask)",
-		"__get_rel_cpumask(mask)", "NAME", "REC->u64", "REC->ptr", "5", "3 + 4", "REC->u8 + 1",
-		"(int)REC->u8", "__get_bitmask(missing)",
+		"__get_rel_cpumask(mask)", "NAME", "REC->u64", "REC->ptr", "5", "3 + 4",
+		"REC->u8 + 1", "(int)REC->u8", "__get_bitmask(missing)",
 	};
 	uint64_t what = chance() % 8;
 
@@ -231,9 +234,10 @@ static void any_text(struct buf *out, int depth)
 static void any_conversion(struct buf *fmt, struct buf *args)
 {
 	static const char *const numbers[] = {
-		"%d", "%u", "%x", "%ld", "%lu", "%lx", "%lld", "%llu", "%llx", "%i", "%X", "%o", "%5d",
-		"%-8u|", "%08lx", "%#x", "%#llx", "%.3d", "%8.4x", "%hd", "%hhu", "%zu", "%Lx", "%c",
-		"%p", "%pS", "%ps", "%5.0d|", "%#o", "%-6lx|", "%pK", "%e", "%jd", "%+d",
+		"%d", "%u", "%x", "%ld", "%lu", "%lx", "%lld", "%llu", "%llx", "%i", "%X", "%o",
+		"%5d", "%-8u|", "%08lx", "%#x", "%#llx", "%.3d", "%8.4x", "%hd", "%hhu", "%zu",
+		"%Lx", "%c", "%p", "%pS", "%ps", "%5.0d|", "%#o", "%-6lx|", "%pK", "%e",
+		"%jd", "%+d",
 	};
 	static const char *const strings[] = { "%s", "%s", "%16s|", "%-16s|", "%.3s", "%8.2s" };
 	static const char *const memory[] = {
@@ -241,7 +245,7 @@ static void any_conversion(struct buf *fmt, struct buf *args)
 		"%pI6c\0REC->arr", "%pi6\0REC->arr", "%pI4\0REC->u32", "%pI4h\0REC->u32",
 		"%pi4\0REC->flags", "%pU\0REC->arr", "%pUL\0REC->name", "%pM\0REC->u8",
 		"%pI4\0__get_str(text)", "%*phC\0" "6, __get_dynamic_array(nums)",
-		"%.*s\0" "2, REC->name", "%*d\0" "8, REC->s32", "%-*s|\0" "9, REC->name",
+		"%.*s\0" "2, REC->name",
 	};
 	uint64_t what = chance() % 8;
 	const char *both;
@@ -262,10 +266,35 @@ static void any_conversion(struct buf *fmt, struct buf *args)
 	buf_puts(fmt, chance() % 4 ? " " : " 0x");
 }
 
-static void compare_any(void)
+/* True: the library came through. */
+static bool compare_apart(const char *fmt)
 {
-	static const struct decode_ctx ctx = { .flags = DECODE_TEP };
+	static const struct decode_ctx ctx = {.flags = DECODE_TEP};
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0) {
+		printf("fork: %s\n", strerror(errno));
+		exit(1);
+	}
+	if (!pid) {
+		failures = 0;
+		compare(fmt, &ctx, 4);
+		fflush(stdout);
+		_exit(failures != 0);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return false;
+	failures += WEXITSTATUS(status);
+	return true;
+}
+
+static bool compare_any(void)
+{
 	struct buf fmt = BUF_INIT, args = BUF_INIT;
+	bool came_through;
 
 	buf_putc(&fmt, '"');
 	buf_puts(&args, "");
@@ -273,21 +302,25 @@ static void compare_any(void)
 		any_conversion(&fmt, &args);
 	buf_puts(&fmt, chance() % 2 ? "100%% end\"" : "\"");
 	buf_puts(&fmt, args.data ? args.data : "");
-	compare(fmt.data, &ctx, 4);
+	came_through = compare_apart(fmt.data);
 	buf_fini(&fmt);
 	buf_fini(&args);
+	return came_through;
 }
 
 int main(void)
 {
+	int good = 0;
+
 	if (!load()) {
 		printf("skip: no libtraceevent: %s\n", dlerror());
 		return 77;
 	}
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		compare(formats[i], NULL, 200);
-	for (int i = 0; i < 5000 && failures < 10; i++)
-		compare_any();
+	for (int i = 0; i < 4000 && failures < 10; i++)
+		good += compare_any();
+	check(good > 3000 || failures);
 	return failures ? 1 : 0;
 }
 

@@ -9,6 +9,7 @@
 #	.\" run: py		run by python3, which finds the built library
 #	.\" run: c NAME		compiled with the built libraries to ./NAME, and run
 #	.\" build: c NAME	compiled only
+#	.\" build: so NAME	compiled as a shared object to ./NAME
 #
 # (c++ like c.) All C programs of all pages are there, as ./NAME, for the blocks of every page; the
 # blocks of one page share a tracing directory and run in order; where they run lie trace.dat, a
@@ -29,7 +30,7 @@ extract() {
 	/^\.Bd -literal/ {
 		if (mark != "") {
 			split(mark, w, " ")
-			ext = w[3] == "c++" ? "cc" : w[3]
+			ext = w[3] == "c++" ? "cc" : w[3] == "so" ? "c" : w[3]
 			file = sprintf("%s/%02d.%s", out, ++n, ext)
 			printf "%02d %s %s %s\n", n, w[2], w[3], w[4] > (out "/list")
 			inside = 1
@@ -62,6 +63,10 @@ compile() {
 	*.cc) cc="${CXX:-g++} -std=c++17" ;;
 	*) cc="${CC:-gcc} -std=c11" ;;
 	esac
+	if [ "$3" = so ]; then
+		$cc -Wall -Wextra -Werror -O2 -shared -fPIC -I"$RINGSIDE_SOURCE/include" -o "$2" "$1"
+		return
+	fi
 	# To control, or to read, is not to be traced: each library only for those who include its headers.
 	libs=
 	for lib in control dat; do
@@ -90,12 +95,12 @@ for page in "$RINGSIDE_SOURCE"/doc/man/*.[1-8]; do
 	extract "$page" "$dir" || bad=$((bad + 1))
 	while read -r nr how lang name; do
 		case $lang in
-		c|c++) ;;
+		c|c++|so) ;;
 		*) continue ;;
 		esac
 		if [ -z "$name" ] || [ -e "$work/bin/$name" ]; then
 			complain "$(basename "$page"): block $nr needs a name of its own" /dev/null
-		elif compile "$dir/$nr".c* "$work/bin/$name" >"$dir/$nr.out" 2>&1; then
+		elif compile "$dir/$nr".c* "$work/bin/$name" "$lang" >"$dir/$nr.out" 2>&1; then
 			good=$((good + 1))
 		else
 			complain "$(basename "$page"): $name does not compile" "$dir/$nr.out"
@@ -105,7 +110,7 @@ done
 
 awk '/^```$/ { show = 0 } show { print } /^```c$/ { show = 1 }' \
 	"$RINGSIDE_SOURCE/README.md" >"$work/readme.c"
-if compile "$work/readme.c" "$work/readme" >"$work/readme.out" 2>&1 && "$work/readme"; then
+if compile "$work/readme.c" "$work/readme" c >"$work/readme.out" 2>&1 && "$work/readme"; then
 	good=$((good + 1))
 else
 	complain "README.md" "$work/readme.out"
