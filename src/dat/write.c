@@ -235,6 +235,9 @@ int dat_write_section(struct dat_write *write, enum dat_id id, const void *paylo
 	return outcome(write);
 }
 
+/* A length has 32 bits in the file; this is less than that on every machine. */
+#define OPTION_MAX ((size_t)1 << 30)
+
 bool dat_write_owns(enum dat_id id)
 {
 	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_CPUCOUNT || id == DAT_BTF ||
@@ -246,7 +249,7 @@ int dat_write_option(struct dat_write *write, enum dat_id id, const void *value,
 	bool in_time = write->stage == FORM_META ||
 		       (write->form->late_options && write->stage != FORM_DONE);
 
-	if (dat_write_owns(id) || !in_time || (uint64_t)len > UINT32_MAX)
+	if (dat_write_owns(id) || !in_time || len > OPTION_MAX)
 		return misplaced(write, "an option");
 	/* With it stock readers of version 6 take the first bytes of a text for a clock. */
 	if (id == DAT_CLOCK && !write->form->late_options && write->buffers[0].text)
