@@ -37,6 +37,7 @@ struct report_entry {
 	unsigned int flags;			/* DECODE_* */
 	bool raw;				/* as fields */
 	bool carries;
+	bool learns_odd;			/* its byte arrays are watched: see report_line.c */
 	size_t name_len;
 	char name[];				/* as tracecmd_name() makes it */
 };
@@ -65,6 +66,7 @@ struct report {
 	bool old_layout;		/* --layout 3.2 */
 	bool raw;			/* -R */
 	bool no_irqs, no_softirqs;	/* -I, -S */
+	bool no_plugins;		/* -N, -L */
 	bool boundary, ts_check, quiet;
 	bool went_back;			/* what ts_check found */
 	size_t bad_events;		/* what --check-events found */

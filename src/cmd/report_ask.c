@@ -327,9 +327,10 @@ int report_ask_filters(struct report *report, const struct opts *opts)
 
 int report_ask_plugins(struct report *report, const struct opts *opts)
 {
-	int r = decode_plugins_new(&report->plugins,
-				   opts_value(opts, "no-plugins") || opts_value(opts, "local") ?
-					   DECODE_PLUGINS_NONE : 0);
+	int r;
+
+	report->no_plugins = opts_value(opts, "no-plugins") || opts_value(opts, "local");
+	r = decode_plugins_new(&report->plugins, report->no_plugins ? DECODE_PLUGINS_NONE : 0);
 
 	for (int i = 0; i < opts->nitems && !r; i++) {
 		const struct opts_item *item = &opts->items[i];

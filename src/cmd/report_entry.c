@@ -35,6 +35,17 @@ static bool matches(const regex_t *re, const struct decode_format *format)
 	return re && !regexec(re, format->name, 0, NULL, 0);
 }
 
+/*
+ * Where all is to be the same, what libtraceevent cannot print or gets wrong is printed so, too. Else
+ * not: where we can do better.
+ */
+static bool prints_better(const struct decode_format *format)
+{
+	if (!strcmp(format->system, "ftrace"))
+		return !strcmp(format->name, "blktrace") || !strcmp(format->name, "bprint");
+	return format->prog && !decode_tep_is_exact(format);
+}
+
 static void fill(const struct report *report, struct report_entry *entry,
 		 const struct decode_format *format)
 {
@@ -42,13 +53,15 @@ static void fill(const struct report *report, struct report_entry *entry,
 	if (!format)
 		return;
 	entry->raw = report->raw || matches(report->raw_events, format);
-	/* What libtraceevent cannot print, but we can, is only left so where all is to be the same. */
 	entry->flags = report->decode;
-	if (!report->old_layout && ((!format->tep && format->prog) || !strcmp(format->name, "blktrace")))
+	if (!report->old_layout && prints_better(format))
 		entry->flags &= ~(unsigned int)DECODE_TEP;
 	if (!entry->raw && !matches(report->plain_events, format))
 		entry->plugin = decode_plugins_find(report->plugins, format);
 	entry->carries = entry->plugin && decode_plugin_carries(entry->plugin);
+	entry->learns_odd = report->old_layout && !entry->plugin &&
+			    (entry->raw || decode_tep_is_raw(format, !report->no_plugins));
+	entry->carries |= entry->learns_odd;
 	entry->migrate_disable = decode_format_find(format, "common_migrate_disable");
 	entry->lock_depth = decode_format_find(format, "common_lock_depth");
 	entry->pid = decode_format_find(format, "pid");

@@ -43,6 +43,7 @@ struct report_own {
 	struct report *report;
 	struct decode_ctx ctx;
 	const struct replay_record *rec;
+	const struct report_entry *entry;
 	struct symbol_slot symbols[CACHE];
 	struct comm_slot comms[CACHE];
 	struct name_slot names[NAMES];
@@ -97,6 +98,29 @@ static bool own_address(void *arg, const char *name, size_t len, uint64_t *out)
 	return slot->known;
 }
 
+/*
+ * Among names that are learned, arrays that have held other bytes than text have their place, too: by
+ * numbers that no task has.
+ */
+static int odd_number(const struct report_entry *entry, const struct decode_field *field)
+{
+	return -2 - (int)(entry->format->id * 64 + (uint32_t)(field - entry->format->fields) % 64);
+}
+
+static bool own_odd(void *arg, const struct decode_field *field)
+{
+	struct report_own *own = arg;
+
+	return own->entry->learns_odd && replay_comm(own->rec, odd_number(own->entry, field));
+}
+
+static void learn_odd(void *arg, const struct decode_field *field)
+{
+	struct report_own *own = arg;
+
+	replay_learn(own->rec, odd_number(own->entry, field), "", 0);
+}
+
 static bool own_printk(void *arg, uint64_t addr, struct decode_printk *out)
 {
 	return dat_printk(((struct report_own *)arg)->rec->lane->file, addr, out);
@@ -111,7 +135,7 @@ struct report_own *report_own_new(struct report *report)
 	own->report = report;
 	own->ctx = (struct decode_ctx){ .arg = own, .flags = report->decode, .symbol = own_symbol,
 					.printk = own_printk, .address = own_address,
-					.comm = own_comm };
+					.odd = own_odd, .comm = own_comm };
 	return own;
 }
 
@@ -233,6 +257,7 @@ static void put_info(struct report_own *own, const struct replay_record *rec,
 {
 	struct decode_moment m;
 
+	own->entry = entry;
 	own->ctx.flags = entry->flags;
 	if (entry->raw) {
 		decode_print_fields(entry->format, rec->data, rec->len, &own->ctx, out);
@@ -397,6 +422,11 @@ static void pass(void *arg, const struct replay_record *rec)
 	own->rec = rec;
 	if (!report_wanted(report, own, rec, entry))
 		return;
+	if (entry->learns_odd) {
+		own->entry = entry;
+		decode_odd_fields(entry->format, rec->data, rec->len, learn_odd, own);
+		return;
+	}
 	m = moment(own, rec, entry);
 	m.next = NULL;
 	m.learn = learn_moment;
@@ -426,7 +456,7 @@ static bool joins(void *arg, const struct replay_record *last, const struct repl
 	const struct report_entry *other = report_entry(report, file, next->id);
 	struct decode_moment m;
 
-	if (!entry || !other || !entry->carries || !other->format ||
+	if (!entry || !other || !entry->plugin || !entry->carries || !other->format ||
 	    !report_wanted(report, own, last, entry))
 		return false;
 	own->rec = last;

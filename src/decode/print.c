@@ -251,6 +251,18 @@ void decode_print(const struct decode_format *format, const void *rec, size_t le
 					raw_fields);
 }
 
+bool decode_tep_is_exact(const struct decode_format *format)
+{
+	return format->tep && format->tep->exact;
+}
+
+bool decode_tep_is_raw(const struct decode_format *format, bool plugins)
+{
+	if (format->special && format->special->tep)
+		return false;
+	return !format->tep || (format->tep->calls && !plugins);
+}
+
 bool decode_has_text(const struct decode_format *format)
 {
 	return format->prog || format->tep || format->special;

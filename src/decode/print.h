@@ -64,6 +64,11 @@ struct decode_ctx {
 	bool (*printk)(void *arg, uint64_t addr, struct decode_printk *out);
 	/* The address of a symbol, which some print formats name; false: not known. DECODE_TEP only. */
 	bool (*address)(void *arg, const char *name, size_t len, uint64_t *out);
+	/*
+	 * Whether a byte array has held what is no text in a record before this one: libtraceevent never
+	 * takes it for text again. NULL: each record for itself. Raw fields under DECODE_TEP only.
+	 */
+	bool (*odd)(void *arg, const struct decode_field *field);
 	/* The name of a task; NULL: not known. */
 	const char *(*comm)(void *arg, int pid);
 	/* The process that a task belongs to; 0: not known. */
@@ -80,6 +85,15 @@ void decode_print(const struct decode_format *format, const void *rec, size_t le
 bool decode_is_whole(const struct decode_format *format);
 /* Whether its text is more than its fields, in one dialect at least. If not, print_err tells why. */
 bool decode_has_text(const struct decode_format *format);
+
+/*
+ * Under DECODE_TEP: whether its numbers come out as C and the kernel have them, which goes for most;
+ * the byte arrays of a record that are no text; and whether raw fields are all that is printed.
+ */
+bool decode_tep_is_exact(const struct decode_format *format);
+bool decode_tep_is_raw(const struct decode_format *format, bool plugins);
+void decode_odd_fields(const struct decode_format *format, const void *rec, size_t len,
+		       void (*found)(void *arg, const struct decode_field *field), void *arg);
 
 /*
  * Records that are somebody's words: print, bprint, bputs. The words alone, without the place that

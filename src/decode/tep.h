@@ -113,6 +113,7 @@ struct tep_prog {
 	uint32_t *shown;		/* of each field, 1 + the piece that shows it as it is */
 	uint32_t nr_pieces, nr_nodes, nr_names;
 	bool calls;			/* has TEP_FUNCs: of use only where there are plugins */
+	bool exact;			/* gives the numbers that C gives */
 };
 
 /* A program, or NULL when libtraceevent could not read it either; -ENOMEM. */

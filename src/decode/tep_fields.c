@@ -24,15 +24,24 @@ static bool is_text(const struct decode_field *field)
 	       strstr(field->type, "s8");
 }
 
+static struct tep_loc place_of(const struct frame *f, const struct decode_field *field)
+{
+	if (field->place == DECODE_LOC || field->place == DECODE_REL_LOC)
+		return tep_locate(f, field);
+	return (struct tep_loc){ field->offset, field->size };
+}
+
+static bool was_odd(const struct frame *f, const struct decode_field *field)
+{
+	return f->ctx->odd && f->ctx->odd(f->ctx->arg, field);
+}
+
 static void array(const struct frame *f, const struct decode_field *field, struct sink *s)
 {
-	struct tep_loc loc = { field->offset, field->size };
-	struct decode_bytes b;
+	struct tep_loc loc = place_of(f, field);
+	struct decode_bytes b = tep_bytes(f, loc.offset, loc.len);
 
-	if (field->place == DECODE_LOC || field->place == DECODE_REL_LOC)
-		loc = tep_locate(f, field);
-	b = tep_bytes(f, loc.offset, loc.len);
-	if (is_text(field) && is_printable(b)) {
+	if (is_text(field) && is_printable(b) && !was_odd(f, field)) {
 		b = decode_bytes_text(tep_bytes(f, loc.offset, UINT32_MAX));
 		sink_text(s, b.data, b.len, f->escape);
 		return;
@@ -115,6 +124,23 @@ void tep_fields(const struct frame *f, struct sink *s)
 			as_shown(f, p, s);
 		else
 			number(f, field, s);
+	}
+}
+
+void decode_odd_fields(const struct decode_format *format, const void *rec, size_t len,
+		       void (*found)(void *arg, const struct decode_field *field), void *arg)
+{
+	struct frame f = { .format = format, .rec = rec, .len = len };
+
+	for (uint32_t i = 0; i < format->nr_fields; i++) {
+		const struct decode_field *field = &format->fields[i];
+		struct tep_loc loc;
+
+		if (field->is_common || !is_array(field) || !is_text(field))
+			continue;
+		loc = place_of(&f, field);
+		if (!is_printable(tep_bytes(&f, loc.offset, loc.len)))
+			found(arg, field);
 	}
 }
 

@@ -140,7 +140,7 @@ static void parse_cdb(const struct tep_args *a, struct sink *s)
 		put(s, "lba=", big(b, 1, 3) & 0x1fffff);
 		put(s, " txlen=", big(b, 4, 1));
 	} else if (op == 0x42) {
-		put(s, "regions=", (uint64_t)((int64_t)big(b, 7, 2) - 8) / 16);
+		put(s, "regions=", ((uint32_t)big(b, 7, 2) - 8u) / 16);
 	} else if (op == 0x9e) {
 		service_in(b, s);
 	} else {

@@ -360,6 +360,31 @@ static bool note_shown(struct tep_compiler *c)
 	return true;
 }
 
+/* A field whose sign would be needed, and is not seen. */
+static bool loses_sign(const struct tep_prog *p, const struct tep_piece *piece)
+{
+	const struct tep_node *n = &p->nodes[piece->value];
+	bool cast = false;
+
+	for (; n->kind == TEP_CAST; n = &p->nodes[n->a])
+		cast = true;
+	if (n->kind != TEP_FIELD || !n->field || !n->field->is_signed || n->field->is_array)
+		return false;
+	return cast || n->size < 4 || n->size < piece->conv.size;
+}
+
+/* No operator, whose rank and sign are not those of C, and no sign that is lost. */
+static bool is_exact(const struct tep_prog *p)
+{
+	for (uint32_t i = 0; i < p->nr_nodes; i++)
+		if (p->nodes[i].kind == TEP_OP && p->nodes[i].op != '[')
+			return false;
+	for (uint32_t i = 0; i < p->nr_pieces; i++)
+		if (p->pieces[i].kind != TEP_PIECE_TEXT && loses_sign(p, &p->pieces[i]))
+			return false;
+	return true;
+}
+
 static bool compile(struct tep_compiler *c)
 {
 	struct args args = { 0 };
@@ -396,6 +421,7 @@ int tep_compile(const struct decode_format *format, const struct tep_prog **out)
 		return -ENOMEM;
 	decode_lex_open(&c.lex, format->print_fmt, len, &format->abi);
 	if (compile(&c)) {
+		c.prog->exact = is_exact(c.prog);
 		*out = c.prog;
 		return 0;
 	}
