@@ -457,9 +457,10 @@ static int feed_wakeup(struct profile_file *file, const struct replay_record *re
 
 	if (!task)
 		return -ENOMEM;
-	close_span(file, &key, rec->ts);
+	/* One that did not go by itself is away until it is switched to again. */
 	if (!task->asleep)
 		return 0;
+	close_span(file, &key, rec->ts);
 	task->asleep = false;
 	key.hook = SPAN_WAKEUP;
 	return open_span(file, &key, row_of(task, format, (uint64_t)(uint32_t)pid), rec->ts, lane);

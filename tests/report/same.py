@@ -113,10 +113,10 @@ EXACT = [
                 -2     [000]  1000.000002: number:               n=2
             last-3     [000]  1000.000003: number:               n=3
 """),
-    ("printf_odd_10.dat", [], "it loses the arguments of conversions with a `-`, and gives up on all formats after them", """cpus=2
-           shell-10    [000]  1000.000000: bprint:               do_one: 1
-           shell-10    [001]  1000.000001: bprint:               do_one: 1    |
-           shell-10    [000]  1000.000002: bprint:               do_one: 2
+    ("printf_odd_10.dat", ["--layout", "3.3"], "it loses the arguments of conversions with a `-`, and gives up on all formats after them", """cpus=2
+           shell-10    [000] .....  1000.000000: bprint:               do_one: 1
+           shell-10    [001] .....  1000.000001: bprint:               do_one: 1    |
+           shell-10    [000] .....  1000.000002: bprint:               do_one: 2
 """),
     ("basic.dat", ["--comm", "nobody"], "it prints all when no task has that name", "cpus=2\n"),
     ("big_arrays.dat", [], "it reads numbers in arrays and addresses of strings in the order of its own machine", """cpus=2
@@ -164,6 +164,12 @@ EXCEPT = [
     ("broken.dat", r"--first-event", "has no time for an event that it does not know"),
     ("bare.dat", r".*--raw-ts.*", "a file that names no clock is not shown as it was written"),
     ("no_clock.dat", r".*--raw-ts.*", "a file that names no clock is not shown as it was written"),
+    ("broken.dat", r".*(-l|--ts-diff).*", "has no columns for an event that it does not know"),
+    ("early_names.dat", r".*", "of two names of a task either may count: as its search in a list with both comes upon them"),
+    ("repeats.dat", r".*--raw-ts.*", "a time within a text is shown as it was written, too, without its unit"),
+    ("latency_*.dat", r"--stat", "prints the trace behind the statistics"),
+    ("*", r"-H (softirq_entry,vec/softirq_exit,vec|sys_enter,id/sys_exit,id) --profile", "one that is built in is forgotten, and its names with it, for a hook on the same events"),
+    ("together", r"-F \w+ -i -i", "a filter before all files goes for the first one only"),
     ("together", r"-i -F \w+", "a filter after the only file is ignored"),
     ("together", r"-i --ts-offset .* -i", "an offset after the first file is ignored"),
     ("together", r"-i --ts2secs \d+ -i", "what follows the first file goes for all of them"),
