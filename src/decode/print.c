@@ -199,13 +199,18 @@ struct frame decode_frame(const struct decode_format *format, const void *rec, s
 	return f;
 }
 
-void decode_end_line(const struct frame *f, struct sink *s)
+static inline void end_line(const struct frame *f, struct sink *s)
 {
 	if (f->ctx->flags & DECODE_TEP)
 		drop_newline(s, f->escape);
 	sink_close(s);
 	if (s->full)
 		buf_puts(s->buf, "[LINE TOO BIG]");
+}
+
+void decode_end_line(const struct frame *f, struct sink *s)
+{
+	end_line(f, s);
 }
 
 static void print(const struct decode_format *format, const void *rec, size_t len,
@@ -233,7 +238,7 @@ static void print_tep(const struct decode_format *format, const void *rec, size_
 		f.pid = head.pid;
 	sink_open(&s, out, DECODE_TEXT_MAX);
 	tep_run(&f, &s);
-	decode_end_line(&f, &s);
+	end_line(&f, &s);
 }
 
 void decode_print(const struct decode_format *format, const void *rec, size_t len,

@@ -91,3 +91,45 @@ void cursor_next(struct cursor *c)
 	if (c->has)
 		cursor_next(c);
 }
+
+/*
+ * The quick way over short records that nobody is to be shown: only what a page walk does for each of
+ * them is done. Leaves the cursor at the last one.
+ */
+void cursor_skim(struct cursor *c, uint64_t end, const uint8_t *marks)
+{
+	const uint64_t add = c->lane->times.add;
+	struct page_walk *w = &c->walk;
+	uint32_t pos = w->pos, last = pos, nr = 0, len = 0;
+	uint64_t ts = w->ts;
+
+	if (w->big_endian || !c->lane->times.plain || c->skip || w->torn)
+		return;
+	while (w->commit - pos >= 8) {
+		uint32_t word = (uint32_t)decode_abi_load(w->data + pos, 4, false);
+		uint32_t type = word & ((1u << EVENT_TYPE_BITS) - 1), size = type * 4;
+		uint64_t next = ts + (word >> EVENT_TYPE_BITS);
+
+		if (!type || type >= EVENT_TYPE_PADDING || size + 4 > w->commit - pos ||
+		    next + add > end ||
+		    (marks && marks[decode_abi_load(w->data + pos + 4, 2, false)]))
+			break;
+		last = pos;
+		len = size;
+		pos += size + 4;
+		ts = next;
+		nr++;
+	}
+	if (!nr)
+		return;
+	w->pos = pos;
+	w->ts = ts;
+	c->event = (struct page_event){ .ts = ts, .data = w->data + last + 4, .len = len,
+					.offset = last };
+	c->ts = ts + add;
+	if (c->ts > c->key)
+		c->key = c->ts;
+	c->seq += nr;
+	c->lost = 0;
+	c->first_of_page = false;
+}

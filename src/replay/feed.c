@@ -320,8 +320,11 @@ static void pass_lane(struct replay *replay, const struct replay_job *job, struc
 		if (c->lost)
 			count_lost(replay, c);
 		lane->last.carries = pass_event(job, marks, c);
-		if (!lane->last.carries)
+		if (!lane->last.carries) {
+			cursor_skim(c, end, marks);
+			lane->last.key = c->key;
 			continue;
+		}
 		lane->last.event = c->event;
 		lane->last.ts = c->ts;
 	}

@@ -60,6 +60,8 @@ struct cursor {
 void cursor_resume(struct cursor *c);
 /* Where there is one: the next. */
 void cursor_next(struct cursor *c);
+/* Past those that follow, up to the key `end`, whose ID is not marked. */
+void cursor_skim(struct cursor *c, uint64_t end, const uint8_t *marks);
 
 /* An event that a cursor was at, while its block is in memory. */
 struct cursor_mark {
