@@ -48,6 +48,7 @@ struct report_own {
 	struct comm_slot comms[CACHE];
 	struct name_slot names[NAMES];
 	struct tracecmd_memory columns;
+	struct decode_memo memo;
 	struct decode_moment given;	/* the next record, in joins() */
 	bool taken;
 	struct buf text;		/* of CSV */
@@ -133,7 +134,8 @@ struct report_own *report_own_new(struct report *report)
 	if (!own)
 		return NULL;
 	own->report = report;
-	own->ctx = (struct decode_ctx){ .arg = own, .flags = report->decode, .symbol = own_symbol,
+	own->ctx = (struct decode_ctx){ .arg = own, .flags = report->decode, .memo = &own->memo,
+					.symbol = own_symbol,
 					.printk = own_printk, .address = own_address,
 					.odd = own_odd, .comm = own_comm };
 	return own;

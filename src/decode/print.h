@@ -52,12 +52,27 @@ enum {
 };
 
 /*
+ * Texts of flags and symbolic values that were made before: few values come again and again. Begins
+ * as zeros, belongs to one thread, and to formats that outlive it. Private.
+ */
+#define DECODE_MEMO 128	/* a power of two */
+struct decode_memo {
+	struct {
+		const void *of;
+		uint64_t value;
+		uint32_t len;
+		char text[44];
+	} slots[DECODE_MEMO];
+};
+
+/*
  * Each callback may be NULL, as may be the whole: then addresses and numbers are printed. What they
  * return is peeked.
  */
 struct decode_ctx {
 	void *arg;
 	unsigned int flags;
+	struct decode_memo *memo;	/* NULL: none */
 	/* The name of an address in task `pid`; false: not known. */
 	bool (*symbol)(void *arg, int pid, uint64_t addr, struct decode_symbol *out);
 	/* The format (or any constant string) at an address; false: not known. */

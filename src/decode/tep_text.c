@@ -77,9 +77,8 @@ static void field_text(const struct frame *f, const struct conv *conv,
 }
 
 static void flags(const struct frame *f, const struct conv *conv, const struct tep_node *n,
-		  struct sink *s)
+		  uint64_t v, struct sink *s)
 {
-	uint64_t v = tep_number(f, n->a);
 	bool first = true;
 
 	for (uint32_t i = 0; i < n->nr_list && !s->full; i++) {
@@ -108,10 +107,8 @@ static void flags(const struct frame *f, const struct conv *conv, const struct t
 }
 
 static void symbolic(const struct frame *f, const struct conv *conv, const struct tep_node *n,
-		     struct sink *s)
+		     uint64_t v, struct sink *s)
 {
-	uint64_t v = tep_number(f, n->a);
-
 	for (uint32_t i = 0; i < n->nr_list; i++) {
 		const struct tep_name *name = &f->tep->names[n->list + i];
 
@@ -121,6 +118,33 @@ static void symbolic(const struct frame *f, const struct conv *conv, const struc
 		}
 	}
 	hex_number(s, v);
+}
+
+/* Either of them, out of the memo if it was made before. */
+static void by_list(const struct frame *f, const struct conv *conv, const struct tep_node *n,
+		    struct sink *s)
+{
+	struct decode_memo *memo = conv->width || conv->prec >= 0 ? NULL : f->ctx->memo;
+	uint64_t v = tep_number(f, n->a);
+	size_t i = ((uintptr_t)n / sizeof(*n) + v * 31) % DECODE_MEMO, mark = sink_used(s), len;
+
+	if (memo && memo->slots[i].of == n && memo->slots[i].value == v &&
+	    (size_t)(s->end - s->at) >= sizeof(memo->slots[i].text)) {
+		memcpy(s->at, memo->slots[i].text, sizeof(memo->slots[i].text));
+		s->at += memo->slots[i].len;
+		return;
+	}
+	if (n->kind == TEP_FLAGS)
+		flags(f, conv, n, v, s);
+	else
+		symbolic(f, conv, n, v, s);
+	len = sink_used(s) - mark;
+	if (!memo || len > sizeof(memo->slots[i].text) || s->full)
+		return;
+	memo->slots[i].of = n;
+	memo->slots[i].value = v;
+	memo->slots[i].len = (uint32_t)len;
+	memcpy(memo->slots[i].text, s->at - len, len);
 }
 
 /* Where the bytes of an argument of __print_hex and __print_array begin. */
@@ -214,10 +238,8 @@ void tep_text(const struct frame *f, const struct conv *conv, uint32_t at, struc
 			c_string(f, conv, tep_locate(f, n->field).offset, UINT32_MAX, s);
 		break;
 	case TEP_FLAGS:
-		flags(f, conv, n, s);
-		break;
 	case TEP_SYMBOLIC:
-		symbolic(f, conv, n, s);
+		by_list(f, conv, n, s);
 		break;
 	case TEP_HEX:
 	case TEP_HEX_STR:
