@@ -36,10 +36,13 @@ static uint32_t keep(struct dat_symbols *s, const char *text, size_t len)
 {
 	size_t at = s->names.len;
 
-	if (at > UINT32_MAX - len - 1)
+	char *to = at > UINT32_MAX - len - 1 ? NULL : buf_room(&s->names, len + 1);
+
+	if (!to)
 		return 0;
-	buf_add(&s->names, text, len);
-	buf_putc(&s->names, '\0');
+	memcpy(to, text, len);
+	to[len] = '\0';
+	s->names.len += len + 1;
 	return (uint32_t)at;
 }
 
@@ -53,12 +56,12 @@ static uint32_t keep_module(struct dat_symbols *s, const char *text, size_t len)
 	return s->last_module;
 }
 
-static int hex_digit(char c)
+/* 16 for what is no digit. */
+static unsigned int hex_digit(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	unsigned int digit = (unsigned int)c - '0', letter = ((unsigned int)c | 0x20) - 'a';
+
+	return digit < 10 ? digit : letter < 6 ? letter + 10 : 16;
 }
 
 /* "ADDRESS TYPE NAME", and "\t[MODULE]" behind some. */
@@ -67,9 +70,10 @@ static int put_line(struct dat_symbols *s, const char *p, const char *end)
 	struct symbol symbol = { 0 };
 	const char *name, *tab;
 	struct symbol *more;
+	unsigned int digit;
 
-	for (; p < end && hex_digit(*p) >= 0; p++)
-		symbol.addr = symbol.addr << 4 | (uint64_t)hex_digit(*p);
+	for (; p < end && (digit = hex_digit(*p)) < 16; p++)
+		symbol.addr = symbol.addr << 4 | digit;
 	if (end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return 0;
 	name = p + 3;
@@ -133,7 +137,7 @@ static bool before(const struct symbol *a, const struct symbol *b)
  * In place, and quick on what is nearly in order, as these are: the kernel's own first, then those
  * of each module. (qsort() takes as much memory again.)
  */
-static void sort(struct symbol *all, size_t nr)
+static void sort_any(struct symbol *all, size_t nr)
 {
 	static const size_t gaps[] = { 2391484, 797161, 265720, 88573, 29524, 9841, 3280, 1093, 364,
 				       121, 40, 13, 4, 1 };
@@ -149,6 +153,36 @@ static void sort(struct symbol *all, size_t nr)
 			all[j] = one;
 		}
 	}
+}
+
+/* Names of one address stand in the file in their order: the other way round is wanted. */
+static void turn_groups(struct symbol *all, size_t nr)
+{
+	for (size_t from = 0, to; from < nr; from = to) {
+		for (to = from + 1; to < nr && all[to].addr == all[from].addr; to++)
+			;
+		for (size_t i = from, j = to - 1; i < j; i++, j--) {
+			struct symbol one = all[i];
+
+			all[i] = all[j];
+			all[j] = one;
+		}
+	}
+}
+
+/* The kernel's own are in order, most of the time, and modules lie behind it. */
+static void sort(struct symbol *all, size_t nr)
+{
+	size_t sorted = 1;
+
+	turn_groups(all, nr);
+	while (sorted < nr && before(&all[sorted - 1], &all[sorted]))
+		sorted++;
+	if (sorted >= nr)
+		return;
+	sort_any(all + sorted, nr - sorted);
+	if (before(&all[sorted], &all[sorted - 1]))
+		sort_any(all, nr);
 }
 
 /* A kallsyms file of the user's. */
