@@ -36,6 +36,7 @@ struct name_slot {
 struct comm_slot {
 	const struct dat *dat;
 	int pid;
+	uint32_t seen;		/* without a comm: names that the trace had told by then */
 	const char *comm;
 };
 
@@ -69,18 +70,23 @@ static bool own_symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *
 	return slot->known;
 }
 
-/* A name stays once it is known; what is not known yet is asked for each time. */
+/* A name stays once it is known; that there is none, until the trace tells another one. */
 static const char *own_comm(void *arg, int pid)
 {
 	struct report_own *own = arg;
 	struct comm_slot *slot = &own->comms[(unsigned int)pid & (CACHE - 1)];
+	struct dat *dat = own->rec->lane->file;
 	const char *comm;
+	uint32_t seen;
 
-	if (slot->dat == own->rec->lane->file && slot->pid == pid)
+	if (slot->dat == dat && slot->pid == pid &&
+	    (slot->comm || slot->seen == replay_names_seen(own->rec)))
 		return slot->comm;
 	comm = replay_comm(own->rec, pid);
 	if (comm)
-		*slot = (struct comm_slot){ own->rec->lane->file, pid, comm };
+		*slot = (struct comm_slot){ dat, pid, 0, comm };
+	else if (replay_unnamed(own->rec, pid, &seen))
+		*slot = (struct comm_slot){ dat, pid, seen, NULL };
 	return comm;
 }
 

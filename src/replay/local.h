@@ -109,6 +109,7 @@ struct file {
 	struct dat *dat;
 	unsigned int nr;
 	_Atomic(struct learned *) learned[LEARNED_BUCKETS];
+	_Atomic(uint32_t) nr_settled;	/* names that others can see */
 	struct learned *pending;	/* of the part that is being cut */
 	struct learned *beside[LEARNED_BUCKETS];	/* the same */
 	uint32_t nr_learned;

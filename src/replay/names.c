@@ -79,6 +79,7 @@ void names_settle(struct file *file)
 		file->beside[bucket(file, l->pid)] = NULL;
 		l->next = atomic_load_explicit(head, memory_order_relaxed);
 		atomic_store_explicit(head, l, memory_order_release);
+		atomic_fetch_add_explicit(&file->nr_settled, 1, memory_order_release);
 	}
 	file->pending = NULL;
 }
@@ -95,6 +96,22 @@ const char *replay_comm(const struct replay_record *rec, int pid)
 	return l && !earlier(c->key, c->lane->order, c->seq, l) &&
 			       !(l->order == c->lane->order && l->seq == c->seq) ?
 		       l->comm : NULL;
+}
+
+uint32_t replay_names_seen(const struct replay_record *rec)
+{
+	const struct cursor *c = rec->cursor;
+
+	return atomic_load_explicit(&c->lane->file->nr_settled, memory_order_acquire);
+}
+
+bool replay_unnamed(const struct replay_record *rec, int pid, uint32_t *seen)
+{
+	const struct cursor *c = rec->cursor;
+
+	/* Counted first: a name that comes meanwhile makes the count another one. */
+	*seen = replay_names_seen(rec);
+	return !dat_comm(c->lane->file->dat, pid) && !find(c->lane->file, pid);
 }
 
 void names_free(struct file *file)

@@ -106,6 +106,12 @@ bool replay_went_back(const struct replay_record *rec, uint64_t *before);
 
 /* What the trace has told of tasks up to this record. NULL: nothing. */
 const char *replay_comm(const struct replay_record *rec, int pid);
+/*
+ * Whether nothing in the trace has named a task, nor will before *seen, a count of names, has changed:
+ * whoever asks for the same ones again and again need not.
+ */
+bool replay_unnamed(const struct replay_record *rec, int pid, uint32_t *seen);
+uint32_t replay_names_seen(const struct replay_record *rec);
 /* Keeps a task's name from this record on, unless it has one. Only from `pass`, see below. */
 void replay_learn(const struct replay_record *rec, int pid, const char *comm, size_t len);
 /* The functions under way on the record's CPU. */
