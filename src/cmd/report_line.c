@@ -307,12 +307,16 @@ static void put_columns(struct report *report, struct report_own *own,
 			const struct report_entry *entry, struct buf *out)
 {
 	unsigned int flags = report->columns | (file->ticks ? TRACECMD_TICKS : 0);
-	struct tracecmd_row row = {
-		.cpu = rec->lane->cpu, .ts = rec->ts, .name = entry->name,
-		.name_len = entry->name_len, .has_diff = report->has_last,
-		.migrate_disable = field_or_none(entry, entry->migrate_disable, rec),
-		.lock_depth = report->old_layout ? -1 : field_or_none(entry, entry->lock_depth, rec),
-	};
+	struct tracecmd_row row;
+
+	row.head = (struct record_head){ 0 };
+	row.cpu = rec->lane->cpu;
+	row.ts = rec->ts;
+	row.name = entry->name;
+	row.name_len = entry->name_len;
+	row.has_diff = report->has_last;
+	row.migrate_disable = field_or_none(entry, entry->migrate_disable, rec);
+	row.lock_depth = report->old_layout ? -1 : field_or_none(entry, entry->lock_depth, rec);
 
 	if (entry->raw)
 		flags |= TRACECMD_RAW;

@@ -142,32 +142,7 @@ static int step(struct page_walk *walk, struct page_event *event)
 	return type != EVENT_TYPE_PADDING;
 }
 
-/*
- * Nearly every event: a short record, in the order of bytes that most machines have. False: it is
- * something else, and nothing has moved.
- */
-static bool step_short(struct page_walk *walk, struct page_event *event)
-{
-	uint32_t word, type, end;
-
-	if (walk->big_endian || walk->commit - walk->pos < 8)
-		return false;
-	word = word_at(walk, walk->pos);
-	type = word & ((1u << EVENT_TYPE_BITS) - 1);
-	end = walk->pos + 4 + type * 4;
-	if (!type || type >= EVENT_TYPE_PADDING || end > walk->commit)
-		return false;
-	walk->ts += word >> EVENT_TYPE_BITS;
-	event->ts = walk->ts;
-	event->data = walk->data + walk->pos + 4;
-	event->len = type * 4;
-	event->offset = walk->pos;
-	walk->pos = end;
-	return true;
-}
-
-/* Whatever else there is; apart, so that the short way stays short. */
-static __attribute__((noinline)) int next_odd(struct page_walk *walk, struct page_event *event)
+int page_walk_odd(struct page_walk *walk, struct page_event *event)
 {
 	int r;
 
@@ -181,9 +156,4 @@ static __attribute__((noinline)) int next_odd(struct page_walk *walk, struct pag
 			return r;
 	}
 	return 0;
-}
-
-int page_walk_next(struct page_walk *walk, struct page_event *event)
-{
-	return !walk->torn && step_short(walk, event) ? 1 : next_odd(walk, event);
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "decode/abi.h"
+#include "layout/page.h"
 
 #define PAGE_LOST_UNKNOWN UINT64_MAX
 
@@ -47,6 +48,38 @@ int page_walk_init_abi(struct page_walk *walk, const void *bytes, size_t size,
  * 1 and an event, 0 at the end, -EBADMSG when what follows cannot be an event: that, then, is all
  * there is.
  */
-int page_walk_next(struct page_walk *walk, struct page_event *event);
+static inline int page_walk_next(struct page_walk *walk, struct page_event *event);
+
+/* Private: whatever is no short record, and the end. */
+int page_walk_odd(struct page_walk *walk, struct page_event *event);
+
+/*
+ * Nearly every event: a short record, in the order of bytes that most machines have. False: it is
+ * something else, and nothing has moved.
+ */
+static inline bool page_walk_short(struct page_walk *walk, struct page_event *event)
+{
+	uint32_t word, type, end;
+
+	if (walk->big_endian || walk->torn || walk->commit - walk->pos < 8)
+		return false;
+	word = (uint32_t)decode_abi_load(walk->data + walk->pos, 4, false);
+	type = word & ((1u << EVENT_TYPE_BITS) - 1);
+	end = walk->pos + 4 + type * 4;
+	if (!type || type >= EVENT_TYPE_PADDING || end > walk->commit)
+		return false;
+	walk->ts += word >> EVENT_TYPE_BITS;
+	event->ts = walk->ts;
+	event->data = walk->data + walk->pos + 4;
+	event->len = type * 4;
+	event->offset = walk->pos;
+	walk->pos = end;
+	return true;
+}
+
+static inline int page_walk_next(struct page_walk *walk, struct page_event *event)
+{
+	return page_walk_short(walk, event) ? 1 : page_walk_odd(walk, event);
+}
 
 #endif
