@@ -55,7 +55,7 @@ static void fill(const struct report *report, struct report_entry *entry,
 	entry->raw = report->raw || matches(report->raw_events, format);
 	entry->flags = report->decode;
 	if (!report->old_layout && prints_better(format))
-		entry->flags &= ~(unsigned int)DECODE_TEP;
+		entry->flags ^= DECODE_TEP | DECODE_LONE;
 	if (!entry->raw && !matches(report->plain_events, format))
 		entry->plugin = decode_plugins_find(report->plugins, format);
 	entry->carries = entry->plugin && decode_plugin_carries(entry->plugin);

@@ -22,6 +22,12 @@ static void plain(const struct frame *f, const struct conv *conv, uint64_t addr,
 	struct conv c = *conv;
 	uint8_t size = f->format->abi.long_size;
 
+	if (f->ctx->flags & DECODE_LONE) {
+		sink_puts(s, addr ? "0x" : "(nil)");
+		if (addr)
+			sink_hex(s, addr, 0);
+		return;
+	}
 	c.kind = 'x';
 	c.size = size;
 	c.prec = -1;
@@ -45,10 +51,12 @@ void decode_symbol_name(const struct frame *f, uint64_t addr, unsigned int with,
 	if (with & SYMBOL_OFFSET) {
 		sink_puts(s, "+0x");
 		sink_hex(s, sym.offset, 0);
-		sink_puts(s, "/0x");
-		sink_hex(s, sym.size, 0);
+		if (!(f->ctx->flags & DECODE_LONE)) {
+			sink_puts(s, "/0x");
+			sink_hex(s, sym.size, 0);
+		}
 	}
-	if (sym.module && (with & SYMBOL_MODULE)) {
+	if (sym.module && !(f->ctx->flags & DECODE_LONE) && (with & SYMBOL_MODULE)) {
 		sink_puts(s, " [");
 		sink_text(s, sym.module, strlen(sym.module), f->escape);
 		sink_putc(s, ']');
