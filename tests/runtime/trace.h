@@ -180,7 +180,9 @@ static inline void tool_resize(struct control *control, uint64_t npages)
 	struct err err;
 	int r = -EBUSY;
 
-	for (int tries = 0; r == -EBUSY && tries < 20; tries++) {
+	for (int tries = 0; r == -EBUSY && tries < 200; tries++) {
+		if (tries)
+			usleep(20000);
 		err = (struct err)ERR_INIT;
 		tool_begin(control);
 		r = control_end(control, control_buffer_resize(control, &control->state.buffers[0], npages, &err), &err);
