@@ -303,7 +303,8 @@ static void run_text(struct dat *dat, size_t part_bytes, unsigned int threads, s
 	struct replay *replay = begin(dat, part_bytes);
 	struct err err = ERR_INIT;
 
-	memset(marks, 1, sizeof(marks));
+	/* Functions take records along and switches tell names; what is printed leaves nothing behind. */
+	marks[1] = marks[MAKE_SWITCH] = 1;
 	buf_reset(out);
 	CHECK(!replay_run(replay, &job, threads, &err), "%s", err.text);
 	replay_free(replay);
