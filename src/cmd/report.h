@@ -49,7 +49,6 @@ struct report_file {
 	struct replay_times times;
 	struct filter *filter, *filter_out;	/* NULL: none */
 	bool ticks;			/* the clock counts no nanoseconds */
-	bool buffers;			/* there are instances */
 	_Atomic(struct report_entry *) *entries;	/* by ID */
 	uint8_t *marks;			/* by ID: must be passed; see replay_job */
 };

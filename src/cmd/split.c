@@ -381,12 +381,8 @@ static int write_files(struct split *split)
 /* The file is open. */
 static int split_file(struct split *split, const struct opts *opts)
 {
-	int r;
+	int r = parse_range(split, opts);
 
-	if (dat_info(split->dat)->old_pages)
-		return err_set(&split->err, -ENOTSUP, "%.300s has pages of a kernel before 2.6.31, "
-			       "which cannot be split", split->input);
-	r = parse_range(split, opts);
 	if (!r)
 		r = choose_buffers(split);
 	if (!r)

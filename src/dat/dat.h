@@ -104,7 +104,6 @@ struct dat_info {
 	bool has_traceid;
 	uint64_t date;			/* nanoseconds to add to all times: --nodate leaves it out */
 	int64_t offset;			/* and these */
-	bool old_pages;			/* without a header_page: of a kernel before 2.6.31 */
 	struct {
 		bool is_set;
 		uint32_t mult, shift;
