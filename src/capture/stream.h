@@ -52,6 +52,25 @@ void stream_accept(struct stream *stream);
  */
 void stream_accept_part(struct stream *stream, uint32_t events, uint32_t bytes, uint64_t ts);
 
+/*
+ * For those who copy many pages: a run of whole ones, where they lie in the rings file's mapping. To be handed to system calls
+ * only: the file may be cut off at any time, which a copy by the kernel survives.
+ */
+struct stream_run {
+	const void *pages;
+	uint32_t n;		/* pages, of stream_page_size() bytes each */
+	uint32_t events;
+};
+
+/*
+ * The next closed pages of the CPU's own ring, at most `max`, when they can be handed out as they are: nothing was lost before or
+ * among them, nothing has to be slipped in, nothing of them was read. 1; 0 when the next page is not of that kind, or
+ * there is none: stream_next() knows; -errno. The stream stays where it is until stream_run_end().
+ */
+int stream_run(struct stream *stream, uint32_t max, struct stream_run *run);
+/* After the copy. True: it is good, and the stream is behind it. False: writers came round meanwhile, the copy is nothing. */
+bool stream_run_end(struct stream *stream);
+
 /* Is there something to read in so many of a hundred pages? 0: anything at all. */
 bool stream_is_filled(struct stream *stream, uint32_t percent);
 
@@ -61,6 +80,20 @@ int stream_wait(struct stream *stream, int timeout_ms);
 
 /* The same for several streams of one buffer at once: there is one place where all of them sleep. */
 int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms);
+
+/*
+ * The same for a consumer that works in batches, of streams of any buffers: until one of them has at least `percent` of a
+ * hundred pages to read (0: anything at all), or `*also` is no longer `seen` and was woken (for signal handlers; may be
+ * NULL), or the time is over. 1, 0 on timeout, -EINTR. Writers that fill a ring wake; nobody looks in between, but for
+ * once a second in case that a writer could not.
+ */
+struct stream_sleep {
+	uint32_t percent;
+	int timeout_ms;		/* -1: no limit */
+	const uint32_t *also;
+	uint32_t seen;
+};
+int stream_sleep(struct stream *const *streams, uint32_t n, const struct stream_sleep *how);
 
 /* The buffer may have got new sets: tell the stream the new description. Its position carries on. */
 int stream_update(struct stream *stream, const struct state_buffer *buffer, struct err *err);

@@ -1,0 +1,57 @@
+/*
+ * record/meta: what a trace file tells beside its pages: headers, formats, names, symbols, and how it was recorded.
+ *
+ * In: a source: a tracing directory (its registry, which also knows layouts that the tree shows no more), or any tree of
+ * files. Out: payloads of sections and values of options, in the byte order of this machine, to a sink: dat/live while
+ * recording, dat/write for a file that is put together afterwards.
+ */
+#ifndef RECORD_META_H
+#define RECORD_META_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "dat/dat.h"
+#include "source/source.h"
+
+struct record_meta;
+
+struct record_sink {
+	int (*section)(void *ctx, enum dat_id id, const void *payload, size_t len);
+	int (*option)(void *ctx, enum dat_id id, const void *value, size_t len);
+	void *ctx;
+};
+
+struct record_meta_how {
+	const char *kallsyms;	/* a file to take symbols from, instead of the source's own; NULL: those */
+};
+
+int record_meta_open(struct record_meta **out, struct source *source, const struct record_meta_how *how,
+		     struct err *err);
+void record_meta_close(struct record_meta *meta);
+
+/* HEADER_INFO, FTRACE_EVENTS, EVENT_FORMATS, PRINTK, CMDLINES, each if it is new or has changed since it was last put. */
+int record_meta_put(struct record_meta *meta, const struct record_sink *sink, struct err *err);
+
+/*
+ * Has something been brought that records may refer to (an event, a printf format), since it was last put? Costs one small
+ * read: it is asked for each batch of pages. Of files that cannot say: false.
+ */
+bool record_meta_is_stale(struct record_meta *meta);
+/* The same for names of threads, which may wait. */
+bool record_meta_has_names(struct record_meta *meta);
+
+/* KALLSYMS: takes a while. Of a tracing directory the symbol space. */
+int record_meta_put_symbols(struct record_meta *meta, const struct record_sink *sink, struct err *err);
+
+/* UNAME, VERSION (ours), TRACEID, and for each CPU of each buffer CPUSTAT, preceded by the buffer's name if it has one. */
+int record_meta_put_machine(struct record_meta *meta, const struct record_sink *sink, struct err *err);
+int record_meta_put_stats(struct record_meta *meta, const char *instance, const char *name,
+			  const struct record_sink *sink, struct err *err);
+
+/* PROCMAPS of the process, as of now. */
+int record_meta_put_maps(struct record_meta *meta, int pid, const struct record_sink *sink, struct err *err);
+
+#endif
