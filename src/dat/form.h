@@ -34,8 +34,7 @@ struct dat_write {
 	struct out out;
 	const struct form *form;
 	struct pack *pack;		/* NULL: nothing is packed */
-	uint8_t *packed;		/* where a piece becomes smaller */
-	size_t packed_room;
+	struct buf packed;		/* where a piece becomes smaller */
 	uint8_t *chunk;			/* pages that wait to be packed together */
 	size_t chunk_len, chunk_room;
 
@@ -85,8 +84,6 @@ void form_word(struct dat_write *write, struct buf *buf, uint32_t size, uint64_t
 
 /* The payload of a section with what stands before its text. */
 void form_payload(struct dat_write *write, enum dat_id id, const void *payload, size_t len);
-/* Bytes that this puts before it. */
-size_t form_prefix(enum dat_id id);
 
 /* chunk.c: `len` bytes as one packed piece, its two sizes before it. */
 void form_packed(struct dat_write *write, const void *bytes, size_t len);

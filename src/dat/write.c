@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "dat/form.h"
-#include "dat/store.h"
+#include "dat/seven.h"
 
 /* Far more than any machine has: tables of them are kept, and in version 6 written. */
 #define CPUS_MAX 65536
@@ -156,7 +156,7 @@ void dat_write_close(struct dat_write *write)
 	}
 	free(write->buffers);
 	free(write->cpus);
-	free(write->packed);
+	buf_fini(&write->packed);
 	free(write->chunk);
 	buf_fini(&write->options);
 	buf_fini(&write->strings);
@@ -169,7 +169,7 @@ static int misplaced(struct dat_write *write, const char *what)
 	if (out_failed(&write->out))
 		return out_failed(&write->out);
 	return err_set(&write->out.err, -EINVAL, "cannot write %.300s: %s at the wrong place",
-		       write->out.path, what);
+		       write->out.place.path, what);
 }
 
 static int outcome(struct dat_write *write)
@@ -181,37 +181,18 @@ static int outcome(struct dat_write *write)
 
 void form_word(struct dat_write *write, struct buf *buf, uint32_t size, uint64_t value)
 {
-	uint8_t bytes[8];
-
-	dat_store(bytes, size, value, write->out.big_endian);
-	buf_add(buf, bytes, size);
+	seven_word(buf, size, value, write->out.big_endian);
 }
 
 void form_option(struct dat_write *write, enum dat_id id, const void *value, size_t len)
 {
-	form_word(write, &write->options, 2, id);
-	form_word(write, &write->options, 4, len);
-	if (len)
-		buf_add(&write->options, value, len);
-}
-
-size_t form_prefix(enum dat_id id)
-{
-	switch (id) {
-	case DAT_KALLSYMS:
-	case DAT_PRINTK:
-		return 4;
-	case DAT_CMDLINES:
-		return 8;
-	default:
-		return 0;
-	}
+	seven_option(&write->options, id, value, len, write->out.big_endian);
 }
 
 void form_payload(struct dat_write *write, enum dat_id id, const void *payload, size_t len)
 {
-	if (form_prefix(id))
-		out_word(&write->out, (uint32_t)form_prefix(id), len);
+	if (seven_prefix(id))
+		out_word(&write->out, (uint32_t)seven_prefix(id), len);
 	out_bytes(&write->out, payload, len);
 }
 
