@@ -16,6 +16,9 @@
 /* Pages that are packed together. */
 #define FORM_CHUNK 10
 
+/* A length has 32 bits in the file; this is less than that on every machine. */
+#define FORM_OPTION_MAX ((size_t)1 << 30)
+
 /* One CPU's data in the file. */
 struct form_cpu {
 	uint64_t offset, size;
@@ -77,6 +80,9 @@ static inline struct form_buffer *form_buffer(struct dat_write *write)
 {
 	return &write->buffers[write->index];
 }
+
+/* Is it a file that can be? With words. */
+int form_check(const struct dat_write_how *how, struct err *err);
 
 /* Adds to write->options: id, size, value. */
 void form_option(struct dat_write *write, enum dat_id id, const void *value, size_t len);

@@ -41,7 +41,7 @@ static int check_buffer(const struct dat_write_how *how, const struct dat_write_
 	return 0;
 }
 
-static int check(const struct dat_write_how *how, struct err *err)
+int form_check(const struct dat_write_how *how, struct err *err)
 {
 	int r = 0;
 
@@ -122,7 +122,7 @@ int dat_write_open(struct dat_write **out, const char *path, const struct dat_wr
 	if (!err)
 		err = &ours;
 	*out = NULL;
-	r = check(how, err);
+	r = form_check(how, err);
 	if (r)
 		return r;
 	write = calloc(1, sizeof(*write));
@@ -216,9 +216,6 @@ int dat_write_section(struct dat_write *write, enum dat_id id, const void *paylo
 	return outcome(write);
 }
 
-/* A length has 32 bits in the file; this is less than that on every machine. */
-#define OPTION_MAX ((size_t)1 << 30)
-
 bool dat_write_owns(enum dat_id id)
 {
 	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_CPUCOUNT || id == DAT_BTF ||
@@ -230,7 +227,7 @@ int dat_write_option(struct dat_write *write, enum dat_id id, const void *value,
 	bool in_time = write->stage == FORM_META ||
 		       (write->form->late_options && write->stage != FORM_DONE);
 
-	if (dat_write_owns(id) || !in_time || len > OPTION_MAX)
+	if (dat_write_owns(id) || !in_time || len > FORM_OPTION_MAX)
 		return misplaced(write, "an option");
 	/* With it stock readers of version 6 take the first bytes of a text for a clock. */
 	if (id == DAT_CLOCK && !write->form->late_options && write->buffers[0].text)
