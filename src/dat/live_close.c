@@ -122,7 +122,8 @@ static int find_place(const struct closing *c, uint64_t len, uint64_t *at)
 	struct range parts[DAT_NR_IDS + 1];
 	size_t n = find_sections(f, parts);
 
-	parts[n++] = (struct range){ f->options.at, f->options.at + f->options.len };
+	if (f->options.at < f->data)
+		parts[n++] = (struct range){ f->options.at, f->options.at + f->options.len };
 	qsort(parts, n, sizeof(*parts), by_place);
 	*at = f->front;
 	for (size_t i = 0; i <= n; i++) {
@@ -141,13 +142,14 @@ static int settle(struct closing *c)
 {
 	struct live_file *f = c->f;
 	uint64_t len = c->options.len, at;
-	int r = 0;
+	int r;
 
-	if (f->options.at >= f->data)
-		return -EINVAL;
 	for (int id = 0; id < DAT_NR_IDS; id++)
 		len += f->parts[id].len;
 	r = find_place(c, len, &at);
+	/* Where they are is as good. */
+	if (is_settled(c) && (r || at >= first_section(c)))
+		return 0;
 	for (int id = 0; !r && id < DAT_NR_IDS; id++) {
 		if (!f->parts[id].len)
 			continue;
@@ -350,11 +352,12 @@ static int end_file(struct closing *c)
 
 static int close_up(struct closing *c)
 {
-	bool in_place = false;
+	bool in_place;
 	int r = live_options(c->f, &c->options, false);
 
+	/* Options that lie behind the data are those of an earlier attempt, which came that far. */
 	if (!r && !is_settled(c))
-		r = settle(c);
+		r = c->f->options.at < c->f->data ? settle(c) : -EINVAL;
 	if (!r)
 		r = find_ranges(c);
 	if (!r)
@@ -362,7 +365,11 @@ static int close_up(struct closing *c)
 	if (r)
 		return r;
 	in_place = !cut_holes(c);
-	r = tell_in_front(c);
+	/* Now that nobody looks for them where they were, sections may have a better place. */
+	if (!in_place)
+		r = settle(c);
+	if (!r)
+		r = tell_in_front(c);
 	if (!r && !in_place)
 		r = copy_down(c);
 	if (!r)
