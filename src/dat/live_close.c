@@ -370,9 +370,9 @@ static int link_sections(struct closing *c)
 
 static int put_closed(const struct live_file *f)
 {
-	static const uint8_t closed[LIVE_MARK_SIZE];
+	static const uint8_t closed[SEVEN_GROWS_SIZE];
 
-	return live_put(f, closed, sizeof(closed), f->front - LIVE_MARK_SIZE);
+	return live_put(f, closed, sizeof(closed), f->front - SEVEN_GROWS_SIZE);
 }
 
 static int close_up(struct closing *c)
