@@ -68,7 +68,7 @@ static void round_trip(const char *dir, const char *compression, size_t nr_buffe
 	snprintf(path, sizeof(path), "%s/live.dat", dir);
 	unlink(path);
 	live = lived_open(&l);
-	CHECK(!lived_meta(live, page_size), "sections");
+	CHECK(!lived_meta(&l, live), "sections");
 	CHECK(access(path, F_OK), "the file is there before it tells anything");
 	CHECK(!dat_live_publish(live), "publish");
 	same(&l, 0);
@@ -87,7 +87,7 @@ static void round_trip(const char *dir, const char *compression, size_t nr_buffe
 
 	/* And left behind. */
 	live = lived_open(&l);
-	CHECK(!lived_meta(live, page_size) && !dat_live_publish(live), "publish");
+	CHECK(!lived_meta(&l, live) && !dat_live_publish(live), "publish");
 	for (int i = 0; i < l.rounds; i++)
 		CHECK(!lived_round(&l, live, i) && (i % 2 || !lived_more(live, i)), "round %d", i);
 	dat_live_close(live);

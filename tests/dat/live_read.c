@@ -13,7 +13,7 @@ static int *go_on;
 static void grow(const struct lived *l)
 {
 	struct dat_live *live = lived_open(l);
-	int r = lived_meta(live, l->page_size);
+	int r = lived_meta(l, live);
 
 	if (!r)
 		r = lived_more(live, 0);
