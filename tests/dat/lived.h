@@ -106,9 +106,9 @@ static inline int lived_meta(const struct lived *l, struct dat_live *live)
 	if (!r)
 		r = dat_live_option(live, DAT_CLOCK, "local [mono]", 13);
 	while (buf.len < l->fat)
-		buf_puts(&buf, "a guest's name, and more of it; ");
+		buf_puts(&buf, "a version, and more of it; ");
 	if (!r && l->fat)
-		r = dat_live_option(live, DAT_HOOK, buf.data, buf.len);
+		r = dat_live_option(live, DAT_VERSION, buf.data, buf.len + 1);
 	buf_fini(&buf);
 	return r;
 }
