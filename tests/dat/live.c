@@ -35,13 +35,16 @@ static void tidy(const struct lived *l)
 	struct err err = ERR_INIT;
 	struct dat *dat;
 	uint64_t at = 0, data = 0, size;
+	int unused = 0;
 
 	CHECK(!dat_open(&dat, l->path, &err), "%s", err.text);
 	size = dat_info(dat)->size;
 	for (size_t i = 0; (s = dat_section(dat, i)); i++) {
 		CHECK(!i || s->at == at, "a section at %" PRIu64 ", the one before ends at %" PRIu64, s->at, at);
 		at = s->at + 16 + s->size;
+		unused += s->id == DAT_DONE && !s->chained;
 	}
+	CHECK(unused <= 1, "%d sections are not used", unused);
 	CHECK(at == size, "sections end at %" PRIu64 " of %" PRIu64, at, size);
 	for (size_t b = 0; b < l->nr_buffers; b++) {
 		const struct dat_buffer *buffer = dat_buffer(dat, b);
