@@ -1,8 +1,8 @@
 /*
  * dat/live_close: cuts the holes out of a growing file when nothing is added any more. See live_file.h.
  *
- * The options go behind all data first. Then sections come together, with room for the options behind them, and the holes
- * go, in one of two ways.
+ * The options go behind all data first. Then sections come together, with room for the options behind them, and the
+ * holes go, in one of two ways.
  *
  * A file system that can cut pieces out of a file moves all that lies behind them, and nothing is copied. That and what
  * the options tell have to change in one step. So the options are behind the data, at X, and those that will be right
@@ -14,8 +14,8 @@
  *
  * Elsewhere a CPU's data is copied to where it belongs, if it has room there beside itself, and then its row changes.
  *
- * At last the options go to their room in front. Whatever is under way, the file is whole: whoever finds it so can begin
- * here again.
+ * At last the options go to their room in front. Whatever is under way, the file is whole: whoever finds it so can
+ * begin here again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -136,8 +136,8 @@ static int find_place(const struct closing *c, uint64_t len, uint64_t *at)
 }
 
 /*
- * Readers walk along the sections. Where that would lead them through what is about to change, a section ends behind the
- * file, and so does the walk.
+ * Readers walk along the sections. Where that would lead them through what is about to change, a section ends behind
+ * the file, and so does the walk.
  */
 static int put_end(const struct closing *c, uint64_t at)
 {

@@ -91,8 +91,8 @@ int live_full(struct dat_live *live, const struct live_lane *lane)
 	const struct live_file *f = &live->file;
 	size_t i = (size_t)(lane - f->lanes);
 
-	err_set(&live->err, -EFBIG, "cannot write %.300s: CPU %zu of buffer '%.100s' has more than %llu bytes, for which there "
-		"is no room", f->path, i % f->nr_cpus, f->buffers[i / f->nr_cpus].name,
+	err_set(&live->err, -EFBIG, "cannot write %.300s: CPU %zu of buffer '%.100s' has more than %llu bytes, for which "
+		"there is no room", f->path, i % f->nr_cpus, f->buffers[i / f->nr_cpus].name,
 		(unsigned long long)(lane->end - lane->begin));
 	return live_fail(live, -EFBIG);
 }

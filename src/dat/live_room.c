@@ -93,8 +93,8 @@ int live_lay_out(struct live_file *f, struct err *err)
 	region = live_down(region, f->step);
 	if (!region) {
 		f->data = 0;
-		return err_set(err, -EFBIG, "cannot write %.300s: a file may have no more than %llu bytes here, which is "
-			       "not enough for %llu CPUs", f->path, (unsigned long long)f->max, (unsigned long long)nr);
+		return err_set(err, -EFBIG, "cannot write %.300s: a file may have no more than %llu bytes here, which "
+			       "is not enough for %llu CPUs", f->path, (unsigned long long)f->max, (unsigned long long)nr);
 	}
 	f->gap_end = f->data;
 	r = put_heads(f, region);
