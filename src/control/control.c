@@ -67,7 +67,7 @@ int control_again(struct control **out, struct control *control, struct err *err
 
 	if (!again)
 		return err_set(err, -ENOMEM, "out of memory");
-	r = segment_open(&again->dir, control->dir.path, false, err);
+	r = segment_again(&again->dir, &control->dir, err);
 	if (r) {
 		free(again);
 		return r;

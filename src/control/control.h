@@ -33,6 +33,7 @@ struct control {
 	bool locked;
 	bool fresh;	/* nothing was changed in the state since it was read */
 	uint64_t pauses;	/* buffers that this handle keeps from taking anything: pause.h */
+	uint64_t owned;		/* instances that go with this handle: own.h */
 	bool escape;	/* control characters in what programs recorded are shown as \\n, \\x1b */
 };
 
