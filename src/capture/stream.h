@@ -58,17 +58,22 @@ void stream_accept_part(struct stream *stream, uint32_t events, uint32_t bytes, 
  */
 struct stream_run {
 	const void *pages;
-	uint32_t n;		/* pages, of stream_page_size() bytes each */
+	uint32_t n;		/* pages, of stream_page_size() bytes each; behind their data lies what is left of older events */
 	uint32_t events;
+	bool idle;		/* with 0: there is no closed page. An open one can be had of stream_next(), or be left to grow */
 };
 
 /*
  * The next closed pages of the CPU's own ring, at most `max`, when they can be handed out as they are: nothing was lost before or
  * among them, nothing has to be slipped in, nothing of them was read. 1; 0 when the next page is not of that kind, or
  * there is none: stream_next() knows; -errno. The stream stays where it is until stream_run_end().
+ * What was yielded before counts as read. Where writers are about to come round runs are short.
  */
 int stream_run(struct stream *stream, uint32_t max, struct stream_run *run);
-/* After the copy. True: it is good, and the stream is behind it. False: writers came round meanwhile, the copy is nothing. */
+/*
+ * After the copy. True: it is good, and the stream is behind it, for all to see. False: writers came round meanwhile, the copy is
+ * nothing, and stream_next() knows what was lost.
+ */
 bool stream_run_end(struct stream *stream);
 
 /* Is there something to read in so many of a hundred pages? 0: anything at all. */
