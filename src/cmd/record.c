@@ -8,12 +8,14 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/background.h"
+#include "cmd/exit_maps.h"
 #include "cmd/interrupt.h"
 #include "cmd/launch.h"
 #include "cmd/progress.h"
@@ -50,6 +52,7 @@ struct session {
 	const struct opts *opts;
 	struct source *source;
 	struct setup *setup;
+	char **argv;		/* the command */
 	struct launch launch;
 	struct background background;
 	struct record *record;
@@ -81,31 +84,29 @@ static int name_buffers(struct session *session)
 	return 0;
 }
 
-static char *const *command_of(const struct opts *opts)
+static int take_argv(struct session *session)
 {
-	char **argv = calloc((size_t)opts->nargs + 1, sizeof(*argv));
-
-	for (int i = 0; argv && i < opts->nargs; i++)
-		argv[i] = (char *)(uintptr_t)opts_arg(opts, i);
-	return argv;
+	session->argv = calloc((size_t)session->opts->nargs + 1, sizeof(*session->argv));
+	for (int i = 0; session->argv && i < session->opts->nargs; i++)
+		session->argv[i] = (char *)(uintptr_t)opts_arg(session->opts, i);
+	return session->argv ? 0 : err_set(&session->err, -ENOMEM, "out of memory");
 }
 
 static int start_command(struct session *session)
 {
 	struct launch_how how = {
-		.argv = command_of(session->opts),
+		.argv = session->argv,
 		.user = session->ask.user,
 		.preload = true,
 		.quiet = session->ask.quiet,
 		.dir = source_name(session->source),
-		.watch_maps = session->ask.proc_map,
 	};
-	int r = how.argv ? launch_start(&session->launch, &how, &session->err)
-			 : err_set(&session->err, -ENOMEM, "out of memory");
+	int r = launch_start(&session->launch, &how, &session->err);
 
-	free((char **)(uintptr_t)how.argv);
+	if (!r && session->ask.proc_map)
+		r = exit_maps_watch(&session->launch, &session->err);
 	if (!r && opts_value(session->opts, "only-command"))
-		setup_only(session->setup, launch_pid(&session->launch));
+		setup_only(session->setup, session->launch.pid);
 	return r;
 }
 
@@ -114,7 +115,7 @@ static int begin(struct session *session)
 {
 	int r = setup_sweep(session->source, &session->err);
 
-	r = r < 0 ? r : 0;
+	r = r < 0 ? r : take_argv(session);
 	if (!r && session->ask.has_command)
 		r = start_command(session);
 	if (!r)
@@ -128,17 +129,26 @@ static int begin(struct session *session)
 
 /* ---- while it runs ---- */
 
-static int save_maps(void *ctx, int pid)
+static void save_maps(void *ctx, int pid)
 {
 	struct session *session = ctx;
 
-	return session->record ? record_add_maps(session->record, pid, NULL) : 0;
+	if (session->record)
+		record_add_maps(session->record, pid, NULL);
 }
 
 static void watch_command(struct session *session)
 {
-	if (session->ask.has_command && !session->ended)
-		session->ended = launch_poll(&session->launch, &session->status, save_maps, session) > 0;
+	int r;
+
+	if (!session->ask.has_command || session->ended)
+		return;
+	if (session->ask.proc_map)
+		r = exit_maps_poll(&session->launch, &session->status, save_maps, session);
+	else
+		r = launch_poll(&session->launch, &session->status);
+	/* A command that cannot be waited for is not waited for. */
+	session->ended = r != 0;
 }
 
 static int step(struct session *session)
@@ -224,12 +234,11 @@ static int record_all(struct session *session)
 /* The rest of its life nobody looks at. */
 static int wait_for_command(struct session *session, bool failed)
 {
-	while (session->ask.has_command && !session->ended && !interrupt_end()) {
-		watch_command(session);
-		if (!session->ended)
-			launch_wait(&session->launch);
-	}
-	watch_command(session);
+	struct pollfd end = { .fd = session->launch.pidfd, .events = POLLIN };
+
+	for (watch_command(session); session->ask.has_command && !session->ended && !interrupt_end();
+	     watch_command(session))
+		poll(&end, 1, 1000);
 	if (session->ended && session->status)
 		return launch_exit_status(session->status);
 	return failed ? CMD_FAILED : CMD_DONE;
@@ -265,6 +274,7 @@ static void give_up(struct session *session)
 	source_close(session->source);
 	background_end(&session->background);
 	free(session->buffers);
+	free(session->argv);
 }
 
 static int run(const struct opts *opts)
@@ -284,7 +294,7 @@ static int run(const struct opts *opts)
 			return r - 1;
 	}
 	if (!r)
-		r = cmd_open(&session.source, opts, true, &session.err);
+		r = launch_open_source(&session.source, opts, session.ask.user, &session.err);
 	if (!r && !source_control(session.source))
 		r = err_set(&session.err, -EOPNOTSUPP, "%s: only programs can be recorded: a tracing directory",
 			    source_name(session.source));

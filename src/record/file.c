@@ -67,6 +67,14 @@ static int tell(struct record_file *file, struct err *err)
 	return r ? outcome(file, r, err) : outcome(file, dat_live_publish(file->live), err);
 }
 
+static int tell_names(struct record_file *file, struct err *err)
+{
+	struct record_sink sink = sink_of(file);
+	int r = record_meta_put_names(file->meta, &sink, err);
+
+	return r ? outcome(file, r, err) : outcome(file, dat_live_publish(file->live), err);
+}
+
 static int begin(struct record_file *file, struct err *err)
 {
 	struct dat_live_how how = {
@@ -218,7 +226,7 @@ int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
 
 	if (now >= file->names_at) {
 		if (record_meta_has_names(file->meta))
-			r = tell(file, err);
+			r = tell_names(file, err);
 		file->names_wait = file->names_wait < NAMES_MS_MAX ? file->names_wait * 2 : NAMES_MS_MAX;
 		file->names_at = now + file->names_wait;
 	}

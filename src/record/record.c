@@ -157,8 +157,8 @@ static int take_page(struct record *record, size_t t, uint32_t cpu, struct err *
 	return r ? r : 1;
 }
 
-/* Closed pages as they lie there. 1, 0 when the next is not of that kind, -errno. */
-static int take_run(struct record *record, size_t t, uint32_t cpu, struct err *err)
+/* Closed pages as they lie there. 1; 0 when the next is not of that kind, or, which *idle tells, there is none; -errno. */
+static int take_run(struct record *record, size_t t, uint32_t cpu, bool *idle, struct err *err)
 {
 	struct tap *tap = &record->taps[t];
 	struct lane *lane = &tap->lanes[cpu];
@@ -166,6 +166,7 @@ static int take_run(struct record *record, size_t t, uint32_t cpu, struct err *e
 	struct iovec iov;
 	int r = stream_run(lane->stream, RUN_PAGES, &run);
 
+	*idle = !r && run.idle;
 	if (r <= 0)
 		return r ? err_set(err, r, "cannot read the ring of cpu %u: %s", cpu, strerror(-r)) : 0;
 	r = end_gather(record, t, cpu, err);
@@ -185,12 +186,12 @@ static int take_run(struct record *record, size_t t, uint32_t cpu, struct err *e
 
 static int take_lane(struct record *record, size_t t, uint32_t cpu, bool all, struct err *err)
 {
-	struct stream *stream = record->taps[t].lanes[cpu].stream;
+	bool idle;
 	int r = 1;
 
 	for (int i = 0; r > 0 && i < TURN_RUNS; i++) {
-		r = take_run(record, t, cpu, err);
-		if (!r && (all || stream_has_closed(stream)))
+		r = take_run(record, t, cpu, &idle, err);
+		if (!r && (all || !idle))
 			r = take_page(record, t, cpu, err);
 	}
 	return r;
