@@ -12,6 +12,7 @@
 #include "capture/moves.h"
 #include "layout/control.h"
 
+#define RUN_MAX 256u
 #define SETS_MAX (STATE_RETIRED_MAX + 1)
 
 struct lane {
@@ -49,11 +50,18 @@ struct stream {
 	bool consume;
 	bool unaccepted;
 	uint64_t last_ts;
+	/* What the last look for runs found: from where the reader stands to `until` there are closed pages and nothing else. */
+	struct {
+		struct reader *reader;	/* NULL: nothing */
+		uint64_t until, tail;	/* tail words; the latter the last one seen */
+		uint64_t page;		/* numbers of the first events are known of so many pages, and of the one behind them */
+		uint32_t n;
+		uint64_t firsts[RUN_MAX + 1];
+	} look;
 	/* The run that is being copied. */
 	struct {
-		struct reader *reader;	/* NULL: none is */
 		uint64_t page;		/* tail word of the first of them */
-		uint32_t n, events;
+		uint32_t n, events;	/* n 0: none is */
 	} run;
 	/* What was yielded last ended a run: last_ts is the time of the last event in this page, once somebody looks. */
 	struct {

@@ -1,15 +1,16 @@
 /*
  * capture/run: runs of a ring's own pages, for those who have the kernel copy them. See stream.h.
  *
- * A run costs a few system calls however long it is: nothing of its pages is looked at. How many events they hold, and that none
- * is missing, is told by the numbers of the pages' first events; the steps are those of ring/read.c, with the copy (c)
- * between stream_run() and stream_run_end():
+ * Nothing of the pages is looked at. How many events they hold, and that none is missing, is told by the numbers of the pages' first
+ * events; the steps are those of ring/read.c. One look serves for all pages that were closed then, however many runs
+ * they are taken in:
  *
- *   a  the tail: which pages are closed
- *   -  overflow rings: an event that was written before one in these pages is there by now (R8)
- *   -  `dropped`: if a drop counts in the number of any of these pages, it is seen
- *   b  the numbers
- *   d  the tail again: is the run's first page still in reach?
+ *   look   a  the tail: which pages are closed
+ *          -  overflow rings: an event that was written before one in these pages is there by now (R8)
+ *          -  `dropped`: if a drop counts in the number of any of these pages, it is seen
+ *   run    b  the numbers
+ *          c  the copy, by the caller
+ *          d  the tail again: is the run's first page still in reach?
  *
  * Whatever a run cannot be sure of is left to stream_next().
  */
@@ -21,7 +22,6 @@
 #include "capture/lanes.h"
 #include "capture/stream.h"
 
-#define RUN_MAX 256u
 /* The shortest event has a header and a word. */
 #define EVENT_MIN 8u
 
@@ -98,7 +98,8 @@ void stream_run_settle(struct stream *stream)
 	const struct ring_source *source;
 	uint64_t ts;
 
-	stream->run.reader = NULL;
+	stream->run.n = 0;
+	stream->look.reader = NULL;
 	stream->behind.reader = NULL;
 	if (!reader)
 		return;
@@ -168,53 +169,8 @@ static bool is_in_time(struct stream *stream, struct reader *reader, uint64_t pa
 	return !ring_page_head(source, page, &head) && head.time_stamp >= stream->last_ts;
 }
 
-/* How many of the pages hold what numbers say they can hold; *events in them. */
-static uint32_t count_events(const struct ring_source *source, uint64_t nr, const uint64_t *firsts, uint32_t n, uint32_t *events)
-{
-	uint32_t i = 0;
-
-	if (firsts[0] != nr)
-		return 0;
-	while (i < n && firsts[i + 1] - firsts[i] - 1 < source->page_size / EVENT_MIN)
-		i++;
-	*events = (uint32_t)(firsts[i] - nr);
-	return i;
-}
-
-/* Not more at a time than writers leave alone if they are half as fast as the copy: when they come round, all of it is for nothing. */
-static uint32_t run_length(const struct ring_source *source, uint64_t page, int64_t closed, uint32_t max)
-{
-	uint64_t n = 1 + 2 * ((uint64_t)source->npages - 2 - (uint64_t)closed);
-	uint32_t rest = source->npages - ((uint32_t)page & RING_INDEX_MASK);
-
-	n = n < (uint64_t)closed ? n : (uint64_t)closed;
-	n = n < rest ? n : rest;
-	n = n < RUN_MAX ? n : RUN_MAX;
-	return n < max ? (uint32_t)n : max;
-}
-
-static int run_from(struct stream *stream, struct reader *reader, uint64_t page, uint32_t n, struct stream_run *run)
-{
-	const struct cursor *cursor = &reader->lane[0].cursor;
-	uint64_t firsts[RUN_MAX + 1];
-	int ret = ring_pages_firsts(&cursor->source, page, n, firsts);				/* b */
-
-	if (ret)
-		return ret;
-	n = count_events(&cursor->source, cursor->nr, firsts, n, &run->events);
-	if (!n || !map_ring(reader))
-		return 0;
-	run->pages = reader->run.at + (size_t)((uint32_t)page & RING_INDEX_MASK) * cursor->source.page_size;
-	run->n = n;
-	stream->run.reader = reader;
-	stream->run.page = page;
-	stream->run.n = n;
-	stream->run.events = run->events;
-	return 1;
-}
-
-/* 1: a run. 0: there is none; if idle there may be one in a later set. */
-static int reader_run(struct stream *stream, struct reader *reader, uint32_t max, struct stream_run *run)
+/* Is there something that a run can be made of, from where the reader stands? 1, 0, -errno; if 0 and idle, there may be in a later set. */
+static int reader_look(struct stream *stream, struct reader *reader, bool *idle)
 {
 	const struct ring_source *source = &reader->lane[0].cursor.source;
 	bool live = reader == &stream->reader[stream->nreaders - 1];
@@ -237,43 +193,136 @@ static int reader_run(struct stream *stream, struct reader *reader, uint32_t max
 		ret = ring_read_head(source, &head);
 	if (ret)
 		return ret;
-	run->idle = !is_untold(stream, reader, &head) && closed >= 0 && !other;
-	if (!run->idle || !closed)
+	*idle = !is_untold(stream, reader, &head) && closed >= 0 && !other;
+	if (!*idle || !closed)
 		return 0;
-	run->idle = false;
-	if (reader->set.page_size != stream->page_size || is_doubtful(reader, &head, page) || !is_in_time(stream, reader, page))
+	*idle = false;
+	if (reader->set.page_size != stream->page_size || is_doubtful(reader, &head, page) || !is_in_time(stream, reader, page) ||
+	    !map_ring(reader))
 		return 0;
-	return run_from(stream, reader, page, run_length(source, page, closed, max), run);
+	stream->look.reader = reader;
+	stream->look.until = stream->look.tail = tail;
+	stream->look.n = 0;
+	return 1;
+}
+
+static int look(struct stream *stream, bool *idle)
+{
+	int ret = 0;
+
+	stream->look.reader = NULL;
+	*idle = true;
+	for (struct reader *reader = stream->reader; !ret && *idle && reader < stream->reader + stream->nreaders; reader++)
+		ret = reader_look(stream, reader, idle);
+	return ret;
+}
+
+/* Pages that are left of what was seen in the last look, from *page on. */
+static int64_t count_left(const struct stream *stream, uint64_t *page)
+{
+	const struct cursor *cursor = &stream->look.reader->lane[0].cursor;
+
+	return cursor_at_page(cursor, page) ? ring_distance(&cursor->source, *page, stream->look.until) : 0;
+}
+
+/* Not more at a time than writers leave alone if they are half as fast as the copy: when they come round, all of it is for nothing. */
+static uint32_t run_length(const struct stream *stream, uint64_t page, int64_t left, uint32_t max)
+{
+	const struct ring_source *source = &stream->look.reader->lane[0].cursor.source;
+	int64_t behind = (int64_t)source->npages - 2 - ring_distance(source, page, stream->look.tail);
+	int64_t n = behind > 0 ? 1 + 2 * behind : 1, rest = source->npages - ((uint32_t)page & RING_INDEX_MASK);
+
+	n = n < left ? n : left;
+	n = n < rest ? n : rest;
+	n = n < RUN_MAX ? n : RUN_MAX;
+	return n < max ? (uint32_t)n : max;
+}
+
+/* The numbers of `n` pages and of the one behind them; as many more as there are come with them. */
+static int find_firsts(struct stream *stream, uint64_t page, int64_t left, uint32_t n, const uint64_t **firsts)
+{
+	const struct ring_source *source = &stream->look.reader->lane[0].cursor.source;
+	int64_t at = stream->look.n ? ring_distance(source, stream->look.page, page) : 0, most;
+	int ret;
+
+	if (at < 0 || at + n > stream->look.n) {
+		most = source->npages - ((uint32_t)page & RING_INDEX_MASK);
+		most = most < left ? most : left;
+		most = most < RUN_MAX ? most : RUN_MAX;
+		ret = ring_pages_firsts(source, page, (uint32_t)most, stream->look.firsts);		/* b */
+		if (ret)
+			return ret;
+		stream->look.page = page;
+		stream->look.n = (uint32_t)most;
+		at = 0;
+	}
+	*firsts = stream->look.firsts + at;
+	return 0;
+}
+
+/* How many of the pages hold what numbers say they can hold; *events in them. */
+static uint32_t count_events(const struct cursor *cursor, const uint64_t *firsts, uint32_t n, uint32_t *events)
+{
+	uint32_t i = 0;
+
+	if (firsts[0] != cursor->nr)
+		return 0;
+	while (i < n && firsts[i + 1] - firsts[i] - 1 < cursor->source.page_size / EVENT_MIN)
+		i++;
+	*events = (uint32_t)(firsts[i] - firsts[0]);
+	return i;
 }
 
 int stream_run(struct stream *stream, uint32_t max, struct stream_run *run)
 {
-	int ret = 0;
+	const struct cursor *cursor;
+	const uint64_t *firsts;
+	uint64_t page;
+	int64_t left;
+	int ret = 1;
 
-	*run = (struct stream_run){ .idle = true };
+	*run = (struct stream_run){ .idle = false };
 	if (stream->unaccepted)
 		stream_accept(stream);
-	stream->run.reader = NULL;
 	stream->last.reader = NULL;
 	stream->last.moves.n = 0;
-	for (struct reader *reader = stream->reader; max && !ret && run->idle && reader < stream->reader + stream->nreaders; reader++)
-		ret = reader_run(stream, reader, max, run);
-	return ret;
+	stream->run.n = 0;
+	if (!stream->look.reader || count_left(stream, &page) < max)
+		ret = look(stream, &run->idle);
+	if (ret <= 0)
+		return ret;
+	left = count_left(stream, &page);
+	if (left <= 0 || !max)
+		return 0;
+	cursor = &stream->look.reader->lane[0].cursor;
+	run->n = run_length(stream, page, left, max);
+	ret = find_firsts(stream, page, left, run->n, &firsts);
+	if (ret)
+		return ret;
+	run->n = count_events(cursor, firsts, run->n, &run->events);
+	run->pages = stream->look.reader->run.at + (size_t)((uint32_t)page & RING_INDEX_MASK) * cursor->source.page_size;
+	stream->run.page = page;
+	stream->run.n = run->n;
+	stream->run.events = run->events;
+	return run->n > 0;
 }
 
 bool stream_run_end(struct stream *stream)
 {
-	struct reader *reader = stream->run.reader;
+	struct reader *reader = stream->look.reader;
+	uint32_t n = stream->run.n;
 	struct lane *own;
 	uint64_t next;
 
-	stream->run.reader = NULL;
-	if (!reader)
+	stream->run.n = 0;
+	if (!reader || !n)
 		return false;
 	own = &reader->lane[0];
-	if (!ring_page_reached(&own->cursor.source, stream->run.page))				/* d */
+	if (!ring_page_reached(&own->cursor.source, stream->run.page, &stream->look.tail)) {		/* d */
+		stream->look.reader = NULL;
 		return false;
-	next = ring_page_step(&own->cursor.source, stream->run.page, stream->run.n);
+	}
+	next = ring_page_step(&own->cursor.source, stream->run.page, n);
 	cursor_go(&own->cursor, next, own->cursor.nr + stream->run.events);
 	own->read += stream->run.events;
 	stream->behind.reader = reader;

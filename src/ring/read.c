@@ -201,12 +201,10 @@ int ring_pages_firsts(const struct ring_source *source, uint64_t page, uint32_t 
 	return ret ? ret : read_firsts(source, 0, firsts + n, 1);
 }
 
-bool ring_page_reached(const struct ring_source *source, uint64_t page)
+bool ring_page_reached(const struct ring_source *source, uint64_t page, uint64_t *tail)
 {
-	uint64_t tail;
-
 	atomic_thread_fence(memory_order_acquire);
-	return !ring_read_tail(source, &tail) && in_reach(source, page, tail);		/* d */
+	return !ring_read_tail(source, tail) && in_reach(source, page, *tail);		/* d */
 }
 
 uint64_t ring_pages_at(const struct ring_source *source)

@@ -56,7 +56,7 @@ int ring_pages_copy(const struct ring_source *source, uint64_t page, uint32_t ma
 int ring_pages_firsts(const struct ring_source *source, uint64_t page, uint32_t n, uint64_t *firsts);
 
 /* Whether what was read of the page, or of those behind it, before this call is what was written there: step d of read.c. */
-bool ring_page_reached(const struct ring_source *source, uint64_t page);
+bool ring_page_reached(const struct ring_source *source, uint64_t page, uint64_t *tail);
 
 /* Where pages begin in the rings file. */
 uint64_t ring_pages_at(const struct ring_source *source);
