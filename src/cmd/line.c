@@ -3,8 +3,11 @@
  */
 #include "cmd/line.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cmd/cmd.h"
 
 static bool matches(const regex_t *re, const struct decode_format *format)
 {
@@ -145,4 +148,15 @@ void line_unknown(const struct line_look *look, const struct decode_abi *abi, co
 	row.comm = comm_of(moment, row.head.pid);
 	tracecmd_columns(out, &row, look->columns, memory);
 	buf_printf(out, "[UNKNOWN EVENT] %u\n", id);
+}
+
+void line_tell_lost(uint64_t count, uint64_t unknown)
+{
+	if (count && unknown)
+		cmd_say("%" PRIu64 " events were lost, and more in %" PRIu64 " places where nobody "
+			"counted", count, unknown);
+	else if (count)
+		cmd_say("%" PRIu64 " events were lost", count);
+	else if (unknown)
+		cmd_say("events were lost in %" PRIu64 " places, nobody knows how many", unknown);
 }

@@ -72,4 +72,7 @@ void line_end(struct buf *out);
 void line_unknown(const struct line_look *look, const struct decode_abi *abi, const struct decode_moment *moment,
 		  uint32_t id, struct tracecmd_memory *memory, struct buf *out);
 
+/* On stderr: how many were lost in all, and in how many places nobody knows how many. No word if none were. */
+void line_tell_lost(uint64_t count, uint64_t unknown);
+
 #endif

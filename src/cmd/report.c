@@ -284,13 +284,7 @@ static void tell_lost(struct report *report)
 	for (size_t i = 0; (warning = replay_warning(report->replay, i)); i++)
 		cmd_say("%s", warning);
 	replay_lost(report->replay, &count, &unknown);
-	if (count && unknown)
-		cmd_say("%" PRIu64 " events were lost, and more in %" PRIu64 " places where nobody "
-			"counted", count, unknown);
-	else if (count)
-		cmd_say("%" PRIu64 " events were lost", count);
-	else if (unknown)
-		cmd_say("events were lost in %" PRIu64 " places, nobody knows how many", unknown);
+	line_tell_lost(count, unknown);
 }
 
 static int put_records(struct report *report, const struct opts *opts)
