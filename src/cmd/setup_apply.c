@@ -99,13 +99,28 @@ static int write_value(struct setup *setup, int s, const struct setting *setting
 		return write_list(setup, s, setting->file, value, behind, again, err);
 	if (!strcmp(setting->word, "cpumask"))
 		return write_mask(setup, s, value, err);
+	if (!strcmp(setting->word, "clock"))
+		value = setup_clock(value);
 	return scope_write(scope_at(setup, s), setup->source, setting->file, value, false, err);
 }
 
-/* What the command line implies beside what it says, or NULL. */
-static const char *implied(const struct setup *setup, const struct scope *scope,
-			   const struct setting *setting, char text[16])
+/* Of buffers that are made here, all by one clock if the line does not say otherwise. */
+static const char *usual_clock(const struct setup *setup, int s)
 {
+	const char *said = opts_value(setup->opts, "clock");
+
+	if (!setup->buffers[s].made || setup_value(setup, scope_at(setup, s), "clock"))
+		return NULL;
+	return said ? said : setup->how.clock;
+}
+
+/* What the command line implies beside what it says, or NULL. */
+static const char *implied(const struct setup *setup, int s, const struct setting *setting, char text[16])
+{
+	const struct scope *scope = scope_at(setup, s);
+
+	if (!strcmp(setting->word, "clock"))
+		return usual_clock(setup, s);
 	if (!strcmp(setting->word, "pid") && setup->only &&
 	    opts_value(setup->opts, "only-command")) {
 		snprintf(text, 16, "%d", (int)setup->only);
@@ -121,7 +136,7 @@ static int write_setting(struct setup *setup, int s, const struct setting *setti
 {
 	const struct scope *scope = scope_at(setup, s);
 	char text[16];
-	const char *more = implied(setup, scope, setting, text);
+	const char *more = implied(setup, s, setting, text);
 	bool again = false;
 	int r;
 
@@ -369,7 +384,9 @@ static int change_events(struct setup *setup, struct control *control, int s, st
 		return scope_check(scope, setup->source, err);
 	buffer = &control->state.buffers[index];
 	r = setup_keep_rules(&mine->before, &control->state, (uint32_t)index, err);
-	if (!r && size && setup_number(size, &kb))
+	if (!size || !setup_number(size, &kb))
+		kb = mine->made ? setup->how.size_kb : 0;
+	if (!r && kb)
 		r = control_buffer_resize(control, buffer, control_pages_from_kb(kb, buffer->page_size), err);
 	if (!r)
 		r = change_rules(setup, control, (uint32_t)index, s, err);
