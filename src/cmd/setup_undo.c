@@ -231,15 +231,10 @@ static bool has_rule(const struct setup_rules *rules, const struct state_rule *r
 	return false;
 }
 
-static int put_rule(struct control_state *state, uint32_t buffer, const struct state_rule *rule)
+static int put_rule(struct control_state *state, uint32_t buffer, const struct state_rule *rule,
+		    struct err *err)
 {
-	struct state_rule *more = control_state_rule_add(state);
-
-	if (!more)
-		return -ENOSPC;
-	*more = *rule;
-	more->buffer = (uint16_t)buffer;
-	return 0;
+	return control_rules_set(state, buffer, rule->system, rule->event, rule->on, err);
 }
 
 /* Those from before that nobody has taken away since, then those that others have added. */
@@ -259,12 +254,12 @@ static int undo_rules(struct setup *setup, struct control *control, int s, struc
 	control_rules_clear(&control->state, (uint32_t)index);
 	for (size_t i = 0; !r && i < mine->before.n; i++)
 		if (has_rule(&now, &mine->before.rule[i]) || !has_rule(&mine->after, &mine->before.rule[i]))
-			r = put_rule(&control->state, (uint32_t)index, &mine->before.rule[i]);
+			r = put_rule(&control->state, (uint32_t)index, &mine->before.rule[i], err);
 	for (size_t i = 0; !r && i < now.n; i++)
 		if (!has_rule(&mine->after, &now.rule[i]))
-			r = put_rule(&control->state, (uint32_t)index, &now.rule[i]);
+			r = put_rule(&control->state, (uint32_t)index, &now.rule[i], err);
 	free(now.rule);
-	return r ? err_set(err, r, "there are too many events to be kept apart") : 0;
+	return r;
 }
 
 static int undo_directory(struct setup *setup, struct control *control, struct err *err)
