@@ -324,15 +324,31 @@ static int write_difference(struct setup *setup, int s, const char *these, const
 	return first;
 }
 
-/* The same in files. */
+/* Does the scope's line name every one of these events? */
+static bool is_all_wished(const struct setup *setup, const struct scope *scope, const char *events)
+{
+	while (events && *events) {
+		size_t len = strcspn(events, "\n");
+
+		if (!is_wished(setup, scope, events, len))
+			return false;
+		events += len + (events[len] == '\n');
+	}
+	return true;
+}
+
+/* The same in files. Where nothing was on and nothing else is, all can go at once, which spares a kernel much. */
 static int undo_events(struct setup *setup, int s, struct err *err)
 {
+	const struct scope *scope = &setup->scopes.scope[s];
 	const char *before = setup->buffers[s].events;
 	struct buf now = BUF_INIT;
 	int r, more;
 
 	r = read_back(setup, s, "set_event", KEEP_LIST, &now, err);
-	if (!r) {
+	if (!r && !*before && is_all_wished(setup, scope, now.data)) {
+		r = scope_write(scope, setup->source, "set_event", "", false, err);
+	} else if (!r) {
 		r = write_difference(setup, s, now.data, before, "!", err);
 		more = write_difference(setup, s, before, now.data, "", err);
 		r = r ? r : more;
