@@ -20,7 +20,7 @@ static const struct setting {
 	const char *word;
 	const char *file;
 	enum setup_keep kind;	/* of a list the first replaces what is there, others are added */
-	bool where_there;	/* sources without the file do without */
+	bool of_tracer;		/* only with a tracer, and where there is such a file */
 } settings[] = {
 	{ "clock", "trace_clock", KEEP_WORD, false },
 	{ "subbuf-size", "buffer_subbuf_size_kb", KEEP_WORD, false },
@@ -141,7 +141,8 @@ static int write_setting(struct setup *setup, int s, const struct setting *setti
 	int r;
 
 	if ((!more && !setup_value(setup, scope, setting->word)) ||
-	    (setting->where_there && !scope_has(scope, setup->source, setting->file)))
+	    (setting->of_tracer && (!setup_value(setup, scope, "tracer") ||
+				    !scope_has(scope, setup->source, setting->file))))
 		return 0;
 	r = setup_keep(setup, s, setting->file, setting->kind, err);
 	for (int i = scope->first; !r && i < scope->end; i++) {
@@ -169,6 +170,7 @@ static int write_options(struct setup *setup, int s, struct err *err)
 	const struct scope *scope = scope_at(setup, s);
 	bool picks = setup_value(setup, scope, "pid") ||
 		     (setup->only && opts_value(setup->opts, "only-command"));
+	bool functions;
 	int r = 0;
 
 	for (int i = scope->first; !r && i < scope->end; i++)
@@ -176,12 +178,11 @@ static int write_options(struct setup *setup, int s, struct err *err)
 			r = write_option(setup, s, setup->opts->items[i].value, err);
 	if (!r && setup_value(setup, scope, "stacktrace"))
 		r = write_option(setup, s, "stacktrace", err);
-	if (!r && picks && opts_value(setup->opts, "children")) {
-		r = write_option(setup, s, "event-fork", err);
-		if (!r && setup_has_option(setup, "function-fork"))
-			r = write_option(setup, s, "function-fork", err);
-	}
-	return r;
+	if (r || !picks || !opts_value(setup->opts, "children"))
+		return r;
+	functions = setup_has_option(setup, "function-fork");
+	r = write_option(setup, s, "event-fork", err);
+	return r || !functions ? r : write_option(setup, s, "function-fork", err);
 }
 
 static int write_settings(struct setup *setup, int s, struct err *err)
@@ -314,21 +315,40 @@ static int switch_to(struct setup *setup, int s, bool on, struct err *err)
 	return scope_write(scope_at(setup, s), setup->source, "tracing_on", on ? "1" : "0", false, err);
 }
 
+static int write_name(struct setup *setup, int s, bool on, const char *system, const char *event,
+		      struct err *err)
+{
+	char word[200];
+
+	snprintf(word, sizeof(word), "%s%.80s%s%.80s\n", on ? "" : "!", system, *event ? ":" : "", event);
+	return scope_write(scope_at(setup, s), setup->source, "set_event", word, true, err);
+}
+
+/* A kernel knows no patterns but all of a system, and all. */
+static bool is_for_us(const struct events_wish *wish)
+{
+	if (events_wish_is_all(wish))
+		return false;
+	return strpbrk(wish->system, "*?[") ||
+	       (!wish->bare && strcmp(wish->event, "*") && strpbrk(wish->event, "*?["));
+}
+
+/* With -i those that are not there are left out; without, they were refused. */
 static int write_event(struct setup *setup, int s, int i, struct err *err)
 {
-	const char *event = setup->opts->items[i].value;
+	bool on = !setup_negated(setup, i);
 	struct events_wish wish;
-	struct buf word = BUF_INIT;
-	int r;
+	int r = 0;
 
-	events_wish_parse(&wish, event);
-	/* With -i those that are not there are left out; without, they were refused. */
+	events_wish_parse(&wish, setup->opts->items[i].value);
 	if (!setup_knows(setup, &wish))
 		return 0;
-	buf_printf(&word, "%s%s", setup_negated(setup, i) ? "!" : "", strcmp(event, "all") ? event : "*:*");
-	r = buf_failed(&word) ? out_of_memory(err)
-			      : write_list(setup, s, "set_event", word.data, "", true, err);
-	buf_fini(&word);
+	if (!is_for_us(&wish))
+		return write_name(setup, s, on, wish.system, wish.bare ? "" : wish.event, err);
+	for (size_t e = 0; !r && e < setup->events.n; e++)
+		if (events_wish_matches(&wish, &setup->events.item[e]))
+			r = write_name(setup, s, on, setup->events.item[e].system,
+				       setup->events.item[e].name, err);
 	return r;
 }
 
