@@ -173,6 +173,9 @@ static int write_options(struct setup *setup, int s, struct err *err)
 	bool functions;
 	int r = 0;
 
+	/* It stands for the top buffer, where programs mark and print. */
+	if (setup->buffers[s].fresh && !setup->files)
+		r = scope_write(scope, setup->source, "trace_options", "copy_trace_marker", false, err);
 	for (int i = scope->first; !r && i < scope->end; i++)
 		if (scope_is(&setup->opts->items[i], "option"))
 			r = write_option(setup, s, setup->opts->items[i].value, err);
