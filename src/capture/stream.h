@@ -103,6 +103,12 @@ int stream_sleep(struct stream *const *streams, uint32_t n, const struct stream_
 /* The buffer may have got new sets: tell the stream the new description. Its position carries on. */
 int stream_update(struct stream *stream, const struct state_buffer *buffer, struct err *err);
 
+/*
+ * Gives the CPU's live ring its memory, which otherwise its first writer does, and waits for. For consumers; of a kernel that cannot, -EINVAL, and
+ * nothing is different.
+ */
+int stream_back(struct stream *stream);
+
 /* Numbers for per_cpu/cpuN/stats, summed over the buffer's sets and this CPU's share of the overflow rings. */
 struct stream_stats {
 	uint64_t entries;	/* unread */

@@ -22,6 +22,10 @@
 #include "cmd/record_ask.h"
 #include "cmd/record_flight.h"
 #include "cmd/setup.h"
+#include "control/clock.h"
+
+/* KiB of each CPU's ring. */
+#define USUAL_KB 16384
 
 static const struct opt record_opts[] = {
 	SETUP_BUFFER_OPTS,
@@ -277,9 +281,19 @@ static void give_up(struct session *session)
 	free(session->argv);
 }
 
+/* What two busy CPUs write while a disk makes a recorder wait; less where there is little memory. */
+static uint64_t usual_size(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t kb = pages > 0 && cpus > 0 ? (uint64_t)pages * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024) / 32 /
+					      (uint64_t)cpus : USUAL_KB;
+
+	return kb > USUAL_KB ? USUAL_KB : kb < 64 ? 64 : kb;
+}
+
 static int run(const struct opts *opts)
 {
-	struct setup_how how = { .on = true, .fresh = true };
+	struct setup_how how = { .on = true, .fresh = true, .clock = control_clock_cheapest(), .size_kb = usual_size() };
 	struct session session = { .opts = opts, .background.tell = -1, .err = ERR_INIT };
 	int status = record_ask(&session.ask, &cmd_record, opts), r;
 

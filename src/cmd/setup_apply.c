@@ -20,7 +20,7 @@ static const struct setting {
 	const char *word;
 	const char *file;
 	enum setup_keep kind;	/* of a list the first replaces what is there, others are added */
-	bool where_there;	/* sources without the file do without */
+	bool of_tracer;		/* only with a tracer, and where there is such a file */
 } settings[] = {
 	{ "clock", "trace_clock", KEEP_WORD, false },
 	{ "subbuf-size", "buffer_subbuf_size_kb", KEEP_WORD, false },
@@ -99,13 +99,28 @@ static int write_value(struct setup *setup, int s, const struct setting *setting
 		return write_list(setup, s, setting->file, value, behind, again, err);
 	if (!strcmp(setting->word, "cpumask"))
 		return write_mask(setup, s, value, err);
+	if (!strcmp(setting->word, "clock"))
+		value = setup_clock(value);
 	return scope_write(scope_at(setup, s), setup->source, setting->file, value, false, err);
 }
 
-/* What the command line implies beside what it says, or NULL. */
-static const char *implied(const struct setup *setup, const struct scope *scope,
-			   const struct setting *setting, char text[16])
+/* Of buffers that are made here, all by one clock if the line does not say otherwise. */
+static const char *usual_clock(const struct setup *setup, int s)
 {
+	const char *said = opts_value(setup->opts, "clock");
+
+	if (!setup->buffers[s].made || setup_value(setup, scope_at(setup, s), "clock"))
+		return NULL;
+	return said ? said : setup->how.clock;
+}
+
+/* What the command line implies beside what it says, or NULL. */
+static const char *implied(const struct setup *setup, int s, const struct setting *setting, char text[16])
+{
+	const struct scope *scope = scope_at(setup, s);
+
+	if (!strcmp(setting->word, "clock"))
+		return usual_clock(setup, s);
 	if (!strcmp(setting->word, "pid") && setup->only &&
 	    opts_value(setup->opts, "only-command")) {
 		snprintf(text, 16, "%d", (int)setup->only);
@@ -121,12 +136,13 @@ static int write_setting(struct setup *setup, int s, const struct setting *setti
 {
 	const struct scope *scope = scope_at(setup, s);
 	char text[16];
-	const char *more = implied(setup, scope, setting, text);
+	const char *more = implied(setup, s, setting, text);
 	bool again = false;
 	int r;
 
 	if ((!more && !setup_value(setup, scope, setting->word)) ||
-	    (setting->where_there && !scope_has(scope, setup->source, setting->file)))
+	    (setting->of_tracer && (!setup_value(setup, scope, "tracer") ||
+				    !scope_has(scope, setup->source, setting->file))))
 		return 0;
 	r = setup_keep(setup, s, setting->file, setting->kind, err);
 	for (int i = scope->first; !r && i < scope->end; i++) {
@@ -154,19 +170,22 @@ static int write_options(struct setup *setup, int s, struct err *err)
 	const struct scope *scope = scope_at(setup, s);
 	bool picks = setup_value(setup, scope, "pid") ||
 		     (setup->only && opts_value(setup->opts, "only-command"));
+	bool functions;
 	int r = 0;
 
+	/* It stands for the top buffer, where programs mark and print. */
+	if (setup->buffers[s].fresh && !setup->files)
+		r = scope_write(scope, setup->source, "trace_options", "copy_trace_marker", false, err);
 	for (int i = scope->first; !r && i < scope->end; i++)
 		if (scope_is(&setup->opts->items[i], "option"))
 			r = write_option(setup, s, setup->opts->items[i].value, err);
 	if (!r && setup_value(setup, scope, "stacktrace"))
 		r = write_option(setup, s, "stacktrace", err);
-	if (!r && picks && opts_value(setup->opts, "children")) {
-		r = write_option(setup, s, "event-fork", err);
-		if (!r && setup_has_option(setup, "function-fork"))
-			r = write_option(setup, s, "function-fork", err);
-	}
-	return r;
+	if (r || !picks || !opts_value(setup->opts, "children"))
+		return r;
+	functions = setup_has_option(setup, "function-fork");
+	r = write_option(setup, s, "event-fork", err);
+	return r || !functions ? r : write_option(setup, s, "function-fork", err);
 }
 
 static int write_settings(struct setup *setup, int s, struct err *err)
@@ -299,21 +318,40 @@ static int switch_to(struct setup *setup, int s, bool on, struct err *err)
 	return scope_write(scope_at(setup, s), setup->source, "tracing_on", on ? "1" : "0", false, err);
 }
 
+static int write_name(struct setup *setup, int s, bool on, const char *system, const char *event,
+		      struct err *err)
+{
+	char word[200];
+
+	snprintf(word, sizeof(word), "%s%.80s%s%.80s\n", on ? "" : "!", system, *event ? ":" : "", event);
+	return scope_write(scope_at(setup, s), setup->source, "set_event", word, true, err);
+}
+
+/* A kernel knows no patterns but all of a system, and all. */
+static bool is_for_us(const struct events_wish *wish)
+{
+	if (events_wish_is_all(wish))
+		return false;
+	return strpbrk(wish->system, "*?[") ||
+	       (!wish->bare && strcmp(wish->event, "*") && strpbrk(wish->event, "*?["));
+}
+
+/* With -i those that are not there are left out; without, they were refused. */
 static int write_event(struct setup *setup, int s, int i, struct err *err)
 {
-	const char *event = setup->opts->items[i].value;
+	bool on = !setup_negated(setup, i);
 	struct events_wish wish;
-	struct buf word = BUF_INIT;
-	int r;
+	int r = 0;
 
-	events_wish_parse(&wish, event);
-	/* With -i those that are not there are left out; without, they were refused. */
+	events_wish_parse(&wish, setup->opts->items[i].value);
 	if (!setup_knows(setup, &wish))
 		return 0;
-	buf_printf(&word, "%s%s", setup_negated(setup, i) ? "!" : "", strcmp(event, "all") ? event : "*:*");
-	r = buf_failed(&word) ? out_of_memory(err)
-			      : write_list(setup, s, "set_event", word.data, "", true, err);
-	buf_fini(&word);
+	if (!is_for_us(&wish))
+		return write_name(setup, s, on, wish.system, wish.bare ? "" : wish.event, err);
+	for (size_t e = 0; !r && e < setup->events.n; e++)
+		if (events_wish_matches(&wish, &setup->events.item[e]))
+			r = write_name(setup, s, on, setup->events.item[e].system,
+				       setup->events.item[e].name, err);
 	return r;
 }
 
@@ -369,7 +407,9 @@ static int change_events(struct setup *setup, struct control *control, int s, st
 		return scope_check(scope, setup->source, err);
 	buffer = &control->state.buffers[index];
 	r = setup_keep_rules(&mine->before, &control->state, (uint32_t)index, err);
-	if (!r && size && setup_number(size, &kb))
+	if (!size || !setup_number(size, &kb))
+		kb = mine->made ? setup->how.size_kb : 0;
+	if (!r && kb)
 		r = control_buffer_resize(control, buffer, control_pages_from_kb(kb, buffer->page_size), err);
 	if (!r)
 		r = change_rules(setup, control, (uint32_t)index, s, err);

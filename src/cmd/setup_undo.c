@@ -231,15 +231,10 @@ static bool has_rule(const struct setup_rules *rules, const struct state_rule *r
 	return false;
 }
 
-static int put_rule(struct control_state *state, uint32_t buffer, const struct state_rule *rule)
+static int put_rule(struct control_state *state, uint32_t buffer, const struct state_rule *rule,
+		    struct err *err)
 {
-	struct state_rule *more = control_state_rule_add(state);
-
-	if (!more)
-		return -ENOSPC;
-	*more = *rule;
-	more->buffer = (uint16_t)buffer;
-	return 0;
+	return control_rules_set(state, buffer, rule->system, rule->event, rule->on, err);
 }
 
 /* Those from before that nobody has taken away since, then those that others have added. */
@@ -259,12 +254,12 @@ static int undo_rules(struct setup *setup, struct control *control, int s, struc
 	control_rules_clear(&control->state, (uint32_t)index);
 	for (size_t i = 0; !r && i < mine->before.n; i++)
 		if (has_rule(&now, &mine->before.rule[i]) || !has_rule(&mine->after, &mine->before.rule[i]))
-			r = put_rule(&control->state, (uint32_t)index, &mine->before.rule[i]);
+			r = put_rule(&control->state, (uint32_t)index, &mine->before.rule[i], err);
 	for (size_t i = 0; !r && i < now.n; i++)
 		if (!has_rule(&mine->after, &now.rule[i]))
-			r = put_rule(&control->state, (uint32_t)index, &now.rule[i]);
+			r = put_rule(&control->state, (uint32_t)index, &now.rule[i], err);
 	free(now.rule);
-	return r ? err_set(err, r, "there are too many events to be kept apart") : 0;
+	return r;
 }
 
 static int undo_directory(struct setup *setup, struct control *control, struct err *err)
@@ -329,15 +324,31 @@ static int write_difference(struct setup *setup, int s, const char *these, const
 	return first;
 }
 
-/* The same in files. */
+/* Does the scope's line name every one of these events? */
+static bool is_all_wished(const struct setup *setup, const struct scope *scope, const char *events)
+{
+	while (events && *events) {
+		size_t len = strcspn(events, "\n");
+
+		if (!is_wished(setup, scope, events, len))
+			return false;
+		events += len + (events[len] == '\n');
+	}
+	return true;
+}
+
+/* The same in files. Where nothing was on and nothing else is, all can go at once, which spares a kernel much. */
 static int undo_events(struct setup *setup, int s, struct err *err)
 {
+	const struct scope *scope = &setup->scopes.scope[s];
 	const char *before = setup->buffers[s].events;
 	struct buf now = BUF_INIT;
 	int r, more;
 
 	r = read_back(setup, s, "set_event", KEEP_LIST, &now, err);
-	if (!r) {
+	if (!r && !*before && is_all_wished(setup, scope, now.data)) {
+		r = scope_write(scope, setup->source, "set_event", "", false, err);
+	} else if (!r) {
 		r = write_difference(setup, s, now.data, before, "!", err);
 		more = write_difference(setup, s, before, now.data, "", err);
 		r = r ? r : more;

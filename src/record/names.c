@@ -11,6 +11,8 @@
 
 /* Longer than any that the kernel keeps. */
 #define NAME_MAX_LEN 63
+/* Readers do not take more. */
+#define TEXT_MAX (15u << 20)
 
 struct record_name {
 	int32_t tid;
@@ -101,7 +103,7 @@ int record_names_text(struct record_meta *meta, struct buf *out, struct err *err
 		return err_set(err, -ENOMEM, "out of memory");
 	if (meta->names.nr)
 		qsort(all, meta->names.nr, sizeof(*all), by_tid);
-	for (size_t i = 0; i < meta->names.nr; i++) {
+	for (size_t i = 0; i < meta->names.nr && out->len < TEXT_MAX; i++) {
 		const struct record_name *name = all[i]->value;
 
 		buf_printf(out, "%" PRId32 " %s\n", name->tid, name->comm);
