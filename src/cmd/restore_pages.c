@@ -19,7 +19,7 @@
 struct restore_cpu {
 	const char *path;
 	int fd;
-	long number;
+	uint32_t number;
 };
 
 bool restore_is_trace(const char *path)
@@ -65,9 +65,9 @@ static void number_cpus(struct restore_pages *pages)
 	for (uint32_t i = 0; i < pages->n; i++) {
 		struct restore_cpu *cpu = &pages->cpus[i];
 
-		cpu->number = named ? number_of(cpu->path) : (long)i;
+		cpu->number = named ? (uint32_t)number_of(cpu->path) : i;
 		if (cpu->number >= pages->nr_cpus)
-			pages->nr_cpus = (uint32_t)cpu->number + 1;
+			pages->nr_cpus = cpu->number + 1;
 	}
 }
 
@@ -162,7 +162,7 @@ static ssize_t read_piece(const struct restore_cpu *cpu, char *piece, size_t roo
 static int write_cpu(const struct restore_cpu *cpu, uint32_t page_size, char *piece, size_t room, struct dat_write *write,
 		     struct err *err)
 {
-	int r = dat_write_cpu(write, (uint32_t)cpu->number);
+	int r = dat_write_cpu(write, cpu->number);
 	ssize_t n;
 	size_t rest;
 

@@ -172,7 +172,7 @@ refuse 2 restore -i part.dat -t copy whole -- -i -t
 refuse 2 restore -c whole -- whole
 refuse 1 restore -o keep.dat nosuch -- nosuch 'No such file'
 refuse 1 restore -o keep.dat . -- 'no file of pages'
-refuse 1 restore -o keep.dat symbols -- symbols 'not one whole page'
+refuse 1 restore -o keep.dat keep.dat -- keep.dat 'not one whole page'
 refuse 1 restore -o keep.dat once.dat whole -- once.dat 'a trace file'
 refuse 1 restore -o keep.dat once.dat -- once.dat 'a trace file'
 refuse 1 restore -o keep.dat -t nosuch whole -- nosuch

@@ -150,7 +150,7 @@ for signal in INT TERM; do
 	"$RINGSIDE" stream -e tick:other >"$out.live" 2>"$err" &
 	stream=$!
 	i=0
-	while [ ! -s "$out.live" ] && [ $i -lt 200 ]; do
+	while ! grep -q ' other: ' "$out.live" && [ $i -lt 200 ]; do
 		"$ticker" 1
 		sleep 0.05
 		i=$((i + 1))
