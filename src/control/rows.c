@@ -405,6 +405,14 @@ int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err
 	return r < 0 ? r : stream_wait_any(rows->streams, rows->nlanes, timeout_ms);
 }
 
+int control_rows_sleep(struct control_rows *rows, int timeout_ms, const uint32_t *also, uint32_t seen, struct err *err)
+{
+	struct stream_sleep how = { .timeout_ms = timeout_ms, .also = also, .seen = seen };
+	int r = follow(rows, err);
+
+	return r < 0 ? r : stream_sleep(rows->streams, rows->nlanes, &how);
+}
+
 uint64_t control_rows_count(struct control_rows *rows)
 {
 	struct stream_stats one;

@@ -53,6 +53,12 @@ void control_rows_end(struct control_rows *rows);
 /* Waits until there may be more, at most `timeout_ms`; 1, 0 on timeout, -EINTR. Follows the state. */
 int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err);
 
+/*
+ * The same for a consumer that other things wake, too: until there is something, or `*also` is no longer `seen` and was woken
+ * (futex), or the time is over (-1: never).
+ */
+int control_rows_sleep(struct control_rows *rows, int timeout_ms, const uint32_t *also, uint32_t seen, struct err *err);
+
 /* Is there something to read in so many of a hundred pages of any CPU? 0: anything at all. */
 bool control_rows_filled(struct control_rows *rows, uint32_t percent);
 
