@@ -335,6 +335,19 @@ static int copy_down(struct closing *c)
 	return r;
 }
 
+/* What is left of holes costs nothing. */
+static int cut_end(struct closing *c)
+{
+	struct live_file *f = c->f;
+	int r = find_ranges(c);
+
+	for (size_t i = 0; !r && i < c->nr_ranges; i++)
+		live_punch(f, i ? c->ranges[i - 1].to : f->front + SEVEN_HEAD, c->ranges[i].from);
+	if (!r && ftruncate(f->fd, (off_t)end_of_data(f)))
+		r = -errno;
+	return r;
+}
+
 /* Sections reach up to the next ones again: from the last to the first, as readers come from the first. */
 static int link_sections(struct closing *c)
 {
@@ -355,18 +368,11 @@ static int link_sections(struct closing *c)
 	return r;
 }
 
-/* What is left of holes costs nothing. */
-static int end_file(struct closing *c)
+static int put_closed(const struct live_file *f)
 {
-	static const uint8_t closed[LIVE_MARK_SIZE];
-	struct live_file *f = c->f;
-	int r = find_ranges(c);
+	static const uint8_t closed[SEVEN_GROWS_SIZE];
 
-	for (size_t i = 0; !r && i < c->nr_ranges; i++)
-		live_punch(f, i ? c->ranges[i - 1].to : f->front + SEVEN_HEAD, c->ranges[i].from);
-	if (!r && ftruncate(f->fd, (off_t)end_of_data(f)))
-		r = -errno;
-	return r ? r : live_put(f, closed, sizeof(closed), f->front - LIVE_MARK_SIZE);
+	return live_put(f, closed, sizeof(closed), f->front - SEVEN_GROWS_SIZE);
 }
 
 static int close_up(struct closing *c)
@@ -392,8 +398,10 @@ static int close_up(struct closing *c)
 	if (!r && !in_place)
 		r = copy_down(c);
 	if (!r)
+		r = cut_end(c);
+	if (!r)
 		r = link_sections(c);
-	return r ? r : end_file(c);
+	return r ? r : put_closed(c->f);
 }
 
 int live_close_up(struct live_file *f)
