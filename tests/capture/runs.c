@@ -522,6 +522,11 @@ static void garbage(void)
 		emit_pages(5);
 		if (i & 1)
 			head->consumed = words[i / 2 % 10] << (i / 20 % 3 * 20);
+		/* A page that there is not, as far behind as one that there is. */
+		if (i % 50 == 0) {
+			head->tail = 4 * RING_LAP + 5;
+			head->consumed = head->read[0].pos = ring_pos(31, 0);
+		}
 		stream = open_stream(true);
 		for (int k = 0; k < 8; k++) {
 			state ^= state << 13, state ^= state >> 7, state ^= state << 17;
