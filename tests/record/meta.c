@@ -9,9 +9,11 @@
 #include "dat/dat.h"
 #include "layout/registry.h"
 
-#define OTHER_BODY ITEM_COMMON "\tfield:long long big;\toffset:8;\tsize:8;\tsigned:1;\n\nprint fmt: \"big=%lld\", REC->big\n"
+#define OTHER_BODY \
+	ITEM_COMMON "\tfield:long long big;\toffset:8;\tsize:8;\tsigned:1;\n\nprint fmt: \"big=%lld\", REC->big\n"
 
-#define ALL (1u << DAT_HEADER_INFO | 1u << DAT_FTRACE_EVENTS | 1u << DAT_EVENT_FORMATS | 1u << DAT_PRINTK | 1u << DAT_CMDLINES)
+#define ALL \
+	(1u << DAT_HEADER_INFO | 1u << DAT_FTRACE_EVENTS | 1u << DAT_EVENT_FORMATS | 1u << DAT_PRINTK | 1u << DAT_CMDLINES)
 
 static struct item item, other;
 static uint64_t printed;
