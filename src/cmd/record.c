@@ -61,6 +61,7 @@ struct session {
 	struct launch launch;
 	struct background background;
 	struct record *record;
+	struct flight *flight;
 	struct record_buffer *buffers;
 	struct progress progress;
 	bool ended;		/* the command has */
@@ -127,7 +128,10 @@ static int begin(struct session *session)
 		r = setup_apply(session->setup, session->source, &session->err);
 	if (!r)
 		r = name_buffers(session);
-	if (!r && !session->ask.flight)
+	if (!r && session->ask.flight)
+		r = record_flight_open(&session->flight, &session->ask, session->opts,
+				       session->ask.has_command ? &session->launch : NULL, &session->err);
+	else if (!r)
 		r = record_open(&session->record, &session->ask.how, &session->err);
 	return r;
 }
@@ -274,9 +278,7 @@ static int go(struct session *session)
 	}
 	if (!session->ask.has_command && !session->ask.quiet && isatty(STDERR_FILENO))
 		cmd_say("recording; Ctrl-C ends it");
-	if (session->ask.flight)
-		return record_flight(&session->ask, session->opts, session->setup, &session->launch);
-	r = record_all(session);
+	r = session->flight ? record_flight_run(session->flight) : record_all(session);
 	return wait_for_command(session, r);
 }
 
@@ -285,6 +287,7 @@ static void give_up(struct session *session)
 	struct err err = ERR_INIT;
 
 	record_close(session->record);
+	record_flight_close(session->flight);
 	if (session->setup && !session->ask.keep_buffers && setup_undo(session->setup, &err))
 		cmd_say("%s", err.text);
 	launch_close(&session->launch);
