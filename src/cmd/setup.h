@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "cmd/cmd.h"
@@ -67,6 +68,9 @@ struct setup_how {
 	 */
 	bool fresh;
 	bool deletes;	/* -v -B removes the instance */
+	/* Of instances that are made, where the line does not say. */
+	const char *clock;
+	uint64_t size_kb;
 };
 
 /* -EINVAL: the line is wrong. `opts` has to outlive it. */

@@ -13,6 +13,7 @@
 #include "cmd/defaults.h"
 #include "cmd/setup_local.h"
 #include "control/buffer.h"
+#include "control/clock.h"
 #include "control/enable.h"
 
 /* Options that are no more than a text for a file, in the order in which they are written. */
@@ -99,13 +100,28 @@ static int write_value(struct setup *setup, int s, const struct setting *setting
 		return write_list(setup, s, setting->file, value, behind, again, err);
 	if (!strcmp(setting->word, "cpumask"))
 		return write_mask(setup, s, value, err);
+	if (!strcmp(setting->word, "clock"))
+		value = setup_clock(value);
 	return scope_write(scope_at(setup, s), setup->source, setting->file, value, false, err);
 }
 
-/* What the command line implies beside what it says, or NULL. */
-static const char *implied(const struct setup *setup, const struct scope *scope,
-			   const struct setting *setting, char text[16])
+/* Of buffers that are made here, all by one clock if the line does not say otherwise. */
+static const char *usual_clock(const struct setup *setup, int s)
 {
+	const char *said = opts_value(setup->opts, "clock");
+
+	if (!setup->buffers[s].made || setup_value(setup, scope_at(setup, s), "clock"))
+		return NULL;
+	return said ? said : setup->how.clock;
+}
+
+/* What the command line implies beside what it says, or NULL. */
+static const char *implied(const struct setup *setup, int s, const struct setting *setting, char text[16])
+{
+	const struct scope *scope = scope_at(setup, s);
+
+	if (!strcmp(setting->word, "clock"))
+		return usual_clock(setup, s);
 	if (!strcmp(setting->word, "pid") && setup->only &&
 	    opts_value(setup->opts, "only-command")) {
 		snprintf(text, 16, "%d", (int)setup->only);
@@ -121,7 +137,7 @@ static int write_setting(struct setup *setup, int s, const struct setting *setti
 {
 	const struct scope *scope = scope_at(setup, s);
 	char text[16];
-	const char *more = implied(setup, scope, setting, text);
+	const char *more = implied(setup, s, setting, text);
 	bool again = false;
 	int r;
 
@@ -158,6 +174,9 @@ static int write_options(struct setup *setup, int s, struct err *err)
 	bool functions;
 	int r = 0;
 
+	/* It stands for the top buffer, where programs mark and print. */
+	if (setup->buffers[s].fresh && !setup->files)
+		r = scope_write(scope, setup->source, "trace_options", "copy_trace_marker", false, err);
 	for (int i = scope->first; !r && i < scope->end; i++)
 		if (scope_is(&setup->opts->items[i], "option"))
 			r = write_option(setup, s, setup->opts->items[i].value, err);
@@ -389,7 +408,9 @@ static int change_events(struct setup *setup, struct control *control, int s, st
 		return scope_check(scope, setup->source, err);
 	buffer = &control->state.buffers[index];
 	r = setup_keep_rules(&mine->before, &control->state, (uint32_t)index, err);
-	if (!r && size && setup_number(size, &kb))
+	if (!size || !setup_number(size, &kb))
+		kb = mine->made ? setup->how.size_kb : 0;
+	if (!r && kb)
 		r = control_buffer_resize(control, buffer, control_pages_from_kb(kb, buffer->page_size), err);
 	if (!r)
 		r = change_rules(setup, control, (uint32_t)index, s, err);
@@ -458,6 +479,24 @@ static int change(struct setup *setup, struct err *err)
 	return r ? r : remove_instances(setup, err);
 }
 
+/* One file has times of one kind: buffers that are made go by the clock of those that are there. */
+static int follow_clock(struct setup *setup, struct control *control, struct err *err)
+{
+	int r = control_refresh(control, err);
+
+	for (int s = 0; !r && s < setup->scopes.n; s++) {
+		const struct scope *scope = scope_at(setup, s);
+		int index = setup->buffers[s].fresh ? -1 :
+			    control_state_buffer(&control->state, scope->instance ? scope->instance : "");
+
+		if (index < 0)
+			continue;
+		setup->how.clock = control_clock_name(control->state.buffers[index].clock);
+		break;
+	}
+	return r;
+}
+
 int setup_apply(struct setup *setup, struct source *source, struct err *err)
 {
 	int r = 0;
@@ -469,6 +508,8 @@ int setup_apply(struct setup *setup, struct source *source, struct err *err)
 		r = events_load(&setup->events, source, err);
 	if (!r)
 		r = setup_check_names(setup, err);
+	if (!r && setup->how.clock && !setup->files)
+		r = follow_clock(setup, source_control(source), err);
 	if (r)
 		return r;
 	r = change(setup, err);

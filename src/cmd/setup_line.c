@@ -33,6 +33,11 @@ const char *setup_value(const struct setup *setup, const struct scope *scope, co
 	return NULL;
 }
 
+const char *setup_clock(const char *said)
+{
+	return strcmp(said, "tsc2nsec") ? said : "x86-tsc";
+}
+
 bool setup_negated(const struct setup *setup, int i)
 {
 	while (i-- > 0)

@@ -52,6 +52,8 @@ struct setup {
 bool setup_number(const char *text, uint64_t *number);
 /* The last option of that word in the scope, or NULL. */
 const char *setup_value(const struct setup *setup, const struct scope *scope, const char *word);
+/* The clock that is meant: "tsc2nsec" is how trace-cmd calls the counter whose nanoseconds are worked out afterwards. */
+const char *setup_clock(const char *said);
 /* Does the i-th item stand behind a -v? */
 bool setup_negated(const struct setup *setup, int i);
 /* Where nothing else is named, programs are recorded with everything they have. */

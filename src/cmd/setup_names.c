@@ -76,6 +76,8 @@ bool setup_has_option(struct setup *setup, const char *word)
 /* A source that does not say is asked by writing it. */
 static int check_choice(struct setup *setup, const struct choice *choice, const char *word, struct err *err)
 {
+	if (!strcmp(choice->word, "clock"))
+		word = setup_clock(word);
 	if (has_word(setup, choice->file, word))
 		return 0;
 	return err_set(err, -EINVAL, "there is no %s '%.60s': `ringside list %s` lists those there are",

@@ -6,37 +6,23 @@
  *
  *	| number | size, unpacked size, bytes | size, unpacked size, bytes | ...
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dat/form.h"
+#include "dat/seven.h"
 
 #define COUNT_SIZE 4
 
 void form_packed(struct dat_write *write, const void *bytes, size_t len)
 {
-	size_t need = pack_bound(write->pack, len);
-	uint8_t *room;
-	long n;
+	int r;
 
-	if (need > write->packed_room) {
-		room = realloc(write->packed, need);
-		if (!room) {
-			out_fail(&write->out, -ENOMEM);
-			return;
-		}
-		write->packed = room;
-		write->packed_room = need;
-	}
-	n = pack_shrink(write->pack, bytes, len, write->packed, write->packed_room);
-	if (n < 0 || (uint64_t)n > UINT32_MAX) {
-		out_fail(&write->out, n < 0 ? (int)n : -EFBIG);
-		return;
-	}
-	out_word(&write->out, 4, (uint64_t)n);
-	out_word(&write->out, 4, len);
-	out_bytes(&write->out, write->packed, (size_t)n);
+	buf_reset(&write->packed);
+	r = seven_piece(&write->packed, write->pack, bytes, len, write->out.big_endian);
+	if (r)
+		out_fail(&write->out, r);
+	else
+		out_bytes(&write->out, write->packed.data, write->packed.len);
 }
 
 /* The data begins with the first page: a CPU without any takes no room. */

@@ -16,6 +16,9 @@
 /* Pages that are packed together. */
 #define FORM_CHUNK 10
 
+/* A length has 32 bits in the file; this is less than that on every machine. */
+#define FORM_OPTION_MAX ((size_t)1 << 30)
+
 /* One CPU's data in the file. */
 struct form_cpu {
 	uint64_t offset, size;
@@ -34,8 +37,7 @@ struct dat_write {
 	struct out out;
 	const struct form *form;
 	struct pack *pack;		/* NULL: nothing is packed */
-	uint8_t *packed;		/* where a piece becomes smaller */
-	size_t packed_room;
+	struct buf packed;		/* where a piece becomes smaller */
 	uint8_t *chunk;			/* pages that wait to be packed together */
 	size_t chunk_len, chunk_room;
 
@@ -79,14 +81,15 @@ static inline struct form_buffer *form_buffer(struct dat_write *write)
 	return &write->buffers[write->index];
 }
 
+/* Is it a file that can be? With words. */
+int form_check(const struct dat_write_how *how, struct err *err);
+
 /* Adds to write->options: id, size, value. */
 void form_option(struct dat_write *write, enum dat_id id, const void *value, size_t len);
 void form_word(struct dat_write *write, struct buf *buf, uint32_t size, uint64_t value);
 
 /* The payload of a section with what stands before its text. */
 void form_payload(struct dat_write *write, enum dat_id id, const void *payload, size_t len);
-/* Bytes that this puts before it. */
-size_t form_prefix(enum dat_id id);
 
 /* chunk.c: `len` bytes as one packed piece, its two sizes before it. */
 void form_packed(struct dat_write *write, const void *bytes, size_t len);

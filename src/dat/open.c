@@ -37,6 +37,14 @@ static int open_file(struct dat *dat, const char *path, struct err *err)
 	return 0;
 }
 
+void dat_measure(struct dat *dat)
+{
+	struct stat st;
+
+	if (!fstat(dat->fd, &st) && (uint64_t)st.st_size > dat->info.size)
+		dat->info.size = (uint64_t)st.st_size;
+}
+
 static int check_head(struct dat *dat, struct err *err)
 {
 	const struct dat_info *info = &dat->info;
@@ -113,6 +121,9 @@ static void cut_cpu(struct dat *dat, const struct dat_buffer *buffer, struct dat
 {
 	uint64_t end = dat->info.size;
 
+	/* A file that grows tells where there will be some. */
+	if (!cpu->size)
+		return;
 	if (cpu->offset > end || cpu->size > end - cpu->offset) {
 		dat_warn(dat, "%s: %s%sCPU %d has %llu bytes at offset %llu, but the file ends at %llu",
 			 dat->path, buffer->name, *buffer->name ? ": " : "", cpu->cpu,

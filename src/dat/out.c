@@ -4,126 +4,21 @@
 #include "dat/out.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dat/store.h"
 
-/* Names that are tried before the directory is taken for a strange one. */
-#define TRIES 100
-
 void out_fail(struct out *out, int code)
 {
-	err_set(&out->err, code, "cannot write %.300s: %s", out->path, strerror(-code));
-}
-
-/* Where the file is to be: a link stays, and what it leads to is replaced. */
-static int resolve(struct out *out, const char *path, struct err *err)
-{
-	struct stat st;
-
-	if (stat(path, &st)) {
-		out->path = strdup(path);
-		return out->path ? 0 : err_set(err, -ENOMEM, "out of memory");
-	}
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, -EINVAL, "cannot write %.300s: it is no regular file", path);
-	out->path = realpath(path, NULL);
-	if (out->path)
-		return 0;
-	return err_set(err, -errno, "cannot write %.300s: %s", path, strerror(errno));
-}
-
-static int next_name(struct out *out, int i)
-{
-	free(out->temp);
-	if (asprintf(&out->temp, "%s.%d-%d", out->path, (int)getpid(), i) < 0) {
-		out->temp = NULL;
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-/*
- * A file without a name goes away with whoever writes it, however that ends. Not all file systems
- * know such files, and a name can be given to one only by way of /proc.
- */
-static int create_nameless(struct out *out)
-{
-	const char *slash = strrchr(out->path, '/');
-	char *dir = slash ? strndup(out->path, (size_t)(slash - out->path) + 1) : strdup(".");
-
-	if (!dir)
-		return -ENOMEM;
-	out->fd = access("/proc/self/fd", X_OK) ? -1 :
-		  open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
-	free(dir);
-	return out->fd < 0 ? -ENOENT : 0;
-}
-
-static int create(struct out *out)
-{
-	int r;
-
-	if (!create_nameless(out))
-		return 0;
-	for (int i = 0; i < TRIES; i++) {
-		r = next_name(out, i);
-		if (r)
-			return r;
-		out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (out->fd >= 0 || errno != EEXIST)
-			break;
-	}
-	if (out->fd >= 0)
-		return 0;
-	r = -errno;
-	free(out->temp);
-	out->temp = NULL;
-	return r;
-}
-
-/* A file without a name cannot replace another: first it gets one. */
-static void give_name(struct out *out)
-{
-	char self[64];
-	int r = -1;
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", out->fd);
-	for (int i = 0; i < TRIES && r; i++) {
-		if (next_name(out, i)) {
-			out_fail(out, -ENOMEM);
-			return;
-		}
-		r = linkat(AT_FDCWD, self, AT_FDCWD, out->temp, AT_SYMLINK_FOLLOW);
-		if (r && errno != EEXIST)
-			break;
-	}
-	if (!r)
-		return;
-	out_fail(out, -errno);
-	free(out->temp);
-	out->temp = NULL;
+	err_set(&out->err, code, "cannot write %.300s: %s", out->place.path, strerror(-code));
 }
 
 int out_open(struct out *out, const char *path, bool big_endian, struct err *err)
 {
-	int r;
-
 	*out = (struct out){ .fd = -1, .big_endian = big_endian, .err = ERR_INIT };
-	r = resolve(out, path, err);
-	if (r)
-		return r;
-	r = create(out);
-	if (r) {
-		err_set(err, r, "cannot write %.300s: %s", path, strerror(-r));
-		out_close(out);
-	}
-	return r;
+	out->fd = place_open(&out->place, path, err);
+	return out->fd < 0 ? out->fd : 0;
 }
 
 static void write_at(struct out *out, const uint8_t *bytes, size_t len, uint64_t pos)
@@ -218,27 +113,23 @@ static void shut(struct out *out)
 
 int out_commit(struct out *out)
 {
+	int r;
+
 	flush(out);
-	if (!out->temp && !out_failed(out))
-		give_name(out);
+	r = out_failed(out) ? 0 : place_prepare(&out->place, out->fd);
+	if (r)
+		out_fail(out, r);
 	shut(out);
-	if (!out_failed(out) && rename(out->temp, out->path))
-		out_fail(out, -errno);
-	if (out_failed(out))
-		return out_failed(out);
-	free(out->temp);
-	out->temp = NULL;
-	return 0;
+	r = out_failed(out) ? 0 : place_take(&out->place);
+	if (r)
+		out_fail(out, r);
+	return out_failed(out);
 }
 
 void out_close(struct out *out)
 {
 	if (out->fd >= 0)
 		close(out->fd);
-	if (out->temp)
-		unlink(out->temp);
-	free(out->temp);
-	free(out->path);
-	out->temp = out->path = NULL;
+	place_fini(&out->place);
 	out->fd = -1;
 }

@@ -1,7 +1,6 @@
 /*
- * dat/out: the file that a writer fills. It grows without a name, or where that cannot be under one
- * of its own, and gets the one that was asked for when it is whole: a reader never finds half of
- * it, and what was there before stays until then.
+ * dat/out: the file that a writer fills. It gets its name when it is whole (place.h): a reader never
+ * finds half of it, and what was there before stays until then.
  *
  * The first failure is kept with its words, and everything after it does nothing: callers look at
  * out_failed() where it matters. Private to this room.
@@ -14,14 +13,14 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "dat/place.h"
 
 #define OUT_BUFFER 65536
 
 struct out {
 	int fd;
 	bool big_endian;
-	char *path;		/* the name in the end */
-	char *temp;		/* the name until then; NULL when there is none to be removed */
+	struct place place;
 	uint64_t flushed;	/* bytes in the file; `used` more are in buffer */
 	size_t used;
 	struct err err;

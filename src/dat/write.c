@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "dat/form.h"
-#include "dat/store.h"
+#include "dat/seven.h"
 
 /* Far more than any machine has: tables of them are kept, and in version 6 written. */
 #define CPUS_MAX 65536
@@ -41,7 +41,7 @@ static int check_buffer(const struct dat_write_how *how, const struct dat_write_
 	return 0;
 }
 
-static int check(const struct dat_write_how *how, struct err *err)
+int form_check(const struct dat_write_how *how, struct err *err)
 {
 	int r = 0;
 
@@ -122,7 +122,7 @@ int dat_write_open(struct dat_write **out, const char *path, const struct dat_wr
 	if (!err)
 		err = &ours;
 	*out = NULL;
-	r = check(how, err);
+	r = form_check(how, err);
 	if (r)
 		return r;
 	write = calloc(1, sizeof(*write));
@@ -156,7 +156,7 @@ void dat_write_close(struct dat_write *write)
 	}
 	free(write->buffers);
 	free(write->cpus);
-	free(write->packed);
+	buf_fini(&write->packed);
 	free(write->chunk);
 	buf_fini(&write->options);
 	buf_fini(&write->strings);
@@ -169,7 +169,7 @@ static int misplaced(struct dat_write *write, const char *what)
 	if (out_failed(&write->out))
 		return out_failed(&write->out);
 	return err_set(&write->out.err, -EINVAL, "cannot write %.300s: %s at the wrong place",
-		       write->out.path, what);
+		       write->out.place.path, what);
 }
 
 static int outcome(struct dat_write *write)
@@ -181,37 +181,18 @@ static int outcome(struct dat_write *write)
 
 void form_word(struct dat_write *write, struct buf *buf, uint32_t size, uint64_t value)
 {
-	uint8_t bytes[8];
-
-	dat_store(bytes, size, value, write->out.big_endian);
-	buf_add(buf, bytes, size);
+	seven_word(buf, size, value, write->out.big_endian);
 }
 
 void form_option(struct dat_write *write, enum dat_id id, const void *value, size_t len)
 {
-	form_word(write, &write->options, 2, id);
-	form_word(write, &write->options, 4, len);
-	if (len)
-		buf_add(&write->options, value, len);
-}
-
-size_t form_prefix(enum dat_id id)
-{
-	switch (id) {
-	case DAT_KALLSYMS:
-	case DAT_PRINTK:
-		return 4;
-	case DAT_CMDLINES:
-		return 8;
-	default:
-		return 0;
-	}
+	seven_option(&write->options, id, value, len, write->out.big_endian);
 }
 
 void form_payload(struct dat_write *write, enum dat_id id, const void *payload, size_t len)
 {
-	if (form_prefix(id))
-		out_word(&write->out, (uint32_t)form_prefix(id), len);
+	if (seven_prefix(id))
+		out_word(&write->out, (uint32_t)seven_prefix(id), len);
 	out_bytes(&write->out, payload, len);
 }
 
@@ -235,9 +216,6 @@ int dat_write_section(struct dat_write *write, enum dat_id id, const void *paylo
 	return outcome(write);
 }
 
-/* A length has 32 bits in the file; this is less than that on every machine. */
-#define OPTION_MAX ((size_t)1 << 30)
-
 bool dat_write_owns(enum dat_id id)
 {
 	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_CPUCOUNT || id == DAT_BTF ||
@@ -249,7 +227,7 @@ int dat_write_option(struct dat_write *write, enum dat_id id, const void *value,
 	bool in_time = write->stage == FORM_META ||
 		       (write->form->late_options && write->stage != FORM_DONE);
 
-	if (dat_write_owns(id) || !in_time || len > OPTION_MAX)
+	if (dat_write_owns(id) || !in_time || len > FORM_OPTION_MAX)
 		return misplaced(write, "an option");
 	/* With it stock readers of version 6 take the first bytes of a text for a clock. */
 	if (id == DAT_CLOCK && !write->form->late_options && write->buffers[0].text)

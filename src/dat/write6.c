@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dat/form.h"
+#include "dat/seven.h"
 
 #define TAG_SIZE 10
 
@@ -30,7 +31,7 @@ static void empty_section(struct dat_write *write, enum dat_id id)
 	if (id == DAT_HEADER_INFO)
 		out_bytes(&write->out, headers, sizeof(headers));
 	else
-		out_word(&write->out, form_prefix(id) ? (uint32_t)form_prefix(id) : 4, 0);
+		out_word(&write->out, seven_prefix(id) ? (uint32_t)seven_prefix(id) : 4, 0);
 	write->sections |= 1u << id;
 }
 
@@ -45,7 +46,7 @@ static void section(struct dat_write *write, enum dat_id id, const void *payload
 {
 	if (write->sections >> id) {
 		err_set(&write->out.err, -EINVAL, "cannot write %.300s: version 6 has its sections "
-			"in another order", write->out.path);
+			"in another order", write->out.place.path);
 		return;
 	}
 	fill_up(write, id);

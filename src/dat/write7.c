@@ -10,35 +10,19 @@
 #include <string.h>
 
 #include "dat/form.h"
-#include "dat/store.h"
-
-#define SECTION_PACKED 1
-#define SIZE_IN_HEAD 8		/* of a section's head, where its size stands */
-#define HEAD_SIZE 16
-
-static const char *const names[] = {
-	[DAT_DONE] = "options",
-	[DAT_STRINGS] = "strings",
-	[DAT_HEADER_INFO] = "headers",
-	[DAT_FTRACE_EVENTS] = "ftrace events",
-	[DAT_EVENT_FORMATS] = "events format",
-	[DAT_KALLSYMS] = "kallsyms",
-	[DAT_PRINTK] = "printk",
-	[DAT_CMDLINES] = "command lines",
-	[DAT_BTF] = "BTF",
-	[DAT_MODULES] = "modules",
-};
+#include "dat/seven.h"
 
 static void head(struct dat_write *write, const struct dat_write_how *how)
 {
 	struct out *out = &write->out;
+	struct buf start = BUF_INIT;
 
-	out_bytes(out, "\027\010\104tracing7", 12);
-	out_word(out, 1, how->big_endian);
-	out_word(out, 1, how->long_size);
-	out_word(out, 4, how->page_size);
-	out_text(out, write->pack ? pack_called(write->pack) : "none");
-	out_text(out, write->pack ? pack_version(write->pack) : "");
+	seven_start(&start, how->big_endian, how->long_size, how->page_size, write->pack);
+	if (buf_failed(&start))
+		out_fail(out, -ENOMEM);
+	else
+		out_bytes(out, start.data, start.len);
+	buf_fini(&start);
 	write->next_options = out_pos(out);
 	out_word(out, 8, 0);
 }
@@ -49,11 +33,10 @@ static uint64_t begin_section(struct dat_write *write, enum dat_id id, bool pack
 {
 	struct out *out = &write->out;
 	uint64_t at = out_pos(out);
+	uint8_t bytes[SEVEN_HEAD];
 
-	out_word(out, 2, id);
-	out_word(out, 2, packed ? SECTION_PACKED : 0);
-	out_word(out, 4, write->strings.len);
-	out_word(out, 8, 0);
+	seven_head(bytes, id, packed, (uint32_t)write->strings.len, 0, out->big_endian);
+	out_bytes(out, bytes, sizeof(bytes));
 	buf_puts(&write->strings, name);
 	buf_add(&write->strings, more, strlen(more) + 1);
 	return at;
@@ -61,7 +44,7 @@ static uint64_t begin_section(struct dat_write *write, enum dat_id id, bool pack
 
 static void end_section(struct dat_write *write, uint64_t at)
 {
-	out_patch(&write->out, at + SIZE_IN_HEAD, 8, out_pos(&write->out) - at - HEAD_SIZE);
+	out_patch(&write->out, at + SEVEN_SIZE_AT, 8, out_pos(&write->out) - at - SEVEN_HEAD);
 }
 
 /* What is packed is packed as a whole, so it has to lie together. */
@@ -70,11 +53,11 @@ static void put_section_packed(struct dat_write *write, enum dat_id id, const vo
 {
 	struct buf whole = BUF_INIT;
 
-	if (!form_prefix(id)) {
+	if (!seven_prefix(id)) {
 		form_packed(write, payload, len);
 		return;
 	}
-	form_word(write, &whole, (uint32_t)form_prefix(id), len);
+	form_word(write, &whole, (uint32_t)seven_prefix(id), len);
 	if (len)
 		buf_add(&whole, payload, len);
 	if (buf_failed(&whole))
@@ -86,7 +69,7 @@ static void put_section_packed(struct dat_write *write, enum dat_id id, const vo
 
 static void section(struct dat_write *write, enum dat_id id, const void *payload, size_t len)
 {
-	uint64_t at = begin_section(write, id, write->pack, names[id], "");
+	uint64_t at = begin_section(write, id, write->pack, seven_name(id), "");
 	uint8_t value[8];
 
 	if (write->pack)
@@ -105,7 +88,7 @@ static void put_options(struct dat_write *write)
 	uint64_t at = out_pos(out);
 
 	out_patch(out, write->next_options, 8, at);
-	begin_section(write, DAT_DONE, false, names[DAT_DONE], "");
+	begin_section(write, DAT_DONE, false, seven_name(DAT_DONE), "");
 	out_bytes(out, write->options.data, write->options.len);
 	out_word(out, 2, DAT_DONE);
 	out_word(out, 4, 8);
@@ -132,7 +115,7 @@ static enum dat_id kind_of(const struct form_buffer *buffer)
 static void begin(struct dat_write *write, struct form_buffer *buffer)
 {
 	write->section = begin_section(write, kind_of(buffer), write->pack,
-				       buffer->text ? "buffer latency" : "buffer flyrecord ",
+				       buffer->text ? "buffer latency" : SEVEN_BUFFER,
 				       buffer->text ? "" : buffer->name);
 }
 
@@ -174,7 +157,7 @@ static void end(struct dat_write *write, struct form_buffer *buffer)
 
 static void put_strings(struct dat_write *write)
 {
-	uint64_t at = begin_section(write, DAT_STRINGS, write->pack, names[DAT_STRINGS], "");
+	uint64_t at = begin_section(write, DAT_STRINGS, write->pack, seven_name(DAT_STRINGS), "");
 
 	if (write->pack)
 		form_packed(write, write->strings.data, write->strings.len);

@@ -1,0 +1,135 @@
+/*
+ * dat/live_left: a growing file that nobody writes any more. In: a path. Out: the file as live_close.c wants it, which is
+ * what our own reader finds in it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "dat/live.h"
+#include "dat/live_file.h"
+
+/* Is it one of ours that still grows? Then its strings say so, right behind the link. */
+static bool grows(struct live_file *f, const struct dat *dat)
+{
+	const struct dat_info *info = dat_info(dat);
+	const struct dat_section *strings = dat_section(dat, 0);
+	char mark[SEVEN_GROWS_SIZE];
+
+	if (info->version != 7 || info->abi.big_endian != LIVE_BIG || !strings || strings->id != DAT_STRINGS ||
+	    strings->is_packed || strings->size < SEVEN_GROWS_SIZE)
+		return false;
+	f->link = strings->at - 8;
+	f->front = strings->at + SEVEN_HEAD + strings->size;
+	return pread(f->fd, mark, sizeof(mark), (off_t)(f->front - sizeof(mark))) == (ssize_t)sizeof(mark) &&
+	       !memcmp(mark, SEVEN_GROWS, sizeof(mark));
+}
+
+static void find_parts(struct live_file *f, const struct dat *dat)
+{
+	const struct dat_section *s;
+	const struct dat_option *o;
+
+	for (size_t i = 0; (o = dat_option(dat, i)); i++) {
+		uint64_t at = o->len < 8 ? 0 : decode_abi_load(o->data, 8, LIVE_BIG);
+		bool is_part = (o->id >= DAT_HEADER_INFO && o->id <= DAT_CMDLINES) || o->id == DAT_BTF ||
+			       o->id == DAT_MODULES;
+
+		if (!dat_write_owns(o->id))
+			seven_option(&f->more, o->id, o->data, o->len, LIVE_BIG);
+		for (size_t j = 0; is_part && (s = dat_section(dat, j)); j++)
+			if (s->at == at && s->id == o->id)
+				f->told[o->id] = (struct live_part){ at, SEVEN_HEAD + s->size };
+	}
+	for (size_t i = 0; (s = dat_section(dat, i)); i++)
+		if (s->id == DAT_DONE && s->chained)
+			f->options = (struct live_part){ s->at, SEVEN_HEAD + s->size };
+}
+
+static bool find_lanes(struct live_file *f, size_t i, const struct dat_buffer *from)
+{
+	struct live_buffer *to = &f->buffers[i];
+
+	to->name = strdup(from->name);
+	to->clock = strdup(from->clock);
+	to->page_size = from->page_size;
+	to->section = from->section;
+	f->packed |= from->packed;
+	for (uint32_t j = 0; j < from->nr_table; j++) {
+		const struct dat_cpu *cpu = &from->table[j];
+
+		if (cpu->cpu < 0 || (uint32_t)cpu->cpu >= f->nr_cpus)
+			return false;
+		f->lanes[i * f->nr_cpus + (uint32_t)cpu->cpu].offset = cpu->offset;
+		f->lanes[i * f->nr_cpus + (uint32_t)cpu->cpu].size = cpu->size;
+	}
+	return to->name && to->clock;
+}
+
+static int find_data(struct live_file *f, const struct dat *dat)
+{
+	const struct dat_buffer *buffer;
+
+	f->nr_cpus = dat_info(dat)->nr_cpus;
+	while (dat_buffer(dat, f->nr_buffers))
+		f->nr_buffers++;
+	f->buffers = calloc(f->nr_buffers + 1, sizeof(*f->buffers));
+	f->lanes = calloc(live_nr_lanes(f) + 1, sizeof(*f->lanes));
+	if (!f->buffers || !f->lanes)
+		return -ENOMEM;
+	for (size_t i = 0; (buffer = dat_buffer(dat, i)); i++)
+		if (buffer->is_text || !find_lanes(f, i, buffer))
+			return -EBADMSG;
+	f->data = f->nr_buffers ? f->buffers[0].section : 0;
+	return f->data && f->options.len && !buf_failed(&f->more) ? 0 : -EBADMSG;
+}
+
+static int close_left(struct live_file *f, const struct dat *dat)
+{
+	struct buf strings = BUF_INIT;
+	struct rlimit limit;
+	int r;
+
+	find_parts(f, dat);
+	r = find_data(f, dat);
+	if (!r)
+		r = live_measure(f, dat_info(dat)->page_size);
+	if (r)
+		return r;
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		f->max = (uint64_t)limit.rlim_cur;
+	live_strings(f, &strings);
+	buf_fini(&strings);
+	return live_close_up(f);
+}
+
+int dat_live_close_up(const char *path, struct err *err)
+{
+	struct live_file f = { .fd = -1 };
+	struct dat *dat = NULL;
+	bool is_ours = false;
+	int r = dat_open(&dat, path, err);
+
+	if (r)
+		return r;
+	f.fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (f.fd < 0)
+		r = -errno;
+	else if (!(is_ours = grows(&f, dat)))
+		r = 0;
+	else if (flock(f.fd, LOCK_EX | LOCK_NB))
+		r = err_set(err, -EBUSY, "%.300s: is still being recorded", path);
+	else
+		r = close_left(&f, dat);
+	if (!r && is_ours)
+		r = 1;
+	if (r < 0)
+		err_set(err, r, "cannot close up %.300s: %s", path, strerror(-r));
+	live_file_fini(&f);
+	dat_close(dat);
+	return r;
+}
