@@ -213,8 +213,7 @@ static int task_compare(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Names come from the kernel, but through the file: no control characters. */
-static void clean_comm(char comm[16])
+void control_registry_clean(char comm[16])
 {
 	comm[15] = '\0';
 	for (int i = 0; comm[i]; i++)
@@ -269,7 +268,7 @@ static void refresh_comm(struct control_task *task, uint32_t start)
 		return;
 	memcpy(task->comm, comm, n);
 	task->comm[n] = '\0';
-	clean_comm(task->comm);
+	control_registry_clean(task->comm);
 	task->running = true;
 }
 
@@ -287,7 +286,7 @@ static int tasks_take(struct control_registry *registry, const struct registry_t
 		task->tid = table[i].tid;
 		task->tgid = table[i].tgid;
 		memcpy(task->comm, table[i].comm, sizeof(task->comm));
-		clean_comm(task->comm);
+		control_registry_clean(task->comm);
 		memcpy(task->told, task->comm, sizeof(task->told));
 		refresh_comm(task, table[i].start);
 		registry->ntasks++;

@@ -122,7 +122,8 @@ static int find_place(const struct closing *c, uint64_t len, uint64_t *at)
 	struct range parts[DAT_NR_IDS + 1];
 	size_t n = find_sections(f, parts);
 
-	parts[n++] = (struct range){ f->options.at, f->options.at + f->options.len };
+	if (f->options.at < f->data)
+		parts[n++] = (struct range){ f->options.at, f->options.at + f->options.len };
 	qsort(parts, n, sizeof(*parts), by_place);
 	*at = f->front;
 	for (size_t i = 0; i <= n; i++) {
@@ -136,26 +137,48 @@ static int find_place(const struct closing *c, uint64_t len, uint64_t *at)
 	return -ENOSPC;
 }
 
-/* Sections once more, one behind the other. They are told with the next options. */
+/*
+ * Readers walk along the sections. Where that would lead them through what is about to change, a section ends behind the
+ * file, and so does the walk.
+ */
+static int put_end(const struct closing *c, uint64_t at)
+{
+	return live_put_unused(c->f, at, 2 * (end_of_data(c->f) + ((uint64_t)1 << 42)));
+}
+
+/* Takes the room for the options. */
+static int put_room(struct closing *c)
+{
+	int r = put_end(c, c->room + c->options.len);
+
+	return r ? r : live_put(c->f, c->options.data, c->options.len, c->room);
+}
+
+/* Sections once more, one behind the other, the first one at last. They are told with the next options. */
 static int settle(struct closing *c)
 {
 	struct live_file *f = c->f;
-	uint64_t len = c->options.len, at;
-	int r = 0;
+	uint64_t len = 0, at;
+	int r;
 
-	if (f->options.at >= f->data)
-		return -EINVAL;
 	for (int id = 0; id < DAT_NR_IDS; id++)
 		len += f->parts[id].len;
-	r = find_place(c, len, &at);
-	for (int id = 0; !r && id < DAT_NR_IDS; id++) {
-		if (!f->parts[id].len)
+	r = find_place(c, len + c->options.len, &at);
+	/* Where they are is as good. */
+	if (is_settled(c) && (r || at >= first_section(c)))
+		return 0;
+	c->room = at + len;
+	if (!r)
+		r = put_room(c);
+	for (int id = DAT_NR_IDS - 1; !r && id >= 0; id--) {
+		struct live_part *part = &f->parts[id];
+
+		if (!part->len)
 			continue;
-		r = live_copy(f, f->parts[id].at, at, f->parts[id].len);
-		f->parts[id].at = at;
-		at += f->parts[id].len;
+		len -= part->len;
+		r = live_copy(f, part->at, at + len, part->len);
+		part->at = at + len;
 	}
-	c->room = at;
 	return r;
 }
 
@@ -163,16 +186,14 @@ static int settle(struct closing *c)
 static int tell_behind(struct closing *c)
 {
 	struct live_file *f = c->f;
-	uint64_t end = end_of_data(f);
 	int r = live_options(f, &c->options, false);
 
 	if (!r && f->options.at < f->data)
-		r = live_tell_at(f, end, &c->options);
+		r = live_tell_at(f, end_of_data(f), &c->options);
 	if (!r)
-		r = live_put(f, c->options.data, c->options.len, c->room);
-	/* Nobody may follow a section into data that is about to move: this one ends behind the file. */
-	if (!r)
-		r = live_put_unused(f, c->room + c->options.len, 2 * (f->options.at + ((uint64_t)1 << 42)));
+		r = put_room(c);
+	if (!r && first_section(c) > f->front)
+		r = put_end(c, f->front);
 	return r;
 }
 
@@ -314,6 +335,19 @@ static int copy_down(struct closing *c)
 	return r;
 }
 
+/* What is left of holes costs nothing. */
+static int cut_end(struct closing *c)
+{
+	struct live_file *f = c->f;
+	int r = find_ranges(c);
+
+	for (size_t i = 0; !r && i < c->nr_ranges; i++)
+		live_punch(f, i ? c->ranges[i - 1].to : f->front + SEVEN_HEAD, c->ranges[i].from);
+	if (!r && ftruncate(f->fd, (off_t)end_of_data(f)))
+		r = -errno;
+	return r;
+}
+
 /* Sections reach up to the next ones again: from the last to the first, as readers come from the first. */
 static int link_sections(struct closing *c)
 {
@@ -334,27 +368,21 @@ static int link_sections(struct closing *c)
 	return r;
 }
 
-/* What is left of holes costs nothing. */
-static int end_file(struct closing *c)
+static int put_closed(const struct live_file *f)
 {
-	static const uint8_t closed[LIVE_MARK_SIZE];
-	struct live_file *f = c->f;
-	int r = find_ranges(c);
+	static const uint8_t closed[SEVEN_GROWS_SIZE];
 
-	for (size_t i = 0; !r && i < c->nr_ranges; i++)
-		live_punch(f, i ? c->ranges[i - 1].to : f->front + SEVEN_HEAD, c->ranges[i].from);
-	if (!r && ftruncate(f->fd, (off_t)end_of_data(f)))
-		r = -errno;
-	return r ? r : live_put(f, closed, sizeof(closed), f->front - LIVE_MARK_SIZE);
+	return live_put(f, closed, sizeof(closed), f->front - SEVEN_GROWS_SIZE);
 }
 
 static int close_up(struct closing *c)
 {
-	bool in_place = false;
+	bool in_place;
 	int r = live_options(c->f, &c->options, false);
 
+	/* Options that lie behind the data are those of an earlier attempt, which came that far. */
 	if (!r && !is_settled(c))
-		r = settle(c);
+		r = c->f->options.at < c->f->data ? settle(c) : -EINVAL;
 	if (!r)
 		r = find_ranges(c);
 	if (!r)
@@ -362,12 +390,18 @@ static int close_up(struct closing *c)
 	if (r)
 		return r;
 	in_place = !cut_holes(c);
-	r = tell_in_front(c);
+	/* Now that nobody looks for them where they were, sections may have a better place. */
+	if (!in_place)
+		r = settle(c);
+	if (!r)
+		r = tell_in_front(c);
 	if (!r && !in_place)
 		r = copy_down(c);
 	if (!r)
+		r = cut_end(c);
+	if (!r)
 		r = link_sections(c);
-	return r ? r : end_file(c);
+	return r ? r : put_closed(c->f);
 }
 
 int live_close_up(struct live_file *f)

@@ -21,6 +21,8 @@
 #define WAKE_PERCENT 25
 /* What trickles in is in the file after that. */
 #define GATHER_MS 100
+/* Memory that is given to rings before anybody writes to them. */
+#define BACKED_BYTES (128ull << 20)
 /* Runs of one CPU before the others have their turn. */
 #define TURN_RUNS 64
 
@@ -329,6 +331,20 @@ static int open_file(struct record *record, const struct record_how *how, struct
 	return r;
 }
 
+/* So that no program waits for it. Where there are many CPUs not all of them may ever write. */
+static void back_rings(struct record *record)
+{
+	uint64_t left = BACKED_BYTES;
+
+	for (size_t t = 0; t < record->nr_taps; t++) {
+		const struct state_buffer *buffer = find_buffer(record, &record->taps[t]);
+		uint64_t size = buffer ? (uint64_t)buffer->npages * buffer->page_size : 0;
+
+		for (uint32_t cpu = 0; size && size <= left && cpu < record->nr_cpus; cpu++, left -= size)
+			stream_back(record->taps[t].lanes[cpu].stream);
+	}
+}
+
 int record_open(struct record **out, const struct record_how *how, struct err *err)
 {
 	struct record *record = calloc(1, sizeof(*record));
@@ -352,6 +368,8 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 		r = follow(record, err);
 	if (!r)
 		r = open_file(record, how, err);
+	if (!r)
+		back_rings(record);
 	if (r) {
 		record_close(record);
 		return r;

@@ -18,6 +18,7 @@ static const struct setup_how fresh = { .on = true, .fresh = true };
 
 /* A setup with its line. */
 struct try {
+	char line[512];
 	struct opts opts;
 	struct setup *setup;
 	struct source *source;
@@ -35,13 +36,12 @@ static struct source *open_source(void)
 
 static int try_parse(struct try *try, const char *line, const struct setup_how *how, struct err *err)
 {
-	static char words[512];
 	char *argv[64], *save;
 	int argc = 0, r;
 
-	snprintf(words, sizeof(words), "%s", line);
-	for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
-		argv[argc++] = strdup(word);
+	snprintf(try->line, sizeof(try->line), "%s", line);
+	for (char *word = strtok_r(try->line, " ", &save); word; word = strtok_r(NULL, " ", &save))
+		argv[argc++] = word;
 	r = opts_parse(&try->opts, argc, argv, table, NULL, 0, err);
 	CHECK(!r, "'%s': %s", line, err->text);
 	return setup_parse(&try->setup, &try->opts, how, err);

@@ -2,20 +2,8 @@
  * Pages that are put into a growing trace file are found in it: while it grows, when it is closed up, and when it was left
  * behind; packed or not, with several buffers, CPUs and sizes of pages, by either way of closing up.
  */
-#include <inttypes.h>
-
 #include "dat/pack.h"
-#include "lived.h"
-
-static char scratch[512];
-
-static const char *path_of(const char *name)
-{
-	static char path[1024];
-
-	snprintf(path, sizeof(path), "%s/%s", scratch, name);
-	return path;
-}
+#include "lived_kill.h"
 
 /* All pages of all rounds, and the newest of what is told. */
 static void same(const struct lived *l, int rounds)
@@ -114,22 +102,18 @@ static void round_trip(const char *dir, const char *compression, size_t nr_buffe
 
 int main(void)
 {
-	const char *base = getenv("RINGSIDE_SCRATCH"), *tmp = getenv("TMPDIR"), *name = "none";
-	char other[] = "/tmp/ringside-live.XXXXXX", there[600];
+	const char *base = getenv("RINGSIDE_SCRATCH"), *name = "none";
+	char there[600];
 
 	CHECK(base, "RINGSIDE_SCRATCH is not set");
-	snprintf(scratch, sizeof(scratch), "%s", base);
-	snprintf(there, sizeof(there), "%s/ringside-live.XXXXXX", tmp ? tmp : "/tmp");
-	(void)other;
-	CHECK(mkdtemp(there), "%s: %s", there, strerror(errno));
+	lived_make_dir(there);
 	for (size_t i = 0; name; name = pack_name(i++))
 		for (size_t buffers = 1; buffers <= 3; buffers += 2)
 			for (uint32_t cpus = 1; cpus <= 5; cpus += 2)
 				for (uint32_t page = 4096; page <= 65536; page *= 16) {
-					round_trip(scratch, name, buffers, cpus, page);
+					round_trip(base, name, buffers, cpus, page);
 					round_trip(there, name, buffers, cpus, page);
 				}
-	CHECK(!rmdir(there), "%s: %s", there, strerror(errno));
-	(void)path_of;
+	lived_remove_dir(there);
 	return 0;
 }
