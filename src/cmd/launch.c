@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -249,12 +250,15 @@ static int refuse(const struct launch *launch, int r, struct err *err)
 static int check(const struct launch *launch, const struct launch_how *how, struct err *err)
 {
 	char path[PATH_MAX];
+	struct stat st;
 
 	if (how->user || (!strchr(launch->name, '/') && !getenv("PATH")))
 		return 0;
 	if (!command_find(launch->name, path))
 		return refuse(launch, errno == EACCES ? -EACCES : -ENOENT, err);
-	return access(path, X_OK) ? refuse(launch, -errno, err) : 0;
+	if (access(path, X_OK))
+		return refuse(launch, -errno, err);
+	return !stat(path, &st) && S_ISDIR(st.st_mode) ? refuse(launch, -EACCES, err) : 0;
 }
 
 int launch_start(struct launch *launch, const struct launch_how *how, struct err *err)

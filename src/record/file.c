@@ -249,6 +249,11 @@ int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bo
 	return outcome(file, r, err);
 }
 
+bool record_file_is_large(const struct record_file *file)
+{
+	return file->how.rotate_bytes && dat_live_bytes(file->live) >= file->how.rotate_bytes;
+}
+
 int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
 {
 	int64_t now = mono_ms();
@@ -261,8 +266,8 @@ int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
 		file->names_wait = file->names_wait < NAMES_MS_MAX ? file->names_wait * 2 : NAMES_MS_MAX;
 		file->names_at = now + file->names_wait;
 	}
-	*is_full = bytes && ((file->how.rotate_bytes && bytes >= file->how.rotate_bytes) ||
-			     (file->how.rotate_ms && now - file->began >= (int64_t)file->how.rotate_ms));
+	*is_full = record_file_is_large(file) ||
+		   (bytes && file->how.rotate_ms && now - file->began >= (int64_t)file->how.rotate_ms);
 	return r;
 }
 

@@ -1,8 +1,9 @@
 /*
  * `ringside record` while it, the program, or both are killed at any moment, from before the first event until the file is
  * closed up. A file that has its name opens here and in trace-cmd, and both say the same: nothing twice, nothing out of
- * order, no number missing that is not told as lost. What the program had emitted when it alone was killed is there. A
- * recorder that dies harms no program, the next one clears up behind it, and its file can be closed up.
+ * order, no number missing that is not told as lost. What the program had emitted when it alone was killed is there, and
+ * so it is when the recorder is only stopped for a while. One that dies harms no program, the next one clears up behind it,
+ * and its file can be closed up.
  *
  *	KILL_ROUNDS=200 KILL_SEED=7 killed
  */
@@ -13,9 +14,9 @@
 
 #include "dat/live.h"
 
-enum mode { END, PROGRAM, RECORDER, BOTH, CLOSING, MODES };
+enum mode { END, HELD, PROGRAM, RECORDER, BOTH, CLOSING, MODES };
 
-static const char *const mode_names[MODES] = { "nobody", "program", "recorder", "both", "closing" };
+static const char *const mode_names[MODES] = { "nobody", "held", "program", "recorder", "both", "closing" };
 
 /* One kind of recording. */
 static const struct variant {
@@ -120,10 +121,15 @@ static void strike(enum mode mode, size_t v)
 	if (mode == CLOSING)
 		await_writers(&numbers->ended);
 	numbers_sleep(random_below(mode == CLOSING ? 20000 : mode == PROGRAM ? span : span * 5 / 4));
-	if (mode == PROGRAM)
+	if (mode == HELD) {
+		kill(recorder, SIGSTOP);
+		numbers_sleep(random_below(300000));
+		kill(recorder, SIGCONT);
+	} else if (mode == PROGRAM) {
 		numbers_kill();
-	else
+	} else {
 		kill(mode == BOTH ? -recorder : recorder, SIGKILL);
+	}
 }
 
 /* The recorder's status, then all others', which are ours when it is dead. */
@@ -242,11 +248,11 @@ static void check_file(enum mode mode, const struct variant *v, bool pinned)
 		read_all(&theirs, "trace-cmd report");
 		check_same(&ours, &theirs, "trace-cmd");
 	}
-	check_bounds(&ours, v, mode == END || mode == PROGRAM);
-	if (mode == END || mode == PROGRAM)
+	check_bounds(&ours, v, mode <= PROGRAM);
+	if (mode <= PROGRAM)
 		check_sums(&ours, v);
 	check_holes(&ours, v, pinned);
-	if (!access(file, F_OK) && mode != END && mode != PROGRAM)
+	if (!access(file, F_OK) && mode > PROGRAM)
 		check_closed_up(&ours);
 	nr_events += ours.events;
 	nr_lost += ours.lost;
