@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/background.h"
@@ -60,6 +61,7 @@ struct session {
 	struct launch launch;
 	struct background background;
 	struct record *record;
+	struct flight *flight;
 	struct record_buffer *buffers;
 	struct progress progress;
 	bool ended;		/* the command has */
@@ -126,7 +128,10 @@ static int begin(struct session *session)
 		r = setup_apply(session->setup, session->source, &session->err);
 	if (!r)
 		r = name_buffers(session);
-	if (!r && !session->ask.flight)
+	if (!r && session->ask.flight)
+		r = record_flight_open(&session->flight, &session->ask, session->opts,
+				       session->ask.has_command ? &session->launch : NULL, &session->err);
+	else if (!r)
 		r = record_open(&session->record, &session->ask.how, &session->err);
 	return r;
 }
@@ -248,6 +253,17 @@ static int wait_for_command(struct session *session, bool failed)
 	return failed ? CMD_FAILED : CMD_DONE;
 }
 
+/* Of a recording that could not begin there is no file. */
+static void take_back(struct session *session)
+{
+	struct stat st;
+
+	record_close(session->record);
+	session->record = NULL;
+	if (!session->ask.flight && !lstat(session->ask.path, &st) && S_ISREG(st.st_mode))
+		unlink(session->ask.path);
+}
+
 static int go(struct session *session)
 {
 	int r = setup_on(session->setup, &session->err);
@@ -256,13 +272,13 @@ static int go(struct session *session)
 		r = background_begin(&session->background, session->ask.path, &session->err);
 	if (!r && session->ask.has_command)
 		r = launch_go(&session->launch, &session->err);
-	if (r)
+	if (r) {
+		take_back(session);
 		return cmd_fail(&session->err);
+	}
 	if (!session->ask.has_command && !session->ask.quiet && isatty(STDERR_FILENO))
 		cmd_say("recording; Ctrl-C ends it");
-	if (session->ask.flight)
-		return record_flight(&session->ask, session->opts, session->setup, &session->launch);
-	r = record_all(session);
+	r = session->flight ? record_flight_run(session->flight) : record_all(session);
 	return wait_for_command(session, r);
 }
 
@@ -271,6 +287,7 @@ static void give_up(struct session *session)
 	struct err err = ERR_INIT;
 
 	record_close(session->record);
+	record_flight_close(session->flight);
 	if (session->setup && !session->ask.keep_buffers && setup_undo(session->setup, &err))
 		cmd_say("%s", err.text);
 	launch_close(&session->launch);
@@ -294,7 +311,9 @@ static uint64_t usual_size(void)
 static int run(const struct opts *opts)
 {
 	struct setup_how how = { .on = true, .fresh = true, .clock = control_clock_cheapest(), .size_kb = usual_size() };
-	struct session session = { .opts = opts, .background.tell = -1, .err = ERR_INIT };
+	struct session session = {
+		.opts = opts, .launch = LAUNCH_NONE, .background.tell = -1, .err = ERR_INIT,
+	};
 	int status = record_ask(&session.ask, &cmd_record, opts), r;
 
 	if (status)

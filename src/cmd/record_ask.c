@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/files.h"
+#include "cmd/record_flight.h"
 
 /* A number with one of these letters or words behind it. False: it is none, or too large. */
 struct unit {
@@ -52,6 +53,7 @@ static const struct unit kilobytes[] = { { "", 1 << 10 }, { NULL, 0 } };
 /* Pairs that cannot both be meant. */
 static const char *const contradictions[][2] = {
 	{ "max-size", "rotate" }, { "flight", "rotate" }, { "flight", "max-size" }, { "flight", "keep-buffers" },
+	{ "flight", "proc-map" },
 	{ "max-size", "compression" }, { "flight", "daemonize" },
 };
 
@@ -112,6 +114,7 @@ static int take_rotation(struct record_ask *ask, const struct cmd *cmd, const st
 static int take_flight(struct record_ask *ask, const struct cmd *cmd, const struct opts *opts)
 {
 	const char *before = opts_value(opts, "before"), *after = opts_value(opts, "after");
+	struct err err = ERR_INIT;
 
 	ask->flight = opts_value(opts, "flight");
 	ask->on = opts_value(opts, "on");
@@ -127,6 +130,8 @@ static int take_flight(struct record_ask *ask, const struct cmd *cmd, const stru
 		return cmd_misuse(cmd, "record: --on: an event, death or signal is needed");
 	if (ask->flight && !strcmp(ask->on, "death") && !ask->has_command && !opts_value(opts, "pid"))
 		return cmd_misuse(cmd, "record: --on death: whose? A command is needed, or -P");
+	if (ask->flight && record_flight_check(ask->on, &err))
+		return cmd_misuse(cmd, "record: --on %s", err.text);
 	return CMD_DONE;
 }
 

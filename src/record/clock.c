@@ -63,16 +63,41 @@ const char *record_clock_name(const struct record_clock *clock)
 	return name ? name : "local";
 }
 
+bool record_clock_is_time(const struct record_clock *clock)
+{
+	return clock->id != TRACE_CLOCK_COUNTER && (clock->id != TRACE_CLOCK_X86_TSC || clock->by_tsc);
+}
+
+/* Nanoseconds of a count, of clocks that are not scaled. */
+static uint64_t grain(const struct record_clock *clock)
+{
+	struct timespec tick;
+
+	if (clock->id != TRACE_CLOCK_UPTIME || clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_nsec <= 0)
+		return 1;
+	return (uint64_t)tick.tv_nsec;
+}
+
 uint64_t record_clock_counts(const struct record_clock *clock, uint64_t ns)
 {
 	double counts = (double)ns;
 
 	if (!clock->by_tsc)
-		return ns;
+		return ns / grain(clock);
 	for (uint32_t i = 0; i < clock->shift; i++)
 		counts *= 2;
 	counts /= clock->mult;
 	return counts < 1.8e19 ? (uint64_t)counts : UINT64_MAX;
+}
+
+uint64_t record_clock_span(const struct record_clock *clock, uint64_t counts)
+{
+	return clock->by_tsc ? scale(clock, counts) : counts * grain(clock);
+}
+
+uint64_t record_clock_shown(const struct record_clock *clock, uint64_t counts)
+{
+	return clock->by_tsc ? scale(clock, counts) + (uint64_t)clock->offset : counts;
 }
 
 /* What the clock shows now, in nanoseconds. */

@@ -26,8 +26,13 @@ void record_clock_init(struct record_clock *clock, struct control *control, uint
 /* The name that a file has for it. */
 const char *record_clock_name(const struct record_clock *clock);
 
-/* So many nanoseconds as the clock counts them. */
+/* Does it go on by itself? One that counts events does not, and the next three make no sense of it. */
+bool record_clock_is_time(const struct record_clock *clock);
+/* So many nanoseconds as the clock counts them, and the other way round. */
 uint64_t record_clock_counts(const struct record_clock *clock, uint64_t ns);
+uint64_t record_clock_span(const struct record_clock *clock, uint64_t counts);
+/* A time of a record as readers of the file see it, without what the person adds. */
+uint64_t record_clock_shown(const struct record_clock *clock, uint64_t counts);
 
 /* CLOCK, TSC2NSEC, OFFSET or DATE. */
 int record_clock_put(const struct record_clock *clock, struct control *control, bool date, int64_t ts_offset,

@@ -1,5 +1,11 @@
 /*
  * record/still: see still.h.
+ *
+ *	ring   | page | page | page | page | ... being written
+ *	            from |..............| to
+ *	file          |part| page | part|
+ *
+ * Nothing is locked: after each page it is made sure that its rings are still in force. If not, all of it is done anew.
  */
 #include "record/still.h"
 
@@ -14,64 +20,203 @@
 #include "record/clock.h"
 #include "record/file.h"
 
-struct still {
-	struct control *control;
-	struct state_buffer *buffers;
-	size_t nr_buffers;
-	uint32_t nr_cpus;
-	struct stream **streams;	/* nr_cpus of each buffer */
-	uint64_t from, to;		/* of the buffer at hand, by its clock */
-	unsigned char *taken, *cut;	/* a page, and what is within the window of one */
-	struct record_file *file;
-	struct record_sums *sums;
+#define TRIES 5
+
+struct buffer {
+	struct state_buffer shown;	/* as the streams see it */
+	struct record_clock clock;
+	struct stream **streams;	/* one a CPU */
+	uint32_t page_size;
+	uint64_t now;			/* by its clock, when it was looked at */
+	uint64_t from, to;
 };
 
-static int put_page(struct still *still, size_t b, uint32_t cpu, const unsigned char *page, uint32_t size,
-		    struct err *err)
-{
-	struct iovec iov = { (void *)(uintptr_t)page, size };
+struct still {
+	const struct record_how *how;
+	struct control *control;
+	struct buffer *buffers;
+	uint32_t nr_cpus;
+	bool snapshot;
+	unsigned char *taken, *cut;	/* a page, and what is within the window of one */
+	struct record_file *file;
+	struct record_still_sums *sums;
+};
 
+static int out_of_memory(struct err *err)
+{
+	return err_set(err, -ENOMEM, "out of memory");
+}
+
+static const char *name_of(const struct still *still, size_t b)
+{
+	return *still->how->buffers[b].instance ? still->how->buffers[b].instance : "the top buffer";
+}
+
+/* ---- what is there ---- */
+
+static int find(const struct still *still, size_t b, struct state_buffer *found, struct err *err)
+{
+	int place = control_state_buffer(&still->control->state, still->how->buffers[b].instance);
+
+	if (place < 0)
+		return err_set(err, -ENOENT, "there is no instance %s", still->how->buffers[b].instance);
+	*found = still->control->state.buffers[place];
+	if (!still->snapshot)
+		return 0;
+	if (!found->snapshot.offset)
+		return err_set(err, -ENOENT, "nothing of %s was set aside: `ringside snapshot -s` does that",
+			       name_of(still, b));
+	found->live = found->snapshot;
+	found->nretired = 0;
+	return 0;
+}
+
+static int look(struct still *still, struct err *err)
+{
+	int r = control_refresh(still->control, err);
+
+	for (size_t b = 0; !r && b < still->how->nr_buffers; b++) {
+		struct buffer *buffer = &still->buffers[b];
+
+		r = find(still, b, &buffer->shown, err);
+		record_clock_init(&buffer->clock, still->control, buffer->shown.clock);
+	}
+	/* Behind one another, without anything that takes a while in between. */
+	for (size_t b = 0; !r && b < still->how->nr_buffers; b++)
+		still->buffers[b].now = control_clock_now(&still->buffers[b].shown.live.clock, &still->control->dir);
+	return r;
+}
+
+static int open_streams(struct still *still, struct buffer *buffer, struct err *err)
+{
+	int r = 0;
+
+	buffer->streams = calloc(still->nr_cpus, sizeof(struct stream *));
+	if (!buffer->streams)
+		return out_of_memory(err);
+	for (uint32_t cpu = 0; !r && cpu < still->nr_cpus; cpu++)
+		r = stream_open(&buffer->streams[cpu], still->control->dir.fd[SEGMENT_RINGS], &buffer->shown,
+				still->nr_cpus, cpu, false, err);
+	if (!r)
+		buffer->page_size = stream_page_size(buffer->streams[0]);
+	return r;
+}
+
+static bool has_set(const struct state_buffer *buffer, const struct state_set *set)
+{
+	bool found = !set->offset || (set->offset == buffer->live.offset && set->generation == buffer->live.generation);
+
+	for (uint32_t i = 0; i < buffer->nretired && !found; i++)
+		found = set->offset == buffer->retired[i].offset && set->generation == buffer->retired[i].generation;
+	return found;
+}
+
+/* Rings that were given up may hold anything by the time they are read: -EAGAIN. */
+static int check(struct still *still, struct err *err)
+{
+	int r = 0;
+
+	if (control_state_current(&still->control->state, &still->control->dir))
+		return 0;
+	r = control_refresh(still->control, err);
+	for (size_t b = 0; !r && b < still->how->nr_buffers; b++) {
+		const struct state_buffer *before = &still->buffers[b].shown;
+		struct state_buffer now;
+		bool same = !find(still, b, &now, NULL) && now.born == before->born && has_set(&now, &before->live);
+
+		for (uint32_t i = 0; same && i < before->nretired; i++)
+			same = has_set(&now, &before->retired[i]);
+		if (!same)
+			r = -EAGAIN;
+	}
+	return r;
+}
+
+/* ---- the window ---- */
+
+static void set_window(struct still *still, size_t b, const struct record_window *window)
+{
+	const struct buffer *first = &still->buffers[0];
+	struct buffer *buffer = &still->buffers[b];
+	const struct record_clock *clock = &buffer->clock;
+	uint64_t moment = buffer->now, age, span;
+
+	buffer->from = 0;
+	buffer->to = buffer->now;
+	if (!record_clock_is_time(clock))
+		return;
+	/* The moment is by the first one's clock; another shows it as long ago. */
+	if (window->moment && clock->id == first->clock.id) {
+		moment = window->moment;
+	} else if (window->moment && window->moment < first->now && record_clock_is_time(&first->clock)) {
+		age = record_clock_counts(clock, record_clock_span(&first->clock, first->now - window->moment));
+		moment -= age < moment ? age : moment;
+	}
+	span = record_clock_counts(clock, window->before_ns);
+	if (window->before_ns != UINT64_MAX)
+		buffer->from = span < moment ? moment - span : 0;
+	span = record_clock_counts(clock, window->after_ns);
+	if (window->after_ns != UINT64_MAX && moment < buffer->to && span < buffer->to - moment)
+		buffer->to = moment + span;
+}
+
+/* ---- pages ---- */
+
+static int put_page(struct still *still, size_t b, uint32_t cpu, const unsigned char *page, struct err *err)
+{
+	struct iovec iov = { (void *)(uintptr_t)page, still->buffers[b].page_size };
+
+	/* What goes wrong is told by the next call. */
 	record_file_write(still->file, b, cpu, &iov, 1);
 	return record_file_accept(still->file, b, cpu, false, err);
 }
 
 /* The events of the page that are within the window. */
-static int put_part(struct still *still, size_t b, uint32_t cpu, uint32_t size, uint64_t lost, struct err *err)
+static int put_part(struct still *still, size_t b, uint32_t cpu, uint64_t lost, struct err *err)
 {
+	const struct buffer *buffer = &still->buffers[b];
 	struct page_event event;
 	struct page_walk walk;
 	struct build build;
-	int r = page_walk_init(&walk, still->taken, size);
+	int r = page_walk_init(&walk, still->taken, buffer->page_size);
 
-	build_begin(&build, still->cut, size);
+	build_begin(&build, still->cut, buffer->page_size);
 	while (!r && page_walk_next(&walk, &event) > 0)
-		if (event.ts >= still->from && event.ts <= still->to &&
+		if (event.ts >= buffer->from && event.ts <= buffer->to &&
 		    !build_add(&build, event.ts, event.data, event.len, 0))
 			r = -EMSGSIZE;
 	if (r)
 		return err_set(err, r, "a page of cpu %u cannot be cut: %s", cpu, strerror(-r));
 	build_end(&build, lost);
 	still->sums->events += build.events;
-	return build.events ? put_page(still, b, cpu, still->cut, size, err) : 0;
+	return build.events ? put_page(still, b, cpu, still->cut, err) : 0;
 }
 
 static int put_cpu(struct still *still, size_t b, uint32_t cpu, struct err *err)
 {
-	struct stream *stream = still->streams[b * still->nr_cpus + cpu];
-	uint32_t size = stream_page_size(stream);
+	struct buffer *buffer = &still->buffers[b];
+	struct record_still_sums *sums = still->sums;
 	struct stream_page info;
-	int r;
+	bool first = true;
+	int r, checked;
 
-	while ((r = stream_next(stream, still->taken, &info)) > 0 && info.first_ts <= still->to) {
-		if (info.last_ts < still->from)
+	for (; (r = stream_next(buffer->streams[cpu], still->taken, &info)) > 0; first = false) {
+		checked = check(still, err);
+		if (checked)
+			return checked;
+		if (info.first_ts > buffer->to)
+			return 0;
+		if (info.last_ts < buffer->from)
 			continue;
-		still->sums->lost += info.lost;
-		still->sums->lost_more |= info.lost_more;
-		if (info.first_ts < still->from || info.last_ts > still->to) {
-			r = put_part(still, b, cpu, size, info.lost, err);
+		/* What is missing before an event that is too early is no loss. */
+		if (info.first_ts < buffer->from) {
+			r = put_part(still, b, cpu, 0, err);
 		} else {
-			still->sums->events += info.events;
-			r = put_page(still, b, cpu, still->taken, size, err);
+			*(first ? &sums->overwritten : &sums->lost) += info.lost;
+			sums->lost_more |= info.lost_more;
+			sums->events += info.last_ts <= buffer->to ? info.events : 0;
+			r = info.last_ts > buffer->to ? put_part(still, b, cpu, info.lost, err)
+						      : put_page(still, b, cpu, still->taken, err);
 		}
 		if (r)
 			return r;
@@ -79,123 +224,93 @@ static int put_cpu(struct still *still, size_t b, uint32_t cpu, struct err *err)
 	return r < 0 ? err_set(err, r, "cannot read the ring of cpu %u: %s", cpu, strerror(-r)) : 0;
 }
 
-/* By the buffer's own clock: what was asked is by that of the first. */
-static void set_window(struct still *still, size_t b, const struct record_clock *clocks,
-		       const struct record_window *window)
+/* ---- the file ---- */
+
+static int make_file(struct still *still, struct err *err)
 {
-	const struct state_buffer *buffer = &still->buffers[b];
-	uint64_t now = control_clock_now(&buffer->live.clock, &still->control->dir), span;
+	size_t n = still->how->nr_buffers;
+	uint32_t *sizes = calloc(n, sizeof(*sizes)), largest = 0;
+	struct record_clock *clocks = calloc(n, sizeof(*clocks));
+	int r = sizes && clocks ? 0 : out_of_memory(err);
 
-	still->from = 0;
-	still->to = now;
-	if (window->moment && clocks[b].id == clocks[0].id)
-		now = window->moment;
-	span = record_clock_counts(&clocks[b], window->before_ns);
-	if (window->before_ns != UINT64_MAX)
-		still->from = span < now ? now - span : 0;
-	span = record_clock_counts(&clocks[b], window->after_ns);
-	if (window->after_ns != UINT64_MAX && now + span >= now && now + span < still->to)
-		still->to = now + span;
-}
-
-static int look(struct still *still, const struct record_how *how, bool snapshot, struct err *err)
-{
-	for (size_t b = 0; b < how->nr_buffers; b++) {
-		const char *name = how->buffers[b].instance;
-		int place = control_state_buffer(&still->control->state, name);
-
-		if (place < 0)
-			return err_set(err, -ENOENT, "there is no instance %s", name);
-		still->buffers[b] = still->control->state.buffers[place];
-		if (!snapshot)
-			continue;
-		still->buffers[b].live = still->buffers[b].snapshot;
-		still->buffers[b].nretired = 0;
-	}
-	return 0;
-}
-
-static int open_streams(struct still *still, struct err *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; !r && i < still->nr_buffers * still->nr_cpus; i++)
-		r = stream_open(&still->streams[i], still->control->dir.fd[SEGMENT_RINGS],
-				&still->buffers[i / still->nr_cpus], still->nr_cpus, (uint32_t)(i % still->nr_cpus),
-				false, err);
-	return r;
-}
-
-static int make_file(struct still *still, const struct record_how *how, struct record_clock *clocks, struct err *err)
-{
-	uint32_t *sizes = calloc(how->nr_buffers, sizeof(*sizes)), largest = 0;
-	int r = sizes ? 0 : err_set(err, -ENOMEM, "out of memory");
-
-	for (size_t b = 0; !r && b < how->nr_buffers; b++) {
-		sizes[b] = stream_page_size(still->streams[b * still->nr_cpus]);
+	for (size_t b = 0; !r && b < n; b++) {
+		sizes[b] = still->buffers[b].page_size;
+		clocks[b] = still->buffers[b].clock;
 		largest = sizes[b] > largest ? sizes[b] : largest;
-		record_clock_init(&clocks[b], still->control, still->buffers[b].clock);
+		if (still->how->version == 6 && sizes[b] != sizes[0])
+			r = err_set(err, -EINVAL, "pages of %s have another size than those of %s, which version 6 of "
+				    "the file has no place for", name_of(still, b), name_of(still, 0));
 	}
 	still->taken = malloc(largest + 1);
 	still->cut = malloc(largest + 1);
 	if (!r && (!still->taken || !still->cut))
-		r = err_set(err, -ENOMEM, "out of memory");
+		r = out_of_memory(err);
 	if (!r)
-		r = record_file_open(&still->file, how, sizes, still->nr_cpus, clocks, err);
+		r = record_file_open(&still->file, still->how, sizes, still->nr_cpus, clocks, err);
+	free(clocks);
 	free(sizes);
 	return r;
 }
 
-static int fill(struct still *still, const struct record_clock *clocks, const struct record_window *window,
-		struct err *err)
+static int fill(struct still *still, const struct record_window *window, struct err *err)
 {
-	int r = 0;
+	int r = 0, end;
 
-	for (size_t b = 0; !r && b < still->nr_buffers; b++) {
-		set_window(still, b, clocks, window);
+	for (size_t b = 0; !r && b < still->how->nr_buffers; b++) {
+		set_window(still, b, window);
 		for (uint32_t cpu = 0; !r && cpu < still->nr_cpus; cpu++)
 			r = put_cpu(still, b, cpu, err);
 	}
-	return r;
+	if (r == -EAGAIN)
+		return r;
+	end = record_file_finish(still->file, err);
+	still->sums->bytes = record_file_bytes(still->file);
+	return r ? r : end;
 }
 
 static void still_fini(struct still *still)
 {
-	for (size_t i = 0; still->streams && i < still->nr_buffers * still->nr_cpus; i++)
-		stream_close(still->streams[i]);
+	for (size_t b = 0; still->buffers && b < still->how->nr_buffers; b++) {
+		for (uint32_t cpu = 0; still->buffers[b].streams && cpu < still->nr_cpus; cpu++)
+			stream_close(still->buffers[b].streams[cpu]);
+		free(still->buffers[b].streams);
+	}
 	record_file_close(still->file);
-	free(still->streams);
 	free(still->buffers);
 	free(still->taken);
 	free(still->cut);
 }
 
-int record_still(const struct record_how *how, const struct record_window *window, bool snapshot,
-		 struct record_sums *sums, struct err *err)
+static int try(const struct record_how *how, const struct record_window *window, bool snapshot,
+	       struct record_still_sums *sums, struct err *err)
 {
-	struct still still = { .control = source_control(how->source), .nr_buffers = how->nr_buffers, .sums = sums };
-	struct record_clock *clocks = calloc(how->nr_buffers, sizeof(*clocks));
-	int r = control_refresh(still.control, err), end;
+	struct still still = {
+		.how = how,
+		.control = source_control(how->source),
+		.buffers = calloc(how->nr_buffers, sizeof(*still.buffers)),
+		.snapshot = snapshot,
+		.sums = sums,
+	};
+	int r = still.buffers ? look(&still, err) : out_of_memory(err);
 
-	*sums = (struct record_sums){ 0 };
+	*sums = (struct record_still_sums){ 0 };
 	still.nr_cpus = still.control->dir.ncpu;
-	still.buffers = calloc(how->nr_buffers, sizeof(*still.buffers));
-	still.streams = calloc(how->nr_buffers * still.nr_cpus, sizeof(*still.streams));
-	if (!r && (!clocks || !still.buffers || !still.streams))
-		r = err_set(err, -ENOMEM, "out of memory");
+	for (size_t b = 0; !r && b < how->nr_buffers; b++)
+		r = open_streams(&still, &still.buffers[b], err);
 	if (!r)
-		r = look(&still, how, snapshot, err);
+		r = make_file(&still, err);
 	if (!r)
-		r = open_streams(&still, err);
-	if (!r)
-		r = make_file(&still, how, clocks, err);
-	if (!r) {
-		r = fill(&still, clocks, window, err);
-		end = record_file_finish(still.file, err);
-		r = r ? r : end;
-		sums->bytes = record_file_bytes(still.file);
-	}
+		r = fill(&still, window, err);
 	still_fini(&still);
-	free(clocks);
 	return r;
+}
+
+int record_still(const struct record_how *how, const struct record_window *window, bool snapshot,
+		 struct record_still_sums *sums, struct err *err)
+{
+	int r = -EAGAIN;
+
+	for (int i = 0; r == -EAGAIN && i < TRIES; i++)
+		r = try(how, window, snapshot, sums, err);
+	return r == -EAGAIN ? err_set(err, r, "somebody empties the buffers again and again while they are read") : r;
 }
