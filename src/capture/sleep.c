@@ -12,10 +12,11 @@
  * one that was stored, so that all that was yielded counts as read first.
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <stdatomic.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -206,4 +207,23 @@ int stream_sleep(struct stream *const *streams, uint32_t n, const struct stream_
 	if (ms > 0 && sleep_in(&bed, ms) == -EINTR)
 		return -EINTR;
 	return any_worth(streams, n, how) || how->timeout_ms < 0 || mono_ms() - start < how->timeout_ms;
+}
+
+void stream_wake(int rings, uint64_t set)
+{
+	uint64_t skip = set & ((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+	uint32_t wakes;
+	char *map;
+
+	/* The word by system calls, since the file may be cut off; the mapping is for its address only. */
+	if (pread(rings, &wakes, sizeof(wakes), (off_t)set) != sizeof(wakes))
+		return;
+	wakes++;
+	if (pwrite(rings, &wakes, sizeof(wakes), (off_t)set) != sizeof(wakes))
+		return;
+	map = mmap(NULL, (size_t)skip + 4096, PROT_READ, MAP_SHARED, rings, (off_t)(set - skip));
+	if (map == MAP_FAILED)
+		return;
+	syscall(SYS_futex, map + skip + offsetof(struct set_head, wakes), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	munmap(map, (size_t)skip + 4096);
 }

@@ -89,7 +89,7 @@ int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms);
 /*
  * The same for a consumer that works in batches, of streams of any buffers: until one of them has at least `percent` of a
  * hundred pages to read (0: anything at all), or `*also` is no longer `seen` and was woken (for signal handlers; may be
- * NULL), or the time is over. 1, 0 on timeout, -EINTR. Writers that fill a ring wake; nobody looks in between, but for
+ * NULL; FUTEX_WAKE without FUTEX_PRIVATE_FLAG), or the buffer got a new set, or the time is over. 1, 0 on timeout, -EINTR. Writers that fill a ring wake; nobody looks in between, but for
  * once a second in case that a writer could not.
  */
 struct stream_sleep {
@@ -100,8 +100,17 @@ struct stream_sleep {
 };
 int stream_sleep(struct stream *const *streams, uint32_t n, const struct stream_sleep *how);
 
+/* Wakes all who sleep for events of that set: there is a new one, and they are to be told. */
+void stream_wake(int rings, uint64_t set);
+
 /* The buffer may have got new sets: tell the stream the new description. Its position carries on. */
 int stream_update(struct stream *stream, const struct state_buffer *buffer, struct err *err);
+
+/*
+ * Gives the CPU's live ring its memory, which otherwise its first writer does, and waits for. For consumers; of a kernel that cannot, -EINVAL, and
+ * nothing is different.
+ */
+int stream_back(struct stream *stream);
 
 /* Numbers for per_cpu/cpuN/stats, summed over the buffer's sets and this CPU's share of the overflow rings. */
 struct stream_stats {

@@ -291,7 +291,9 @@ int flight_event_next(struct flight_event *event, struct flight_sight *sight, st
 
 int flight_event_sleep(struct flight_event *event, int timeout_ms, const uint32_t *also, uint32_t seen)
 {
-	return control_rows_sleep(event->rows, timeout_ms, also, seen, NULL);
+	struct stream_sleep how = { .timeout_ms = timeout_ms, .also = also, .seen = seen };
+
+	return control_rows_sleep(&event->rows, 1, &how, NULL);
 }
 
 static void remove_instance(struct flight_event *event)

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "base/buf.h"
 #include "cmd/cmd.h"
 #include "cmd/launch_local.h"
+#include "doctor/command.h"
 
 /* How signals were when this process began: the one thing that cannot be asked later. */
 static struct {
@@ -228,29 +230,6 @@ static int fork_child(struct launch *launch, const struct launch_how *how, struc
 	return 0;
 }
 
-int launch_start(struct launch *launch, const struct launch_how *how, struct err *err)
-{
-	struct environment env = { .n = 0 };
-	struct launch_user user = { 0 };
-	int r = 0;
-
-	*launch = (struct launch){ .name = how->argv[0], .pid = -1, .gate = -1, .pidfd = -1 };
-	if (!signals.known)
-		launch_note_signals();
-	if (how->user)
-		r = launch_user_find(&user, how->user, err);
-	if (!r) {
-		r = make(&env, how, &user);
-		if (r)
-			err_set(err, r, "out of memory");
-	}
-	if (!r)
-		r = fork_child(launch, how, &env, &user, err);
-	fini(&env);
-	launch_user_fini(&user);
-	return r;
-}
-
 static int refuse(const struct launch *launch, int r, struct err *err)
 {
 	bool path = strchr(launch->name, '/');
@@ -262,6 +241,50 @@ static int refuse(const struct launch *launch, int r, struct err *err)
 	if (r == -ENOENT)
 		return err_set(err, r, "there is no program %.200s", launch->name);
 	return err_set(err, r, "cannot run %.200s: %s", launch->name, strerror(-r));
+}
+
+/*
+ * What can be seen of it before: whoever starts a program prepares much for it. Another user may see other files, and where
+ * PATH is missing there is one that only execvp knows.
+ */
+static int check(const struct launch *launch, const struct launch_how *how, struct err *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (how->user || (!strchr(launch->name, '/') && !getenv("PATH")))
+		return 0;
+	if (!command_find(launch->name, path))
+		return refuse(launch, errno == EACCES ? -EACCES : -ENOENT, err);
+	if (access(path, X_OK))
+		return refuse(launch, -errno, err);
+	return !stat(path, &st) && S_ISDIR(st.st_mode) ? refuse(launch, -EACCES, err) : 0;
+}
+
+int launch_start(struct launch *launch, const struct launch_how *how, struct err *err)
+{
+	struct environment env = { .n = 0 };
+	struct launch_user user = { 0 };
+	int r = 0;
+
+	*launch = (struct launch)LAUNCH_NONE;
+	launch->name = how->argv[0];
+	if (!signals.known)
+		launch_note_signals();
+	if (how->user)
+		r = launch_user_find(&user, how->user, err);
+	if (!r)
+		r = check(launch, how, err);
+	if (!r) {
+		r = make(&env, how, &user);
+		if (r)
+			err_set(err, r, "out of memory");
+	}
+	if (!r)
+		r = fork_child(launch, how, &env, &user, err);
+	fini(&env);
+	launch_user_fini(&user);
+	return r;
 }
 
 static void reap(struct launch *launch)

@@ -34,9 +34,13 @@ struct launch {
 	int status;
 };
 
+/* No program: there is nothing to close. */
+#define LAUNCH_NONE { .name = NULL, .pid = -1, .gate = -1, .pidfd = -1 }
+
 /* For main, before it changes anything about signals. */
 void launch_note_signals(void);
 
+/* Fails where it can be seen that the program is none. */
 int launch_start(struct launch *launch, const struct launch_how *how, struct err *err);
 int launch_go(struct launch *launch, struct err *err);
 /* 1 and what wait(2) says, 0 when it runs on, -errno. May be asked again. */

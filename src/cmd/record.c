@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/background.h"
@@ -252,6 +253,17 @@ static int wait_for_command(struct session *session, bool failed)
 	return failed ? CMD_FAILED : CMD_DONE;
 }
 
+/* Of a recording that could not begin there is no file. */
+static void take_back(struct session *session)
+{
+	struct stat st;
+
+	record_close(session->record);
+	session->record = NULL;
+	if (!session->ask.flight && !lstat(session->ask.path, &st) && S_ISREG(st.st_mode))
+		unlink(session->ask.path);
+}
+
 static int go(struct session *session)
 {
 	int r = setup_on(session->setup, &session->err);
@@ -260,8 +272,10 @@ static int go(struct session *session)
 		r = background_begin(&session->background, session->ask.path, &session->err);
 	if (!r && session->ask.has_command)
 		r = launch_go(&session->launch, &session->err);
-	if (r)
+	if (r) {
+		take_back(session);
 		return cmd_fail(&session->err);
+	}
 	if (!session->ask.has_command && !session->ask.quiet && isatty(STDERR_FILENO))
 		cmd_say("recording; Ctrl-C ends it");
 	r = session->flight ? record_flight_run(session->flight) : record_all(session);
@@ -297,7 +311,9 @@ static uint64_t usual_size(void)
 static int run(const struct opts *opts)
 {
 	struct setup_how how = { .on = true, .fresh = true, .clock = control_clock_cheapest(), .size_kb = usual_size() };
-	struct session session = { .opts = opts, .background.tell = -1, .err = ERR_INIT };
+	struct session session = {
+		.opts = opts, .launch = LAUNCH_NONE, .background.tell = -1, .err = ERR_INIT,
+	};
 	int status = record_ask(&session.ask, &cmd_record, opts), r;
 
 	if (status)

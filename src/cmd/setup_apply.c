@@ -13,6 +13,7 @@
 #include "cmd/defaults.h"
 #include "cmd/setup_local.h"
 #include "control/buffer.h"
+#include "control/clock.h"
 #include "control/enable.h"
 
 /* Options that are no more than a text for a file, in the order in which they are written. */
@@ -173,6 +174,9 @@ static int write_options(struct setup *setup, int s, struct err *err)
 	bool functions;
 	int r = 0;
 
+	/* It stands for the top buffer, where programs mark and print. */
+	if (setup->buffers[s].fresh && !setup->files)
+		r = scope_write(scope, setup->source, "trace_options", "copy_trace_marker", false, err);
 	for (int i = scope->first; !r && i < scope->end; i++)
 		if (scope_is(&setup->opts->items[i], "option"))
 			r = write_option(setup, s, setup->opts->items[i].value, err);
@@ -475,6 +479,24 @@ static int change(struct setup *setup, struct err *err)
 	return r ? r : remove_instances(setup, err);
 }
 
+/* One file has times of one kind: buffers that are made go by the clock of those that are there. */
+static int follow_clock(struct setup *setup, struct control *control, struct err *err)
+{
+	int r = control_refresh(control, err);
+
+	for (int s = 0; !r && s < setup->scopes.n; s++) {
+		const struct scope *scope = scope_at(setup, s);
+		int index = setup->buffers[s].fresh ? -1 :
+			    control_state_buffer(&control->state, scope->instance ? scope->instance : "");
+
+		if (index < 0)
+			continue;
+		setup->how.clock = control_clock_name(control->state.buffers[index].clock);
+		break;
+	}
+	return r;
+}
+
 int setup_apply(struct setup *setup, struct source *source, struct err *err)
 {
 	int r = 0;
@@ -486,6 +508,8 @@ int setup_apply(struct setup *setup, struct source *source, struct err *err)
 		r = events_load(&setup->events, source, err);
 	if (!r)
 		r = setup_check_names(setup, err);
+	if (!r && setup->how.clock && !setup->files)
+		r = follow_clock(setup, source_control(source), err);
 	if (r)
 		return r;
 	r = change(setup, err);

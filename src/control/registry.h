@@ -111,6 +111,8 @@ const struct control_event *control_registry_find(const struct control_registry 
 const struct control_event *control_registry_event(const struct control_registry *registry,
 						   uint32_t id);
 
+/* Names come from the kernel, but through the file: makes it one without control characters. */
+void control_registry_clean(char comm[16]);
 /* A thread's name: of a thread that still runs the present one, else what it told; NULL if never. */
 const char *control_registry_comm(const struct control_registry *registry, int32_t tid);
 /* The process of a thread that told its name; 0 if it never did. */

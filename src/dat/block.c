@@ -179,7 +179,13 @@ static int note(struct dat_lane *lane, uint64_t number, uint64_t at, struct err 
 	return 0;
 }
 
-/* Moves next_number and next_at to a chunk. */
+/* The number of chunks may be newer than what else is known of a file that grows. */
+static bool is_end(const struct dat_lane *lane, uint64_t at)
+{
+	return lane->dat->grows && at == end_of(lane);
+}
+
+/* Moves next_number and next_at to a chunk, or to the end. */
 static int go_to(struct dat_lane *lane, uint64_t number, struct err *err)
 {
 	uint64_t near = number / INDEX_STEP;
@@ -192,7 +198,7 @@ static int go_to(struct dat_lane *lane, uint64_t number, struct err *err)
 		lane->next_number = near * INDEX_STEP;
 		lane->next_at = lane->index[near];
 	}
-	while (!r && lane->next_number < number) {
+	while (!r && lane->next_number < number && !is_end(lane, lane->next_at)) {
 		r = chunk_head(lane, lane->next_at, &packed, &len, err);
 		if (r)
 			break;
@@ -228,6 +234,8 @@ static int fetch_packed(struct dat_lane *lane, uint64_t number, struct dat_block
 		return 0;
 	r = go_to(lane, number, err);
 	at = lane->next_at;
+	if (!r && is_end(lane, at))
+		return 0;
 	if (!r)
 		r = chunk_head(lane, at, &packed, &len, err);
 	if (!r)
@@ -298,7 +306,7 @@ int dat_lane_length(struct dat_lane *lane, uint64_t *bytes, struct err *err)
 	int r;
 
 	*bytes = lane->buffer->packed ? 0 : lane->cpu.size;
-	for (uint64_t i = 0; i < lane->nr_chunks; i++) {
+	for (uint64_t i = 0; i < lane->nr_chunks && !is_end(lane, at); i++) {
 		r = chunk_head(lane, at, &packed, &len, err);
 		if (r)
 			return r;

@@ -90,13 +90,13 @@ static int put_start(struct live_file *f, const struct pack *pack, uint32_t page
 	seven_start(&out, LIVE_BIG, sizeof(long), page_size, pack);
 	f->link = out.len;
 	seven_word(&out, 8, 0, LIVE_BIG);
-	f->front = live_up(out.len + SEVEN_HEAD + strings.len + LIVE_MARK_SIZE, LIVE_BLOCK);
+	f->front = live_up(out.len + SEVEN_HEAD + strings.len + SEVEN_GROWS_SIZE, LIVE_BLOCK);
 	seven_head(head, DAT_STRINGS, false, f->names[DAT_STRINGS], f->front - out.len - SEVEN_HEAD, LIVE_BIG);
 	buf_add(&out, head, sizeof(head));
 	buf_add(&out, strings.data, strings.len);
-	while (!buf_failed(&out) && out.len < f->front - LIVE_MARK_SIZE)
+	while (!buf_failed(&out) && out.len < f->front - SEVEN_GROWS_SIZE)
 		buf_putc(&out, '\0');
-	buf_add(&out, LIVE_MARK, LIVE_MARK_SIZE);
+	buf_add(&out, SEVEN_GROWS, SEVEN_GROWS_SIZE);
 	r = buf_failed(&out) || buf_failed(&strings) ? -ENOMEM : live_put(f, out.data, out.len, 0);
 	f->gap = f->front;
 	buf_fini(&out);

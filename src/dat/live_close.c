@@ -1,10 +1,11 @@
 /*
  * dat/live_close: cuts the holes out of a growing file when nothing is added any more. See live_file.h.
  *
- * Sections come together first, with room for the options behind them. Then the holes go, in one of two ways.
+ * The options go behind all data first. Then sections come together, with room for the options behind them, and the holes
+ * go, in one of two ways.
  *
  * A file system that can cut pieces out of a file moves all that lies behind them, and nothing is copied. That and what
- * the options tell have to change in one step. So the options are at the end of the file, X, and those that will be right
+ * the options tell have to change in one step. So the options are behind the data, at X, and those that will be right
  * lie exactly as far behind them as the next hole is long: cutting it out brings them to X, where the link leads.
  *
  *	| ... data ... hole ... data | options | ... | next options
@@ -119,11 +120,9 @@ static bool is_settled(struct closing *c)
 static int find_place(const struct closing *c, uint64_t len, uint64_t *at)
 {
 	const struct live_file *f = c->f;
-	struct range parts[DAT_NR_IDS + 1];
+	struct range parts[DAT_NR_IDS];
 	size_t n = find_sections(f, parts);
 
-	parts[n++] = (struct range){ f->options.at, f->options.at + f->options.len };
-	qsort(parts, n, sizeof(*parts), by_place);
 	*at = f->front;
 	for (size_t i = 0; i <= n; i++) {
 		uint64_t to = i < n ? parts[i].from : f->data;
@@ -136,44 +135,87 @@ static int find_place(const struct closing *c, uint64_t len, uint64_t *at)
 	return -ENOSPC;
 }
 
-/* Sections once more, one behind the other. They are told with the next options. */
+/*
+ * Readers walk along the sections. Where that would lead them through what is about to change, a section ends behind the
+ * file, and so does the walk.
+ */
+static int put_end(const struct closing *c, uint64_t at)
+{
+	return live_put_unused(c->f, at, 2 * (end_of_data(c->f) + ((uint64_t)1 << 42)));
+}
+
+/* Behind the sections that stand at the very beginning. */
+static uint64_t first_gap(const struct closing *c)
+{
+	struct range parts[DAT_NR_IDS];
+	size_t n = find_sections(c->f, parts);
+	uint64_t at = c->f->front;
+
+	for (size_t i = 0; i < n && parts[i].from == at; i++)
+		at = parts[i].to;
+	return at;
+}
+
+/* Takes the room for the options. */
+static int put_room(struct closing *c)
+{
+	int r = put_end(c, c->room + c->options.len);
+
+	return r ? r : live_put(c->f, c->options.data, c->options.len, c->room);
+}
+
+/* Sections once more, one behind the other, the first one at last. They are told with the next options. */
 static int settle(struct closing *c)
 {
 	struct live_file *f = c->f;
-	uint64_t len = c->options.len, at;
-	int r = 0;
+	uint64_t len = 0, at;
+	int r;
 
-	if (f->options.at >= f->data)
-		return -EINVAL;
 	for (int id = 0; id < DAT_NR_IDS; id++)
 		len += f->parts[id].len;
-	r = find_place(c, len, &at);
-	for (int id = 0; !r && id < DAT_NR_IDS; id++) {
-		if (!f->parts[id].len)
+	r = find_place(c, len + c->options.len, &at);
+	/* Where they are is as good. */
+	if (is_settled(c) && (r || at >= first_section(c)))
+		return 0;
+	c->room = at + len;
+	if (!r)
+		r = put_room(c);
+	for (int id = DAT_NR_IDS - 1; !r && id >= 0; id--) {
+		struct live_part *part = &f->parts[id];
+
+		if (!part->len)
 			continue;
-		r = live_copy(f, f->parts[id].at, at, f->parts[id].len);
-		f->parts[id].at = at;
-		at += f->parts[id].len;
+		len -= part->len;
+		r = live_copy(f, part->at, at + len, part->len);
+		part->at = at + len;
 	}
-	c->room = at;
 	return r;
 }
 
-/* The options go behind all data, and what is in front waits for others. */
+/* The options go behind all data, and what is in front is free. */
 static int tell_behind(struct closing *c)
 {
 	struct live_file *f = c->f;
-	uint64_t end = end_of_data(f);
 	int r = live_options(f, &c->options, false);
 
 	if (!r && f->options.at < f->data)
-		r = live_tell_at(f, end, &c->options);
+		r = live_tell_at(f, end_of_data(f), &c->options);
+	if (r || is_settled(c))
+		return r;
+	r = put_end(c, first_gap(c));
 	if (!r)
-		r = live_put(f, c->options.data, c->options.len, c->room);
-	/* Nobody may follow a section into data that is about to move: this one ends behind the file. */
+		r = settle(c);
 	if (!r)
-		r = live_put_unused(f, c->room + c->options.len, 2 * (f->options.at + ((uint64_t)1 << 42)));
-	return r;
+		r = live_options(f, &c->options, false);
+	return r ? r : live_tell_at(f, f->options.at + f->options.len, &c->options);
+}
+
+/* Nobody is to walk where something is about to change. */
+static int stop_walks(struct closing *c)
+{
+	int r = put_room(c);
+
+	return !r && first_section(c) > c->f->front ? put_end(c, c->f->front) : r;
 }
 
 static void shift(uint64_t *at, uint64_t from, uint64_t by)
@@ -314,6 +356,19 @@ static int copy_down(struct closing *c)
 	return r;
 }
 
+/* What is left of holes costs nothing. */
+static int cut_end(struct closing *c)
+{
+	struct live_file *f = c->f;
+	int r = find_ranges(c);
+
+	for (size_t i = 0; !r && i < c->nr_ranges; i++)
+		live_punch(f, i ? c->ranges[i - 1].to : f->front + SEVEN_HEAD, c->ranges[i].from);
+	if (!r && ftruncate(f->fd, (off_t)end_of_data(f)))
+		r = -errno;
+	return r;
+}
+
 /* Sections reach up to the next ones again: from the last to the first, as readers come from the first. */
 static int link_sections(struct closing *c)
 {
@@ -334,40 +389,37 @@ static int link_sections(struct closing *c)
 	return r;
 }
 
-/* What is left of holes costs nothing. */
-static int end_file(struct closing *c)
+static int put_closed(const struct live_file *f)
 {
-	static const uint8_t closed[LIVE_MARK_SIZE];
-	struct live_file *f = c->f;
-	int r = find_ranges(c);
+	static const uint8_t closed[SEVEN_GROWS_SIZE];
 
-	for (size_t i = 0; !r && i < c->nr_ranges; i++)
-		live_punch(f, i ? c->ranges[i - 1].to : f->front + SEVEN_HEAD, c->ranges[i].from);
-	if (!r && ftruncate(f->fd, (off_t)end_of_data(f)))
-		r = -errno;
-	return r ? r : live_put(f, closed, sizeof(closed), f->front - LIVE_MARK_SIZE);
+	return live_put(f, closed, sizeof(closed), f->front - SEVEN_GROWS_SIZE);
 }
 
 static int close_up(struct closing *c)
 {
-	bool in_place = false;
-	int r = live_options(c->f, &c->options, false);
+	bool in_place;
+	int r = tell_behind(c);
 
-	if (!r && !is_settled(c))
-		r = settle(c);
+	if (!r)
+		r = stop_walks(c);
 	if (!r)
 		r = find_ranges(c);
-	if (!r)
-		r = tell_behind(c);
 	if (r)
 		return r;
 	in_place = !cut_holes(c);
-	r = tell_in_front(c);
+	/* Now that nobody looks for them where they were, sections may have a better place. */
+	if (!in_place)
+		r = settle(c);
+	if (!r)
+		r = tell_in_front(c);
 	if (!r && !in_place)
 		r = copy_down(c);
 	if (!r)
+		r = cut_end(c);
+	if (!r)
 		r = link_sections(c);
-	return r ? r : end_file(c);
+	return r ? r : put_closed(c->f);
 }
 
 int live_close_up(struct live_file *f)

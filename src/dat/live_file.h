@@ -28,10 +28,6 @@
 #define LIVE_COUNT 4u		/* bytes before the first piece of packed data, which no row counts */
 #define LIVE_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
-/* The last bytes of the strings while the file grows; zeros when it is closed up. */
-#define LIVE_MARK "ringside grows\0"
-#define LIVE_MARK_SIZE 16u
-
 /* A section with its head; len 0: there is none. */
 struct live_part {
 	uint64_t at, len;

@@ -70,7 +70,7 @@ static int find_gap(struct live_file *f, uint64_t len)
 		if (i < n)
 			from = parts[i].at + parts[i].len;
 	}
-	return -ENOSPC;
+	return -EFBIG;
 }
 
 int live_put_unused(const struct live_file *f, uint64_t from, uint64_t to)

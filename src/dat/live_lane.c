@@ -86,7 +86,7 @@ static int rewind_window(struct dat_live *live, struct live_lane *lane)
 	return r;
 }
 
-static int full(struct dat_live *live, const struct live_lane *lane)
+int live_full(struct dat_live *live, const struct live_lane *lane)
 {
 	const struct live_file *f = &live->file;
 	size_t i = (size_t)(lane - f->lanes);
@@ -108,7 +108,7 @@ static int write_plain(struct dat_live *live, struct live_lane *lane, const stru
 		r = rewind_window(live, lane);
 		at = lane->offset + lane->size - lane->open;
 		if (r == -EFBIG || (!r && len > lane->end - at))
-			return full(live, lane);
+			return live_full(live, lane);
 		if (r)
 			return live_fail(live, r);
 	}

@@ -18,15 +18,15 @@ static bool grows(struct live_file *f, const struct dat *dat)
 {
 	const struct dat_info *info = dat_info(dat);
 	const struct dat_section *strings = dat_section(dat, 0);
-	char mark[LIVE_MARK_SIZE];
+	char mark[SEVEN_GROWS_SIZE];
 
 	if (info->version != 7 || info->abi.big_endian != LIVE_BIG || !strings || strings->id != DAT_STRINGS ||
-	    strings->is_packed || strings->size < LIVE_MARK_SIZE)
+	    strings->is_packed || strings->size < SEVEN_GROWS_SIZE)
 		return false;
 	f->link = strings->at - 8;
 	f->front = strings->at + SEVEN_HEAD + strings->size;
 	return pread(f->fd, mark, sizeof(mark), (off_t)(f->front - sizeof(mark))) == (ssize_t)sizeof(mark) &&
-	       !memcmp(mark, LIVE_MARK, sizeof(mark));
+	       !memcmp(mark, SEVEN_GROWS, sizeof(mark));
 }
 
 static void find_parts(struct live_file *f, const struct dat *dat)

@@ -59,6 +59,7 @@ struct dat {
 	size_t nr_buffers;
 	struct dat_section *sections;	/* by offset */
 	size_t nr_sections;
+	bool grows;			/* somebody writes it, or was killed while he did */
 	size_t nr_lanes;
 	struct err no_buffer;		/* why the last one that was left out was */
 	uint64_t data_size;		/* of all lanes */
@@ -86,6 +87,9 @@ struct dat {
 int dat_bad(const struct dat *dat, struct err *err, int code, uint64_t at, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 void dat_warn(struct dat *dat, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* open.c: what was added to the file since it was opened is there, too. */
+void dat_measure(struct dat *dat);
 
 /* input.c: all of `len` bytes, or -EBADMSG with words. */
 int dat_read(const struct dat *dat, uint64_t at, void *to, size_t len, struct err *err);

@@ -37,6 +37,14 @@ static int open_file(struct dat *dat, const char *path, struct err *err)
 	return 0;
 }
 
+void dat_measure(struct dat *dat)
+{
+	struct stat st;
+
+	if (!fstat(dat->fd, &st) && (uint64_t)st.st_size > dat->info.size)
+		dat->info.size = (uint64_t)st.st_size;
+}
+
 static int check_head(struct dat *dat, struct err *err)
 {
 	const struct dat_info *info = &dat->info;

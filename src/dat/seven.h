@@ -17,6 +17,10 @@
 #define SEVEN_SIZE_AT 8		/* in it: where its size stands */
 #define SEVEN_ROW 20		/* bytes of one CPU in a buffer's option */
 
+/* The last bytes of the strings, which stand first, while a file grows (live.h); zeros when it is closed up. */
+#define SEVEN_GROWS "ringside grows\0"
+#define SEVEN_GROWS_SIZE 16u
+
 /* What sections are called, in the order of their IDs; "" for those that stock writers do not name. */
 const char *seven_name(enum dat_id id);
 #define SEVEN_BUFFER "buffer flyrecord "	/* and the buffer's name */

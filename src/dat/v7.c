@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "dat/local.h"
+#include "dat/seven.h"
 
-#define SECTION_HEAD 16
-#define FLAG_PACKED 1
 #define CHAIN_MAX 4096	/* sections of options; each must lie behind the one before */
 
 /* Where a section is, or would be, among those that were found. */
@@ -50,7 +49,7 @@ static struct dat_section *keep(struct dat *dat, const struct dat_section *secti
 static int read_section(const struct dat *dat, uint64_t at, struct dat_section *out,
 			struct err *err)
 {
-	uint8_t head[SECTION_HEAD], sizes[8];
+	uint8_t head[SEVEN_HEAD], sizes[8];
 	int r = dat_read(dat, at, head, sizeof(head), err);
 
 	if (r)
@@ -62,9 +61,9 @@ static int read_section(const struct dat *dat, uint64_t at, struct dat_section *
 		.at = at,
 		.size = dat_word(dat, head + 8, 8),
 	};
-	out->is_packed = out->flags & FLAG_PACKED && out->id != DAT_BUFFER &&
+	out->is_packed = out->flags & SEVEN_PACKED && out->id != DAT_BUFFER &&
 			 out->id != DAT_BUFFER_TEXT;
-	if (!out->is_packed || dat_read(dat, at + SECTION_HEAD, sizes, sizeof(sizes), NULL))
+	if (!out->is_packed || dat_read(dat, at + SEVEN_HEAD, sizes, sizeof(sizes), NULL))
 		return 0;
 	out->packed = (uint32_t)dat_word(dat, sizes, 4);
 	out->unpacked = (uint32_t)dat_word(dat, sizes + 4, 4);
@@ -84,10 +83,10 @@ static int section(struct dat *dat, uint64_t at, uint16_t id, struct span *out, 
 			       id);
 	keep(dat, &found);
 	*out = (struct span){
-		.offset = at + SECTION_HEAD,
+		.offset = at + SEVEN_HEAD,
 		.size = found.size,
 		.is_there = true,
-		.packed = found.flags & FLAG_PACKED,
+		.packed = found.flags & SEVEN_PACKED,
 	};
 	return 0;
 }
@@ -287,9 +286,9 @@ static void find_sections(struct dat *dat, uint64_t at)
 		keep(dat, &found);
 		if (found.id == DAT_STRINGS && !dat->parts[DAT_STRINGS].is_there)
 			section(dat, at, DAT_STRINGS, &dat->parts[DAT_STRINGS], NULL);
-		if (found.size > dat->info.size - at - SECTION_HEAD)
+		if (found.size > dat->info.size - at - SEVEN_HEAD)
 			return;
-		at += SECTION_HEAD + found.size;
+		at += SEVEN_HEAD + found.size;
 	}
 }
 
@@ -299,7 +298,7 @@ int dat_strings(const struct dat *dat, struct buf *out, struct err *err)
 
 	for (size_t i = 0; i < dat->nr_sections && !r; i++) {
 		const struct dat_section *s = &dat->sections[i];
-		struct span span = { s->at + SECTION_HEAD, s->size, true, s->is_packed };
+		struct span span = { s->at + SEVEN_HEAD, s->size, true, s->is_packed };
 		struct dat_part part;
 
 		if (s->id != DAT_STRINGS)
@@ -316,13 +315,28 @@ int dat_strings(const struct dat *dat, struct buf *out, struct err *err)
 	return r;
 }
 
+/* Does a file whose first section is this one tell that it grows? */
+static bool does_grow(const struct dat *dat, uint64_t at)
+{
+	struct dat_section first;
+	char mark[SEVEN_GROWS_SIZE];
+
+	return !read_section(dat, at, &first, NULL) && first.id == DAT_STRINGS && first.size >= sizeof(mark) &&
+	       first.size < UINT32_MAX &&
+	       !dat_read(dat, at + SEVEN_HEAD + first.size - sizeof(mark), mark, sizeof(mark), NULL) &&
+	       !memcmp(mark, SEVEN_GROWS, sizeof(mark));
+}
+
 int dat_open_v7(struct dat *dat, uint64_t at, struct err *err)
 {
 	uint8_t word[8];
 	int r = dat_read(dat, at, word, sizeof(word), err);
 
+	dat->grows = !r && does_grow(dat, at + sizeof(word));
 	if (!r)
 		r = all_options(dat, dat_word(dat, word, 8), err);
+	if (dat->grows)
+		dat_measure(dat);
 	for (size_t i = 0; !r && i < dat->nr_options; i++) {
 		const struct dat_option *o = &dat->options[i];
 

@@ -67,9 +67,8 @@ static inline bool ring_wait_over(uint32_t waiters, uint64_t consumed, uint64_t 
 	uint32_t index = (uint32_t)tail & RING_INDEX_MASK, start = (uint32_t)(consumed >> RING_OFFSET_BITS) & RING_INDEX_MASK;
 	uint32_t laps = (lap - from) & ((1u << (64 - RING_INDEX_BITS - RING_OFFSET_BITS)) - 1);
 
-	if (laps > 1 || (!laps && index < start))
-		return true;
-	return laps * npages + index - start >= waiters >> RING_WAIT_SHIFT;
+	/* Less than nothing is a lot. */
+	return laps > 1 || laps * npages + index - start >= waiters >> RING_WAIT_SHIFT;
 }
 
 struct ring_head {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mono.h"
+#include "control/clock.h"
 #include "dat/live.h"
 #include "record/meta.h"
 #include "record/old.h"
@@ -25,6 +26,7 @@ struct record_file {
 	struct record_buffer *buffers;
 	struct record_clock *clocks;
 	struct dat_write_buffer *described;
+	size_t first;			/* of those, the one that belongs to buffers[0] */
 	uint32_t nr_cpus;
 	struct dat_live *live;
 	struct record_meta *meta;
@@ -82,7 +84,7 @@ static int begin(struct record_file *file, struct err *err)
 		.nr_cpus = file->nr_cpus,
 		.compression = file->compression,
 		.buffers = file->described,
-		.nr_buffers = file->how.nr_buffers,
+		.nr_buffers = file->first + file->how.nr_buffers,
 		.keep = file->how.keep,
 	};
 	struct record_sink sink = sink_of(file);
@@ -134,18 +136,37 @@ static int end(struct record_file *file, struct err *err)
 
 /* ---- all of them ---- */
 
+static const char *called(const struct record_buffer *buffer)
+{
+	return *buffer->name ? buffer->name : "the top buffer";
+}
+
+/* A file has one place for how its times become nanoseconds. */
+static int check_clocks(const struct record_how *how, const struct record_clock *clocks, struct err *err)
+{
+	for (size_t i = 1; i < how->nr_buffers; i++)
+		if (clocks[i].by_tsc != clocks[0].by_tsc)
+			return err_set(err, -EINVAL, "times of %.60s are %s and those of %.60s are %s: "
+				       "one file cannot hold both", called(&how->buffers[0]),
+				       control_clock_name(clocks[0].id), called(&how->buffers[i]),
+				       control_clock_name(clocks[i].id));
+	return 0;
+}
+
 static int copy_how(struct record_file *file, const struct record_how *how, const uint32_t *page_sizes,
 		    const struct record_clock *clocks)
 {
 	size_t n = how->nr_buffers;
 
 	file->how = *how;
+	/* A file has a top buffer, with or without anything in it. */
+	file->first = *how->buffers[0].name ? 1 : 0;
 	file->control = source_control(how->source);
 	file->path = strdup(how->path);
 	file->compression = how->compression ? strdup(how->compression) : NULL;
 	file->buffers = calloc(n, sizeof(*file->buffers));
 	file->clocks = calloc(n, sizeof(*file->clocks));
-	file->described = calloc(n, sizeof(*file->described));
+	file->described = calloc(file->first + n, sizeof(*file->described));
 	if (!file->path || (how->compression && !file->compression) || !file->buffers || !file->clocks ||
 	    !file->described)
 		return -ENOMEM;
@@ -155,10 +176,14 @@ static int copy_how(struct record_file *file, const struct record_how *how, cons
 		file->buffers[i].name = strdup(how->buffers[i].name);
 		if (!file->buffers[i].instance || !file->buffers[i].name)
 			return -ENOMEM;
-		file->described[i] = (struct dat_write_buffer){
+		file->described[file->first + i] = (struct dat_write_buffer){
 			.name = file->buffers[i].name, .clock = record_clock_name(&file->clocks[i]),
 			.page_size = page_sizes[i],
 		};
+	}
+	if (file->first) {
+		file->described[0] = file->described[1];
+		file->described[0].name = "";
 	}
 	return 0;
 }
@@ -174,7 +199,12 @@ int record_file_open(struct record_file **out, const struct record_how *how, con
 		return err_set(err, -ENOMEM, "out of memory");
 	file->nr_cpus = nr_cpus;
 	r = copy_how(file, how, page_sizes, clocks);
-	r = r ? err_set(err, r, "out of memory") : begin(file, err);
+	if (r)
+		err_set(err, r, "out of memory");
+	if (!r)
+		r = check_clocks(how, clocks, err);
+	if (!r)
+		r = begin(file, err);
 	if (r) {
 		record_file_close(file);
 		return r;
@@ -203,7 +233,7 @@ void record_file_close(struct record_file *file)
 
 int record_file_write(struct record_file *file, size_t buffer, uint32_t cpu, const struct iovec *pages, int n)
 {
-	return dat_live_write(file->live, buffer, cpu, pages, n);
+	return dat_live_write(file->live, file->first + buffer, cpu, pages, n);
 }
 
 int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bool open, struct err *err)
@@ -214,8 +244,14 @@ int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bo
 	if (!r && record_meta_is_stale(file->meta))
 		r = tell(file, err);
 	if (!r)
-		r = open ? dat_live_accept_open(file->live, buffer, cpu) : dat_live_accept(file->live, buffer, cpu);
+		r = open ? dat_live_accept_open(file->live, file->first + buffer, cpu) :
+			   dat_live_accept(file->live, file->first + buffer, cpu);
 	return outcome(file, r, err);
+}
+
+bool record_file_is_large(const struct record_file *file)
+{
+	return file->how.rotate_bytes && dat_live_bytes(file->live) >= file->how.rotate_bytes;
 }
 
 int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
@@ -230,8 +266,8 @@ int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
 		file->names_wait = file->names_wait < NAMES_MS_MAX ? file->names_wait * 2 : NAMES_MS_MAX;
 		file->names_at = now + file->names_wait;
 	}
-	*is_full = bytes && ((file->how.rotate_bytes && bytes >= file->how.rotate_bytes) ||
-			     (file->how.rotate_ms && now - file->began >= (int64_t)file->how.rotate_ms));
+	*is_full = record_file_is_large(file) ||
+		   (bytes && file->how.rotate_ms && now - file->began >= (int64_t)file->how.rotate_ms);
 	return r;
 }
 

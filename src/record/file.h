@@ -27,6 +27,8 @@ int record_file_write(struct record_file *file, size_t buffer, uint32_t cpu, con
 /* Now they are; `open`: the last one will be written again. */
 int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bool open, struct err *err);
 
+/* As large as a file may be: nothing more should come before record_file_tend(). */
+bool record_file_is_large(const struct record_file *file);
 /* Now and then: names that have come, and whether it is time for another file. All pages are full or were accepted. */
 int record_file_tend(struct record_file *file, bool *is_full, struct err *err);
 /* The next one. Nothing may be open. */

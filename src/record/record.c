@@ -21,6 +21,8 @@
 #define WAKE_PERCENT 25
 /* What trickles in is in the file after that. */
 #define GATHER_MS 100
+/* Memory that is given to rings before anybody writes to them. */
+#define BACKED_BYTES (128ull << 20)
 /* Runs of one CPU before the others have their turn. */
 #define TURN_RUNS 64
 
@@ -141,9 +143,6 @@ static int take_page(struct record *record, size_t t, uint32_t cpu, struct err *
 		return err_set(err, r, "cannot read the ring of cpu %u: %s", cpu, strerror(-r));
 	if (!r)
 		return 0;
-	record->sums.events += info.events;
-	record->sums.lost += info.lost;
-	record->sums.lost_more |= info.lost_more;
 	/* A loss is told at the head of a page. */
 	if (!info.lost && !info.lost_more && info.bytes < tap->page_size / 4 * 3) {
 		r = gather(record, t, cpu, taken, err);
@@ -152,9 +151,14 @@ static int take_page(struct record *record, size_t t, uint32_t cpu, struct err *
 		if (!r)
 			r = put_pages(record, t, cpu, taken, tap->page_size, false, err);
 	}
-	if (!r)
-		stream_accept(lane->stream);
-	return r ? r : 1;
+	if (r)
+		return r;
+	/* What could not be written is not in the sums. */
+	record->sums.events += info.events;
+	record->sums.lost += info.lost;
+	record->sums.lost_more |= info.lost_more;
+	stream_accept(lane->stream);
+	return 1;
 }
 
 /* Closed pages as they lie there. 1; 0 when the next is not of that kind, or, which *idle tells, there is none; -errno. */
@@ -179,8 +183,8 @@ static int take_run(struct record *record, size_t t, uint32_t cpu, bool *idle, s
 	/* Overtaken while copying: the page behind the gap tells how many are lost. */
 	if (!stream_run_end(lane->stream))
 		return 1;
-	record->sums.events += run.events;
 	r = record_file_accept(record->file, t, cpu, false, err);
+	record->sums.events += r ? 0 : run.events;
 	return r ? r : 1;
 }
 
@@ -189,7 +193,7 @@ static int take_lane(struct record *record, size_t t, uint32_t cpu, bool all, st
 	bool idle;
 	int r = 1;
 
-	for (int i = 0; r > 0 && i < TURN_RUNS; i++) {
+	for (int i = 0; r > 0 && i < TURN_RUNS && !record_file_is_large(record->file); i++) {
 		r = take_run(record, t, cpu, &idle, err);
 		if (!r && (all || !idle))
 			r = take_page(record, t, cpu, err);
@@ -327,6 +331,20 @@ static int open_file(struct record *record, const struct record_how *how, struct
 	return r;
 }
 
+/* So that no program waits for it. Where there are many CPUs not all of them may ever write. */
+static void back_rings(struct record *record)
+{
+	uint64_t left = BACKED_BYTES;
+
+	for (size_t t = 0; t < record->nr_taps; t++) {
+		const struct state_buffer *buffer = find_buffer(record, &record->taps[t]);
+		uint64_t size = buffer ? (uint64_t)buffer->npages * buffer->page_size : 0;
+
+		for (uint32_t cpu = 0; size && size <= left && cpu < record->nr_cpus; cpu++, left -= size)
+			stream_back(record->taps[t].lanes[cpu].stream);
+	}
+}
+
 int record_open(struct record **out, const struct record_how *how, struct err *err)
 {
 	struct record *record = calloc(1, sizeof(*record));
@@ -350,6 +368,8 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 		r = follow(record, err);
 	if (!r)
 		r = open_file(record, how, err);
+	if (!r)
+		back_rings(record);
 	if (r) {
 		record_close(record);
 		return r;

@@ -27,7 +27,7 @@ struct elf {
 	int fd;			/* the caller's */
 	uint64_t size;
 	bool is64;
-	bool native;		/* the bytes are in our order; if not and it is damaged, nothing below `machine` is known */
+	bool native;		/* in our byte order; of others that are damaged nothing below `machine` is known */
 	uint16_t type;		/* ET_* */
 	uint16_t machine;	/* EM_* */
 	bool dynamic;		/* has a dynamic section */

@@ -11,13 +11,18 @@ static struct lab lab;
 static struct state_buffer buffer;
 static uint64_t number, ts;
 
-static void scene_open(uint32_t npages, uint32_t flags)
+static void scene_open_cpus(uint32_t ncpu, uint32_t npages, uint32_t flags)
 {
-	lab_open(&lab, 1, npages, PAGE, flags);
+	lab_open(&lab, ncpu, npages, PAGE, flags);
 	buffer = (struct state_buffer){ .page_size = PAGE };
 	buffer.live = (struct state_set){ .offset = LAB_SET, .npages = npages, .page_size = PAGE, .generation = 1 };
 	number = 0;
 	ts = 1000;
+}
+
+static void scene_open(uint32_t npages, uint32_t flags)
+{
+	scene_open_cpus(1, npages, flags);
 }
 
 static struct stream *open_stream(bool consume)
@@ -25,7 +30,7 @@ static struct stream *open_stream(bool consume)
 	struct err err = ERR_INIT;
 	struct stream *stream;
 
-	CHECK(!stream_open(&stream, lab.fd, &buffer, 1, 0, consume, &err), "%s", err.text);
+	CHECK(!stream_open(&stream, lab.fd, &buffer, lab.ncpu, 0, consume, &err), "%s", err.text);
 	return stream;
 }
 
@@ -327,6 +332,54 @@ static void not_back(void)
 	}
 }
 
+/* What came by an overflow ring with a later time than the pages after it: those are made anew. */
+static void not_ahead(void)
+{
+	struct stream *stream;
+	struct take take;
+	uint64_t runs;
+
+	scene_open(NPAGES, RING_REF_OVERWRITE);
+	stream = open_stream(true);
+	take_init(&take, 64);
+	emit_pages(3);
+	while (take_step(&take, stream, true))
+		;
+	ts += 100000;
+	emit_one(true);
+	ts -= 100000;
+	while (take_step(&take, stream, true))
+		;
+	runs = take.runs;
+	emit_pages(5);
+	while (take_step(&take, stream, false))
+		;
+	CHECK(take.runs == runs && take.events, "pages of earlier times as they are");
+	ts += 100000;
+	emit_pages(5);
+	while (take_step(&take, stream, true))
+		;
+	CHECK(take.runs > runs && take.events == number, "%llu of %llu", (unsigned long long)take.events, (unsigned long long)number);
+	stream_close(stream);
+	take_fini(&take);
+	lab_close(&lab);
+}
+
+/* A page's first event has the number of those before it, taken or told as lost. */
+static void at_its_number(const void *page, uint32_t used, void *ctx)
+{
+	const struct take *take = ctx;
+	struct page_walk walk;
+	struct page_event event;
+	uint64_t got;
+
+	(void)used;
+	CHECK(!page_walk_init(&walk, page, PAGE) && page_walk_next(&walk, &event) == 1, "an empty page");
+	memcpy(&got, event.data, sizeof(got));
+	CHECK(got == take->events + take->lost, "event %llu is told as %llu", (unsigned long long)got,
+	      (unsigned long long)(take->events + take->lost));
+}
+
 /* Numbers count drops as well: where there are some, pages are counted one by one. */
 static void discarded(void)
 {
@@ -337,6 +390,8 @@ static void discarded(void)
 	scene_open(NPAGES, 0);
 	stream = open_stream(true);
 	take_init(&take, 6);
+	take.page = at_its_number;
+	take.ctx = &take;
 	for (uint32_t i = 0; i < 400; i++) {
 		uint32_t n = i % 10 == 9 ? 2000 : 20 + i * 37 % 900;
 
@@ -374,13 +429,58 @@ static void refused(void)
 	lab_head(&lab, 0)->refused = 7;
 	while (take_step(&take, stream, false))
 		;
-	CHECK(take.lost == 7 && take.singles && take.runs, "%llu lost %d %d", (unsigned long long)take.lost, (int)take.singles, (int)take.runs);
+	CHECK(take.lost == 7 && take.singles && take.runs, "%llu lost", (unsigned long long)take.lost);
 	emit_pages(10);
 	while (take_step(&take, stream, false))
 		;
 	CHECK(take.lost == 7, "once");
 	stream_close(stream);
 	take_fini(&take);
+	lab_close(&lab);
+}
+
+/* The overflow ring of this CPU's number is counted with its stream, whoever's the events were. */
+static void lost_aside(void)
+{
+	struct stream *stream;
+	struct take take;
+
+	scene_open_cpus(2, NPAGES, RING_REF_OVERWRITE);
+	stream = open_stream(true);
+	take_init(&take, 64);
+	emit_pages(2);
+	for (int i = 0; i < 4000; i++) {
+		uint64_t record[8] = { 0 };
+		struct ring_op op = lab_op(&lab, record, sizeof(record));
+
+		op.ts = ts;
+		CHECK(ring_overflow_take(lab.slots, 2, 0, 1, NULL) == 0, "slot");
+		CHECK(ring_twin_write(&lab.refs[2], &op, 1) == RING_DONE, "write");
+		ring_overflow_release(&lab.slots[0]);
+	}
+	CHECK(take_step(&take, stream, false) && take.lost && !take.runs, "told with the next page: %llu", (unsigned long long)take.lost);
+	CHECK(take_step(&take, stream, false) && take.runs, "and then a run");
+	stream_close(stream);
+	take_fini(&take);
+	lab_close(&lab);
+}
+
+/* Pages of a set are handed out as they are only where all pages have their size. */
+static void other_size(void)
+{
+	struct stream_run run;
+	struct stream *stream;
+	unsigned char page[2 * PAGE] __attribute__((aligned(8)));
+	struct stream_page info;
+
+	scene_open(NPAGES, RING_REF_OVERWRITE);
+	buffer.page_size = 2 * PAGE;
+	stream = open_stream(true);
+	emit_pages(3);
+	CHECK(stream_page_size(stream) == 2 * PAGE, "as large as the largest");
+	CHECK(!stream_run(stream, 8, &run) && !run.idle, "a run of small pages");
+	CHECK(stream_next(stream, page, &info) == 1 && info.events, "which are read one by one");
+	stream_close(stream);
 	lab_close(&lab);
 }
 
@@ -414,6 +514,7 @@ static void garbage(void)
 	unsigned char page[PAGE] __attribute__((aligned(8)));
 	struct stream_page info;
 	uint64_t state = 88172645463325252ull;
+	int ret;
 
 	for (int i = 0; i < 3000; i++) {
 		scene_open(8, RING_REF_OVERWRITE);
@@ -421,6 +522,11 @@ static void garbage(void)
 		emit_pages(5);
 		if (i & 1)
 			head->consumed = words[i / 2 % 10] << (i / 20 % 3 * 20);
+		/* A page that there is not, as far behind as one that there is. */
+		if (i % 50 == 0) {
+			head->tail = 4 * RING_LAP + 5;
+			head->consumed = head->read[0].pos = ring_pos(31, 0);
+		}
 		stream = open_stream(true);
 		for (int k = 0; k < 8; k++) {
 			state ^= state << 13, state ^= state >> 7, state ^= state << 17;
@@ -430,7 +536,9 @@ static void garbage(void)
 				lab.refs[0].first[state / 5 % 8] = words[state / 40 % 10];
 			if (state % 7 == 0)
 				head->dropped = words[state / 7 % 10];
-			if (stream_run(stream, 8, &run) == 1) {
+			ret = stream_run(stream, 8, &run);
+			CHECK(ret >= 0, "run: %s", strerror(-ret));
+			if (ret) {
 				CHECK(run.n && run.n <= 8 && run.events >= run.n && run.events <= run.n * PAGE / 8 &&
 				      (uintptr_t)run.pages % PAGE == 0, "%u pages, %u events", run.n, run.events);
 				stream_run_end(stream);
@@ -452,8 +560,11 @@ int main(void)
 	short_at_edge();
 	merged();
 	not_back();
+	not_ahead();
 	discarded();
 	refused();
+	lost_aside();
+	other_size();
 	cut_off();
 	garbage();
 	return 0;

@@ -2,20 +2,8 @@
  * Pages that are put into a growing trace file are found in it: while it grows, when it is closed up, and when it was left
  * behind; packed or not, with several buffers, CPUs and sizes of pages, by either way of closing up.
  */
-#include <inttypes.h>
-
 #include "dat/pack.h"
-#include "lived.h"
-
-static char scratch[512];
-
-static const char *path_of(const char *name)
-{
-	static char path[1024];
-
-	snprintf(path, sizeof(path), "%s/%s", scratch, name);
-	return path;
-}
+#include "lived_kill.h"
 
 /* All pages of all rounds, and the newest of what is told. */
 static void same(const struct lived *l, int rounds)
@@ -47,13 +35,16 @@ static void tidy(const struct lived *l)
 	struct err err = ERR_INIT;
 	struct dat *dat;
 	uint64_t at = 0, data = 0, size;
+	int unused = 0;
 
 	CHECK(!dat_open(&dat, l->path, &err), "%s", err.text);
 	size = dat_info(dat)->size;
 	for (size_t i = 0; (s = dat_section(dat, i)); i++) {
 		CHECK(!i || s->at == at, "a section at %" PRIu64 ", the one before ends at %" PRIu64, s->at, at);
 		at = s->at + 16 + s->size;
+		unused += s->id == DAT_DONE && !s->chained;
 	}
+	CHECK(unused <= 1, "%d sections are not used", unused);
 	CHECK(at == size, "sections end at %" PRIu64 " of %" PRIu64, at, size);
 	for (size_t b = 0; b < l->nr_buffers; b++) {
 		const struct dat_buffer *buffer = dat_buffer(dat, b);
@@ -80,7 +71,7 @@ static void round_trip(const char *dir, const char *compression, size_t nr_buffe
 	snprintf(path, sizeof(path), "%s/live.dat", dir);
 	unlink(path);
 	live = lived_open(&l);
-	CHECK(!lived_meta(live, page_size), "sections");
+	CHECK(!lived_meta(&l, live), "sections");
 	CHECK(access(path, F_OK), "the file is there before it tells anything");
 	CHECK(!dat_live_publish(live), "publish");
 	same(&l, 0);
@@ -99,7 +90,7 @@ static void round_trip(const char *dir, const char *compression, size_t nr_buffe
 
 	/* And left behind. */
 	live = lived_open(&l);
-	CHECK(!lived_meta(live, page_size) && !dat_live_publish(live), "publish");
+	CHECK(!lived_meta(&l, live) && !dat_live_publish(live), "publish");
 	for (int i = 0; i < l.rounds; i++)
 		CHECK(!lived_round(&l, live, i) && (i % 2 || !lived_more(live, i)), "round %d", i);
 	dat_live_close(live);
@@ -114,22 +105,18 @@ static void round_trip(const char *dir, const char *compression, size_t nr_buffe
 
 int main(void)
 {
-	const char *base = getenv("RINGSIDE_SCRATCH"), *tmp = getenv("TMPDIR"), *name = "none";
-	char other[] = "/tmp/ringside-live.XXXXXX", there[600];
+	const char *base = getenv("RINGSIDE_SCRATCH"), *name = "none";
+	char there[600];
 
 	CHECK(base, "RINGSIDE_SCRATCH is not set");
-	snprintf(scratch, sizeof(scratch), "%s", base);
-	snprintf(there, sizeof(there), "%s/ringside-live.XXXXXX", tmp ? tmp : "/tmp");
-	(void)other;
-	CHECK(mkdtemp(there), "%s: %s", there, strerror(errno));
+	lived_make_dir(there);
 	for (size_t i = 0; name; name = pack_name(i++))
 		for (size_t buffers = 1; buffers <= 3; buffers += 2)
 			for (uint32_t cpus = 1; cpus <= 5; cpus += 2)
 				for (uint32_t page = 4096; page <= 65536; page *= 16) {
-					round_trip(scratch, name, buffers, cpus, page);
+					round_trip(base, name, buffers, cpus, page);
 					round_trip(there, name, buffers, cpus, page);
 				}
-	CHECK(!rmdir(there), "%s: %s", there, strerror(errno));
-	(void)path_of;
+	lived_remove_dir(there);
 	return 0;
 }

@@ -9,19 +9,20 @@
 #include "dat/dat.h"
 #include "layout/registry.h"
 
-#define OTHER_BODY ITEM_COMMON "\tfield:long long big;\toffset:8;\tsize:8;\tsigned:1;\n\nprint fmt: \"big=%lld\", REC->big\n"
+#define OTHER_BODY \
+	ITEM_COMMON "\tfield:long long big;\toffset:8;\tsize:8;\tsigned:1;\n\nprint fmt: \"big=%lld\", REC->big\n"
 
-#define ALL (1u << DAT_HEADER_INFO | 1u << DAT_FTRACE_EVENTS | 1u << DAT_EVENT_FORMATS | 1u << DAT_PRINTK | 1u << DAT_CMDLINES)
+#define ALL \
+	(1u << DAT_HEADER_INFO | 1u << DAT_FTRACE_EVENTS | 1u << DAT_EVENT_FORMATS | 1u << DAT_PRINTK | 1u << DAT_CMDLINES)
 
 static struct item item, other;
 static uint64_t printed;
 
-/* A thread that goes by another name each time it is told to. */
+/* A thread that records something and waits. */
 static struct {
 	pthread_t id;
 	pthread_barrier_t turn;
 	pid_t tid;
-	const char *name;
 } thread;
 
 static void *thread_main(void *arg)
@@ -31,10 +32,7 @@ static void *thread_main(void *arg)
 	prctl(PR_SET_NAME, "first name");
 	item_emit(&item, 1);
 	pthread_barrier_wait(&thread.turn);
-	while (pthread_barrier_wait(&thread.turn), thread.name) {
-		prctl(PR_SET_NAME, thread.name);
-		pthread_barrier_wait(&thread.turn);
-	}
+	pthread_barrier_wait(&thread.turn);
 	return NULL;
 }
 
@@ -45,14 +43,27 @@ static void thread_start(void)
 	pthread_barrier_wait(&thread.turn);
 }
 
+/* As another thread does it: the runtime does not hear of it. */
 static void thread_rename(const char *name)
 {
-	thread.name = name;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", thread.tid);
+	file = fopen(path, "w");
+	CHECK(file && fputs(name, file) >= 0 && !fclose(file), "%s: %s", path, strerror(errno));
+}
+
+/* It is gone when its number is: a little later than it can be joined. */
+static void thread_end(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", thread.tid);
 	pthread_barrier_wait(&thread.turn);
-	if (name)
-		pthread_barrier_wait(&thread.turn);
-	else
-		pthread_join(thread.id, NULL);
+	pthread_join(thread.id, NULL);
+	while (!access(path, F_OK))
+		usleep(1000);
 }
 
 static struct dat *again(struct kept *kept, int version)
@@ -179,7 +190,7 @@ static void check_names(struct record_meta *meta, struct kept *kept)
 	dat_close(dat);
 
 	/* Gone, it keeps the last that is known of it. */
-	thread_rename(NULL);
+	thread_end();
 	pid = child_fork();
 	if (!pid) {
 		prctl(PR_SET_NAME, "child");

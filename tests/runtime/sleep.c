@@ -264,13 +264,34 @@ static void interrupted(void)
 	setitimer(ITIMER_REAL, &soon, NULL);
 	ret = stream_sleep(stream, 1, &how);
 	CHECK(ret == -EINTR, "sleep: %d", ret);
+	/* Where there is a batch already nobody goes to bed. */
+	fill(&event, 0, 0, NPAGES / 2);
+	ret = stream_sleep(stream, 1, &how);
+	CHECK(ret == 1, "sleep: %d", ret);
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+	drain(stream[0]);
 	how.also = &word;
 	how.seen = 2;
 	CHECK(stream_sleep(stream, 1, &how) == 1, "the word had changed before");
 	how.seen = 3;
 	how.timeout_ms = 30;
 	CHECK(stream_sleep(stream, 1, &how) == 0, "the time is over");
+}
+
+/* Whoever writes by then writes elsewhere. */
+static void replaced(void)
+{
+	uint64_t set = control->state.buffers[0].live.offset, second = control->state.buffers[1].live.offset;
+	uint32_t before, others;
+
+	drain(stream[0]);
+	doze(2, 50);
+	before = word_at(set);
+	others = word_at(second);
+	tool_resize(control, 2 * NPAGES);
+	CHECK(control->state.buffers[0].live.offset != set, "there is a new set");
+	CHECK(word_at(set) == before + 1, "nobody who sleeps is told");
+	CHECK(word_at(second) == others, "the other buffer has none");
 }
 
 static void open_buffers(void)
@@ -312,6 +333,7 @@ int main(void)
 	garbage();
 	woken();
 	interrupted();
+	replaced();
 	for (uint32_t b = 0; b < 2; b++)
 		stream_close(stream[b]);
 	control_close(control);
