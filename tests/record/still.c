@@ -242,6 +242,24 @@ static void test_overwritten(void)
 	CHECK(!sums.overwritten && !lost_in(&got[0]), "what is missing before the window is no loss");
 }
 
+/* Windows that begin with any of the events, also with a page's last one. */
+static void test_each(void)
+{
+	struct record_window window = { 0, 0, UINT64_MAX };
+
+	settle("local", "16");
+	cpu_pin(cpu_at(0));
+	item_emit_many(&item, 0, 300);
+	look(0, false);
+	window.moment = want[0].at[299].ts;
+	for (int i = 0; i < 300; i++) {
+		window.before_ns = window.moment - want[0].at[i].ts;
+		take(1, &window, false, 7);
+		read_back();
+		expect(0, want[0].at[i].ts, UINT64_MAX);
+	}
+}
+
 static void turn(uint32_t keep)
 {
 	struct err err = ERR_INIT;
@@ -430,6 +448,7 @@ int main(int argc, char **argv)
 	cpu_at(0);
 	test_windows();
 	test_overwritten();
+	test_each();
 	test_turned();
 	test_snapshot();
 	test_ticks();
