@@ -13,6 +13,7 @@
 #include "cmd/events.h"
 #include "control/buffer.h"
 #include "control/enable.h"
+#include "control/names.h"
 #include "control/own.h"
 #include "control/registry.h"
 #include "control/rows.h"
@@ -26,7 +27,7 @@ static const char behind[] = " if ";
 
 /* A format that events came with, and what the filter makes of it. */
 struct fit {
-	const struct decode_format *format;
+	uint32_t id;
 	struct filter *filter;	/* NULL: it does not fit */
 };
 
@@ -36,6 +37,7 @@ struct flight_event {
 	struct control *control;
 	char name[STATE_NAME_MAX + 1];	/* of the instance; "": there is none */
 	struct control_rows *rows;
+	struct control_names *names;	/* formats that filters are made for */
 	struct fit *fits;
 	size_t nr_fits;
 };
@@ -86,7 +88,7 @@ static int check_condition(struct flight_event *event, struct err *err)
 
 	if (!event->condition)
 		return 0;
-	if (!event->condition[strspn(event->condition, " ")])
+	if (!*event->condition)
 		return err_set(err, -EINVAL, "a filter is needed behind 'if'");
 	r = make_filter(&filter, event, NULL, &why);
 	if (!r)
@@ -94,17 +96,28 @@ static int check_condition(struct flight_event *event, struct err *err)
 	return r ? err_set(err, r == -ENOMEM ? r : -EINVAL, "'%.100s': %s", event->condition, why.text) : 0;
 }
 
+/* Where the event's name ends, or NULL: that is all. */
+static const char *find_condition(const char *text)
+{
+	const char *found = strstr(text, behind);
+	size_t len = strlen(text), word = strlen(behind) - 1;
+
+	return found ? found : len > word && !strncmp(text + len - word, behind, word) ? text + len - word : NULL;
+}
+
 int flight_event_parse(struct flight_event **out, const char *text, struct err *err)
 {
 	struct flight_event *event = calloc(1, sizeof(*event));
-	const char *condition = strstr(text, behind);
+	const char *condition = find_condition(text);
 	size_t len = condition ? (size_t)(condition - text) : strlen(text);
 	char *name = strndup(text, len);
 	int r = 0;
 
 	*out = event;
-	if (condition && event)
-		event->condition = strdup(condition + strlen(behind));
+	if (condition && event) {
+		condition += strlen(behind) - 1;
+		event->condition = strdup(condition + strspn(condition, " "));
+	}
 	if (!event || !name || (condition && !event->condition))
 		r = err_set(err, -ENOMEM, "out of memory");
 	for (; !r && len && name[len - 1] == ' '; len--)
@@ -195,44 +208,54 @@ int flight_event_watch(struct flight_event *event, struct control *control, cons
 		r = control_end(control, set_up(event, like, err), err);
 	if (r)
 		return r;
+	r = control_names_open(&event->names, control, err);
+	if (r)
+		return r;
 	how.buffer = (uint32_t)control_state_buffer(&control->state, event->name);
 	return control_rows_open(&event->rows, control, &how, err);
 }
 
-bool flight_event_is_known(struct flight_event *event)
-{
-	const struct control_registry *registry = control_events(event->control, NULL);
-
-	for (uint32_t i = 0; registry && i < registry->nevents; i++) {
-		bool system = glob_match(event->wish.system, registry->events[i].system);
-		bool name = glob_match(event->wish.event, registry->events[i].name);
-
-		if (event->wish.bare ? system || name : system && name)
-			return true;
-	}
-	return false;
-}
-
 /* ---- what comes ---- */
 
-static const struct fit *fit_of(struct flight_event *event, const struct decode_format *format, struct err *misfit)
+/* What the filter makes of events of that ID; NULL: nobody has told their format. */
+static const struct fit *fit_of(struct flight_event *event, uint32_t id, struct err *misfit)
 {
+	const struct decode_format *format;
 	struct err why = ERR_INIT;
 	struct fit *more;
 
 	for (size_t i = 0; i < event->nr_fits; i++)
-		if (event->fits[i].format == format)
+		if (event->fits[i].id == id)
 			return &event->fits[i];
-	more = realloc(event->fits, (event->nr_fits + 1) * sizeof(*more));
+	format = control_names_format(event->names, id);
+	more = format ? realloc(event->fits, (event->nr_fits + 1) * sizeof(*more)) : NULL;
 	if (!more)
 		return NULL;
 	event->fits = more;
 	more += event->nr_fits++;
-	*more = (struct fit){ .format = format };
+	*more = (struct fit){ .id = id };
 	if (make_filter(&more->filter, event, format, &why))
 		err_set(misfit, -EINVAL, "--on: '%.100s' does not fit %s:%s: %s", event->condition, format->system,
 			format->name, why.text);
 	return more;
+}
+
+bool flight_event_is_known(struct flight_event *event, struct err *misfit)
+{
+	const struct control_registry *registry = control_events(event->control, NULL);
+	bool known = false;
+
+	for (uint32_t i = 0; registry && i < registry->nevents; i++) {
+		const struct control_event *one = &registry->events[i];
+		bool system = glob_match(event->wish.system, one->system), name = glob_match(event->wish.event, one->name);
+
+		if (event->wish.bare ? !system && !name : !system || !name)
+			continue;
+		known = true;
+		if (event->condition)
+			fit_of(event, one->id, misfit);
+	}
+	return known;
 }
 
 static bool passes(struct flight_event *event, const struct report_row *row, struct err *misfit)
@@ -243,7 +266,7 @@ static bool passes(struct flight_event *event, const struct report_row *row, str
 		return false;
 	if (!event->condition)
 		return true;
-	fit = fit_of(event, row->format, misfit);
+	fit = fit_of(event, row->format->id, misfit);
 	return fit && fit->filter &&
 	       filter_match(fit->filter, row->format, row->data, row->len, row->cpu, row->ts,
 			    control_rows_ctx(event->rows)) == FILTER_MATCH;
@@ -259,7 +282,8 @@ int flight_event_next(struct flight_event *event, struct flight_sight *sight, st
 		if (row.row.len < sizeof(head) || !passes(event, &row.row, misfit))
 			continue;
 		memcpy(&head, row.row.data, sizeof(head));
-		*sight = (struct flight_sight){ row.row.ts, head.pid, row.row.format->system, row.row.format->name };
+		*sight = (struct flight_sight){ row.row.ts, head.pid, row.row.format->system, row.row.format->name,
+						  row.row.data, row.row.len };
 		return 1;
 	}
 	return r;
@@ -291,6 +315,7 @@ void flight_event_close(struct flight_event *event)
 		remove_instance(event);
 	for (size_t i = 0; i < event->nr_fits; i++)
 		filter_free(event->fits[i].filter);
+	control_names_close(event->names);
 	free(event->fits);
 	free(event->condition);
 	free(event);

@@ -19,20 +19,22 @@ int flight_event_parse(struct flight_event **out, const char *text, struct err *
 /* From now on; `like` is the instance whose clock and threads count. */
 int flight_event_watch(struct flight_event *event, struct control *control, const char *like, struct err *err);
 
-/* Has a program that is known brought such an event? */
-bool flight_event_is_known(struct flight_event *event);
+/*
+ * Has a program brought such an event? Where the filter does not fit an event's format, `misfit` says so: here, if it is known by
+ * now, else when it comes. Such events do not count.
+ */
+bool flight_event_is_known(struct flight_event *event, struct err *misfit);
 
-/* What came. */
+/* What came; stays until the next is asked for. */
 struct flight_sight {
 	uint64_t ts;		/* by that clock */
 	int32_t tid;
-	const char *system, *name;	/* stay until flight_event_close() */
+	const char *system, *name;
+	const void *record;
+	size_t len;
 };
 
-/*
- * The next that passes the filter: 1, 0 when there is none now, -errno. Where a filter does not fit an event's format, that is
- * said in `misfit`, once, and such events do not count.
- */
+/* The next that passes the filter: 1, 0 when there is none now, -errno. */
 int flight_event_next(struct flight_event *event, struct flight_sight *sight, struct err *misfit, struct err *err);
 
 /* As control_rows_sleep(). */

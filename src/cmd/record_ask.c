@@ -125,13 +125,13 @@ static int take_flight(struct record_ask *ask, const struct cmd *cmd, const stru
 	if (after && !parse(after, times, &ask->after_ns))
 		return cmd_misuse(cmd, "record: --after '%s': a time like 1s is needed", after);
 	if (ask->flight && !ask->on)
-		ask->on = ask->has_command ? "death" : "signal";
+		ask->on = ask->has_command || opts_value(opts, "pid") ? "death" : "signal";
 	if (ask->flight && !*ask->on)
 		return cmd_misuse(cmd, "record: --on: an event, death or signal is needed");
 	if (ask->flight && !strcmp(ask->on, "death") && !ask->has_command && !opts_value(opts, "pid"))
 		return cmd_misuse(cmd, "record: --on death: whose? A command is needed, or -P");
 	if (ask->flight && record_flight_check(ask->on, &err))
-		return cmd_misuse(cmd, "record: --on %s", err.text);
+		return cmd_misuse(cmd, "record: --on: %s", err.text);
 	return CMD_DONE;
 }
 

@@ -36,6 +36,8 @@
 #define KEEP_MAX (STATE_RETIRED_MAX - 2)
 /* Late writers are waited for, for so long. */
 #define QUIET_TRIES 20
+/* Records that are longer are not looked for in the buffers. */
+#define RECORD_MAX 4096
 
 enum on { ON_EVENT, ON_DEATH, ON_SIGNAL };
 
@@ -61,6 +63,8 @@ struct moment {
 	pid_t pid;		/* whose last events are to be printed; 0: nobody's */
 	bool at_once;		/* nothing comes after it */
 	char why[320];
+	size_t len;		/* of the event's record; 0: none, or longer than that */
+	unsigned char record[RECORD_MAX];
 };
 
 static enum on on_what(const char *on)
@@ -92,25 +96,12 @@ static uint64_t now(struct flight *flight)
 	return place < 0 ? 0 : control_clock_now(&state->buffers[place].live.clock, &flight->control->dir);
 }
 
-/* As `ringside report` shows it. */
-static const char *time_text(const struct flight *flight, uint64_t ts, char text[48])
-{
-	uint64_t shown = record_clock_shown(&flight->clock, ts) + (uint64_t)flight->ask->how.ts_offset;
-
-	if (flight->clock.by_tsc || control_clock_is_ns(flight->clock.id))
-		snprintf(text, 48, "%" PRIu64 ".%06" PRIu64, shown / 1000000000, shown % 1000000000 / 1000);
-	else
-		snprintf(text, 48, "%" PRIu64, shown);
-	return text;
-}
-
 /* ---- moments ---- */
 
 static int find_event(struct flight *flight, struct moment *moment, struct err *err)
 {
 	struct flight_sight sight;
 	struct err misfit;
-	char text[48];
 	int r;
 
 	do {
@@ -121,23 +112,22 @@ static int find_event(struct flight *flight, struct moment *moment, struct err *
 	} while (r > 0 && (sight.ts <= flight->until || (flight->end && sight.ts > flight->end)));
 	if (r <= 0)
 		return r;
-	*moment = (struct moment){ .ts = sight.ts };
-	snprintf(moment->why, sizeof(moment->why), "%.100s:%.100s of %d at %s", sight.system, sight.name, (int)sight.tid,
-		 time_text(flight, sight.ts, text));
+	*moment = (struct moment){ .ts = sight.ts, .len = sight.len < RECORD_MAX ? sight.len : 0 };
+	memcpy(moment->record, sight.record, moment->len);
+	snprintf(moment->why, sizeof(moment->why), "%.100s:%.100s of %d", sight.system, sight.name, (int)sight.tid);
 	return 1;
 }
 
 static int find_death(struct flight *flight, struct moment *moment)
 {
 	struct launch *launch = flight->launch;
-	char words[128], text[48];
+	char words[128];
 	int status;
 	pid_t pid = flight_death_gone(&flight->death);
 
 	*moment = (struct moment){ .ts = now(flight), .pid = pid, .at_once = true };
-	time_text(flight, moment->ts, text);
 	if (pid) {
-		snprintf(moment->why, sizeof(moment->why), "%d is gone, at %s", (int)pid, text);
+		snprintf(moment->why, sizeof(moment->why), "%d is gone", (int)pid);
 		return 1;
 	}
 	if (!launch || flight->command_told || launch_poll(launch, &status) <= 0)
@@ -147,18 +137,15 @@ static int find_death(struct flight *flight, struct moment *moment)
 	if (interrupt_end() || !flight_death_words(&flight->death, status, words))
 		return 0;
 	moment->pid = launch->pid;
-	snprintf(moment->why, sizeof(moment->why), "%.100s (%d) %s, at %s", launch->name, (int)launch->pid, words, text);
+	snprintf(moment->why, sizeof(moment->why), "%.100s (%d) %s", launch->name, (int)launch->pid, words);
 	return 1;
 }
 
 static int find_signal(struct flight *flight, struct moment *moment)
 {
-	char text[48];
-
 	if (!interrupt_request())
 		return 0;
-	*moment = (struct moment){ .ts = now(flight) };
-	snprintf(moment->why, sizeof(moment->why), "SIGUSR1 at %s", time_text(flight, moment->ts, text));
+	*moment = (struct moment){ .ts = now(flight), .why = "SIGUSR1" };
 	return 1;
 }
 
@@ -253,17 +240,28 @@ static int turn(struct flight *flight, const struct moment *moment, struct err *
 	return 0;
 }
 
+/* As `ringside report` shows it. */
+static const char *time_text(const struct flight *flight, uint64_t shown, char text[48])
+{
+	if (flight->clock.by_tsc || control_clock_is_ns(flight->clock.id))
+		snprintf(text, 48, "%" PRIu64 ".%06" PRIu64, (shown + 500) / 1000000000,
+			 (shown + 500) % 1000000000 / 1000);
+	else
+		snprintf(text, 48, "%" PRIu64, shown);
+	return text;
+}
+
 static void tell(const struct flight *flight, const struct moment *moment, const char *path,
 		 const struct record_still_sums *sums)
 {
-	char bytes[32], lost[64] = "none lost";
+	char bytes[32], lost[64] = "none lost", at[48];
 
 	if (flight->ask->quiet && !moment->pid && !sums->lost && !sums->lost_more && !sums->overwritten)
 		return;
 	if (sums->lost)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " lost", sums->lost);
-	cmd_say("%s: %s: %" PRIu64 " events, %s, %s%s", path, moment->why, sums->events,
-		progress_bytes(bytes, sums->bytes), lost, sums->lost_more ? ", and some that could not be counted" : "");
+	cmd_say("%s: %s at %s: %" PRIu64 " events, %s, %s%s", path, moment->why, time_text(flight, sums->moment, at),
+		sums->events, progress_bytes(bytes, sums->bytes), lost, sums->lost_more ? ", and some that could not be counted" : "");
 	if (sums->overwritten)
 		cmd_say("%s: begins later than asked: %" PRIu64 " events before it were overwritten; a larger buffer (-b) "
 			"holds more", path, sums->overwritten);
@@ -277,6 +275,9 @@ static int write_file(struct flight *flight, const struct moment *moment, const 
 	int r;
 
 	how.path = path;
+	if (moment->len)
+		window.moment = record_still_time(flight->control, first_buffer(flight), moment->record, moment->len,
+						  moment->ts);
 	r = record_still(&how, &window, false, &sums, err);
 	if (r)
 		return r;
@@ -352,12 +353,15 @@ static int check_path(const struct flight *flight, struct err *err)
 
 static int watch_event(struct flight *flight, struct err *err)
 {
+	struct err misfit = ERR_INIT;
 	int r = flight_event_parse(&flight->event, flight->ask->on, err);
 
 	if (!r)
 		r = flight_event_watch(flight->event, flight->control, first_buffer(flight), err);
-	if (!r && !flight->ask->quiet && !flight->ask->has_command && !flight_event_is_known(flight->event))
+	if (!r && !flight_event_is_known(flight->event, &misfit) && !flight->ask->quiet && !flight->ask->has_command)
 		cmd_say("no program has brought %s yet: it is waited for", flight->ask->on);
+	if (misfit.code)
+		cmd_say("%s", misfit.text);
 	return r;
 }
 
