@@ -25,7 +25,7 @@ END {
 		name = order[i]
 		if (name ~ /^loop/ || name ~ /^disabled_loop/)
 			continue
-		row(name, ns[name], name ~ /_kib$/ ? "KiB" : name ~ /_events_/ ? "events" : "ns")
+		row(name, ns[name], name ~ /_kib$/ ? "KiB" : name ~ /_events_|_written$|_lost$/ ? "events" : "ns")
 	}
 	if ("loop" in ns)
 		row("disabled", ns["disabled_loop"] - ns["loop"], "ns")
@@ -55,6 +55,13 @@ END {
 		target("memory for 240 times the events, over", ns["report_huge_kib"] / ns["report_small_kib"], "<=", 1.1)
 		target("--from near the end of 10 GB, ms", ns["report_from"] / 1e6, "<=", 100)
 	}
+	if ("record_10m" in ns) {
+		target("recorder at 10 million events a second, ns an event", ns["record_10m"], "<=", 5)
+		target("events lost at 10 million a second", ns["record_10m_lost"], "<=", 0)
+		ratio("recorder at 1 million events a second, ns an event", ns["record_1m"])
+	}
+	if ("record_trace_cmd_1m" in ns)
+		ratio("trace-cmd record over ours, 1 million a second", ns["record_trace_cmd_1m"] / ns["record_1m"])
 	if ("event_top" in ns) {
 		ratio("event in an instance, over one in the top buffer", ns["event_instance"] / ns["event_top"])
 		ratio("event in two buffers, over one in the top buffer", ns["event_two_buffers"] / ns["event_top"])

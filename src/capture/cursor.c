@@ -240,6 +240,20 @@ uint32_t cursor_pass_page(struct cursor *cursor, uint64_t *ts)
 	return events;
 }
 
+bool cursor_at_page(const struct cursor *cursor, uint64_t *page)
+{
+	bool through = cursor->loaded && cursor->closed && !cursor->peeked && cursor->offset >= cursor->walk.commit;
+
+	*page = through ? ring_page_step(&cursor->source, cursor->page, 1) : cursor->page;
+	return cursor->numbered && !cursor->lost && (through || !cursor->offset);
+}
+
+void cursor_go(struct cursor *cursor, uint64_t page, uint64_t nr)
+{
+	go_to(cursor, page);
+	cursor->nr = nr;
+}
+
 static int write_head(const struct ring_source *source, uint64_t at, const void *from, size_t len)
 {
 	return pwrite(source->fd, from, len, (off_t)(source->offset + at)) == (ssize_t)len ? 0 : -EIO;

@@ -62,6 +62,12 @@ uint32_t cursor_whole_page(const struct cursor *cursor);
 /* Passes all of it; its number of events, time of the last one in *ts. */
 uint32_t cursor_pass_page(struct cursor *cursor, uint64_t *ts);
 
+/* Whether the next thing to be read is a whole page, as far as the cursor knows, nothing having been lost before it; *page is
+ * the one that it stands in or before. */
+bool cursor_at_page(const struct cursor *cursor, uint64_t *page);
+/* Goes to the start of a page whose first event has that number, which is the next: nothing between was missed. */
+void cursor_go(struct cursor *cursor, uint64_t page, uint64_t nr);
+
 /* Writes the position back as the shared read position. For the one who holds the reader's lock. */
 int cursor_store(struct cursor *cursor, uint64_t consumed_at, uint64_t records_at, const struct ring_read *record);
 

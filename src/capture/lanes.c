@@ -4,9 +4,11 @@
 #include "capture/lanes.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static bool shape_ok(const struct state_set *set)
 {
@@ -28,7 +30,6 @@ struct ring_source stream_lane_source(const struct stream *stream, const struct 
 	};
 }
 
-/* A ring without memory has no events: its lane opens when it gets some. */
 static int lane_open(const struct stream *stream, const struct reader *reader, uint32_t n)
 {
 	struct lane *lane = &reader->lane[n];
@@ -51,6 +52,11 @@ static int lane_open(const struct stream *stream, const struct reader *reader, u
 	ret = cursor_open(&lane->cursor, &source, lane->consumed_at, lane->records_at);
 	lane->open = !ret;
 	return ret;
+}
+
+int stream_lane_open(const struct stream *stream, const struct reader *reader, uint32_t n)
+{
+	return reader->lane[n].open ? 0 : lane_open(stream, reader, n);
 }
 
 int stream_reader_open(const struct stream *stream, struct reader *reader, const struct state_set *set)
@@ -77,19 +83,17 @@ void stream_reader_close(const struct stream *stream, struct reader *reader)
 	free(reader->lane);
 	if (reader->wakes)
 		munmap((void *)(uintptr_t)reader->wakes, 4096);
+	stream_run_unmap(reader);
 	memset(reader, 0, sizeof(*reader));
 }
 
 int stream_lane_peek(const struct stream *stream, const struct reader *reader, uint32_t n)
 {
 	struct lane *lane = &reader->lane[n];
-	int ret;
+	int ret = stream_lane_open(stream, reader, n);
 
-	if (!lane->open) {
-		ret = lane_open(stream, reader, n);
-		if (ret || !lane->open)
-			return ret;
-	}
+	if (ret || !lane->open)
+		return ret;
 	while ((ret = cursor_peek(&lane->cursor)) > 0) {
 		const struct page_event *event = &lane->cursor.event;
 		uint32_t cpu;
@@ -104,4 +108,52 @@ int stream_lane_peek(const struct stream *stream, const struct reader *reader, u
 		cursor_pass(&lane->cursor);
 	}
 	return ret;
+}
+
+uint64_t stream_slots_taken(const struct stream *stream)
+{
+	struct overflow_slot slot[64];
+	uint64_t sum = 1;
+
+	for (uint32_t from = 0; from < stream->ncpu; from += 64) {
+		uint32_t n = stream->ncpu - from < 64 ? stream->ncpu - from : 64;
+		off_t at = (off_t)(offsetof(struct rings_head, slot) + from * sizeof(slot[0]));
+
+		if (pread(stream->rings, slot, n * sizeof(slot[0]), at) != (ssize_t)(n * sizeof(slot[0])))
+			return 0;
+		for (uint32_t i = 0; i < n; i++) {
+			/* Its owner may be about to commit. */
+			if (slot[i].owner)
+				return 0;
+			sum += slot[i].taken;
+		}
+	}
+	atomic_thread_fence(memory_order_acquire);
+	return sum;
+}
+
+/* A lane that was empty when it was looked at may since have got an event that is older than what a lane after it shows: once
+ * there is a candidate it stands when a whole round finds none before it (R8). */
+int stream_lane_earliest(const struct stream *stream, struct reader *reader, uint32_t *which)
+{
+	uint64_t taken = stream_slots_taken(stream);
+	uint32_t candidate;
+
+	*which = 0;
+	if (taken && taken == reader->taken)
+		return 0;
+	do {
+		candidate = *which;
+		for (uint32_t n = 1; n <= stream->ncpu; n++) {
+			int ret = stream_lane_peek(stream, reader, n);
+
+			if (ret < 0)
+				return ret;
+			if (ret && (!*which ||
+				    reader->lane[n].cursor.event.ts < reader->lane[*which].cursor.event.ts))
+				*which = n;
+		}
+	} while (*which != candidate);
+	reader->taken = *which ? 0 : taken;
+	return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * capture/stream: see stream.h. Runs in the tool; one thread at a time per stream. Waiting is in wait.c, counting in stats.c.
+ * capture/stream: see stream.h. Runs in the tool; one thread at a time per stream. Runs of pages are in run.c, waiting is in
+ * wait.c and sleep.c, counting in stats.c.
  *
  * Sets are asked in the order in which they were made, each time anew: a writer that was late for the switch may still add an
  * event to a retired one. Within a set the CPU's own ring sets the pace; records from overflow rings are slipped in by time,
@@ -9,10 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -103,6 +104,7 @@ int stream_update(struct stream *stream, const struct state_buffer *buffer, stru
 	struct state_set sets[SETS_MAX];
 	uint32_t n = buffer->nretired <= STATE_RETIRED_MAX ? buffer->nretired : STATE_RETIRED_MAX;
 
+	stream_run_settle(stream);
 	memcpy(sets, buffer->retired, n * sizeof(sets[0]));
 	sets[n] = buffer->live;
 	/* Sets with larger pages than those to come may still have to be read. */
@@ -124,6 +126,7 @@ int stream_open(struct stream **out, int rings, const struct state_buffer *buffe
 		bool consume, struct err *err)
 {
 	struct stream *stream = calloc(1, sizeof(*stream));
+	struct stat file;
 	int ret;
 
 	if (!stream)
@@ -134,6 +137,10 @@ int stream_open(struct stream **out, int rings, const struct state_buffer *buffe
 		ret = err_set(err, -errno, "cannot open the rings: %s", strerror(errno));
 		free(stream);
 		return ret;
+	}
+	if (!fstat(stream->rings, &file)) {
+		stream->device = file.st_dev;
+		stream->inode = file.st_ino;
 	}
 	stream->ncpu = ncpu;
 	stream->cpu = cpu;
@@ -165,56 +172,6 @@ uint32_t stream_page_size(const struct stream *stream)
 	return stream->page_size;
 }
 
-/* How often overflow slots were taken, all together; 0 is never equal to what was seen before. */
-static uint64_t taken_now(const struct stream *stream)
-{
-	struct overflow_slot slot[64];
-	uint64_t sum = 1;
-
-	for (uint32_t from = 0; from < stream->ncpu; from += 64) {
-		uint32_t n = stream->ncpu - from < 64 ? stream->ncpu - from : 64;
-		off_t at = (off_t)(offsetof(struct rings_head, slot) + from * sizeof(slot[0]));
-
-		if (pread(stream->rings, slot, n * sizeof(slot[0]), at) != (ssize_t)(n * sizeof(slot[0])))
-			return 0;
-		for (uint32_t i = 0; i < n; i++) {
-			/* Its owner may be about to commit. */
-			if (slot[i].owner)
-				return 0;
-			sum += slot[i].taken;
-		}
-	}
-	atomic_thread_fence(memory_order_acquire);
-	return sum;
-}
-
-/* The overflow lane with the earliest event for this CPU, 0 if there is none. A lane that was empty when it was looked at may
- * since have got one that is older than what a lane after it shows: once there is a candidate it stands when a whole round
- * finds none before it (R8). */
-static int earliest(const struct stream *stream, struct reader *reader, uint32_t *which)
-{
-	uint64_t taken = taken_now(stream);
-	uint32_t candidate;
-
-	*which = 0;
-	if (taken && taken == reader->taken)
-		return 0;
-	do {
-		candidate = *which;
-		for (uint32_t n = 1; n <= stream->ncpu; n++) {
-			int ret = stream_lane_peek(stream, reader, n);
-
-			if (ret < 0)
-				return ret;
-			if (ret && (!*which ||
-				    reader->lane[n].cursor.event.ts < reader->lane[*which].cursor.event.ts))
-				*which = n;
-		}
-	} while (*which != candidate);
-	reader->taken = *which ? 0 : taken;
-	return 0;
-}
-
 static uint64_t take_lost(struct lane *lane)
 {
 	uint64_t lost = lane->cursor.lost;
@@ -232,13 +189,14 @@ static uint64_t reader_lost(const struct stream *stream, struct reader *reader)
 	uint64_t lost = take_lost(own) + take_lost(&reader->lane[1 + stream->cpu]);
 	struct ring_head head;
 
-	/* Once a batch is often enough. */
-	if (own->open && !cursor_in_batch(&own->cursor) && !ring_read_head(&own->cursor.source, &head) &&
+	/* Once a batch is often enough, unless a run waits for it to be told. */
+	if (own->open && (reader->run.refused || !cursor_in_batch(&own->cursor)) && !ring_read_head(&own->cursor.source, &head) &&
 	    (int64_t)(head.refused - told) > 0) {
 		lost += head.refused - told;
 		own->lost += head.refused - told;
 		reader->refused += head.refused - told;
 	}
+	reader->run.refused = false;
 	return lost;
 }
 
@@ -334,7 +292,7 @@ static int merge(struct stream *stream, struct reader *reader, struct build *bui
 		if (ret < 0)
 			return ret;
 		/* A copy made since may show what came after things in overflow rings that were not there yet (R8). */
-		look = own->cursor.loads != loads ? earliest(stream, reader, &other) : 0;
+		look = own->cursor.loads != loads ? stream_lane_earliest(stream, reader, &other) : 0;
 		if (look < 0)
 			return look;
 		loads = own->cursor.loads;
@@ -350,7 +308,7 @@ static int merge(struct stream *stream, struct reader *reader, struct build *bui
 			ret = move(stream, reader, other, build);
 			if (ret <= 0)
 				return ret;
-			ret = earliest(stream, reader, &other);
+			ret = stream_lane_earliest(stream, reader, &other);
 			if (ret < 0)
 				return ret;
 		} else {
@@ -373,7 +331,7 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 	bool more = false;
 	uint32_t other;
 	int own = stream_lane_peek(stream, reader, 0);
-	int ret = own < 0 ? own : earliest(stream, reader, &other);
+	int ret = own < 0 ? own : stream_lane_earliest(stream, reader, &other);
 
 	if (ret < 0)
 		return ret;
@@ -421,6 +379,7 @@ int stream_next(struct stream *stream, void *page, struct stream_page *info)
 {
 	if (stream->unaccepted && !in_batch(stream))
 		stream_accept(stream);
+	stream_run_settle(stream);
 	stream->last.reader = NULL;
 	stream->last.moves.n = 0;
 	for (uint32_t i = 0; i < stream->nreaders; i++) {

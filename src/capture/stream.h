@@ -58,17 +58,22 @@ void stream_accept_part(struct stream *stream, uint32_t events, uint32_t bytes, 
  */
 struct stream_run {
 	const void *pages;
-	uint32_t n;		/* pages, of stream_page_size() bytes each */
+	uint32_t n;		/* pages, of stream_page_size() bytes each; behind their data lies what is left of older events */
 	uint32_t events;
+	bool idle;		/* with 0: there is no closed page. An open one can be had of stream_next(), or be left to grow */
 };
 
 /*
  * The next closed pages of the CPU's own ring, at most `max`, when they can be handed out as they are: nothing was lost before or
  * among them, nothing has to be slipped in, nothing of them was read. 1; 0 when the next page is not of that kind, or
  * there is none: stream_next() knows; -errno. The stream stays where it is until stream_run_end().
+ * What was yielded before counts as read. Where writers are about to come round runs are short.
  */
 int stream_run(struct stream *stream, uint32_t max, struct stream_run *run);
-/* After the copy. True: it is good, and the stream is behind it. False: writers came round meanwhile, the copy is nothing. */
+/*
+ * After the copy. True: it is good, and the stream is behind it, for all to see. False: writers came round meanwhile, the copy is
+ * nothing, and stream_next() knows what was lost.
+ */
 bool stream_run_end(struct stream *stream);
 
 /* Is there something to read in so many of a hundred pages? 0: anything at all. */
@@ -84,7 +89,7 @@ int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms);
 /*
  * The same for a consumer that works in batches, of streams of any buffers: until one of them has at least `percent` of a
  * hundred pages to read (0: anything at all), or `*also` is no longer `seen` and was woken (for signal handlers; may be
- * NULL), or the time is over. 1, 0 on timeout, -EINTR. Writers that fill a ring wake; nobody looks in between, but for
+ * NULL; FUTEX_WAKE without FUTEX_PRIVATE_FLAG), or the buffer got a new set, or the time is over. 1, 0 on timeout, -EINTR. Writers that fill a ring wake; nobody looks in between, but for
  * once a second in case that a writer could not.
  */
 struct stream_sleep {
@@ -95,8 +100,17 @@ struct stream_sleep {
 };
 int stream_sleep(struct stream *const *streams, uint32_t n, const struct stream_sleep *how);
 
+/* Wakes all who sleep for events of that set: there is a new one, and they are to be told. */
+void stream_wake(int rings, uint64_t set);
+
 /* The buffer may have got new sets: tell the stream the new description. Its position carries on. */
 int stream_update(struct stream *stream, const struct state_buffer *buffer, struct err *err);
+
+/*
+ * Gives the CPU's live ring its memory, which otherwise its first writer does, and waits for. For consumers; of a kernel that cannot, -EINVAL, and
+ * nothing is different.
+ */
+int stream_back(struct stream *stream);
 
 /* Numbers for per_cpu/cpuN/stats, summed over the buffer's sets and this CPU's share of the overflow rings. */
 struct stream_stats {

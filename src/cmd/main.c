@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +12,16 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/launch.h"
 
 /* This program carries the runtime for markers of its own, but is not to be traced. */
 extern const int ringside_no_attach;
 const int ringside_no_attach = 1;
 
 static const struct cmd *const commands[] = {
-	&cmd_list, &cmd_start, &cmd_stop, &cmd_restart, &cmd_set, &cmd_show, &cmd_snapshot, &cmd_stat,
-	&cmd_clear, &cmd_reset, &cmd_cat, &cmd_write, &cmd_mount, &cmd_umount, &cmd_report,
-	&cmd_convert, &cmd_split, &cmd_join, &cmd_dump,
+	&cmd_record, &cmd_extract, &cmd_stream, &cmd_list, &cmd_start, &cmd_stop, &cmd_restart, &cmd_set, &cmd_show,
+	&cmd_snapshot, &cmd_stat, &cmd_clear, &cmd_reset, &cmd_cat, &cmd_write, &cmd_mount, &cmd_umount, &cmd_report,
+	&cmd_restore, &cmd_convert, &cmd_split, &cmd_join, &cmd_dump,
 	&cmd_hist, &cmd_mem, &cmd_check_events, &cmd_doctor, &cmd_help, &cmd_complete,
 };
 
@@ -53,143 +53,6 @@ const struct cmd *cmd_find(const char *name)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
-}
-
-bool cmd_colour(int fd)
-{
-	const char *no = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
-
-	return !(no && *no) && term && *term && strcmp(term, "dumb") && isatty(fd);
-}
-
-static void say(const char *fmt, va_list ap)
-{
-	const char *before = cmd_colour(STDERR_FILENO) ? "\033[1;31m" : "";
-	const char *after = *before ? "\033[0m" : "";
-	char text[1024];
-
-	vsnprintf(text, sizeof(text), fmt, ap);
-	/* Names in it come from people and from programs. */
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
-	fprintf(stderr, "%sringside:%s %s\n", before, after, text);
-}
-
-void cmd_say(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say(fmt, ap);
-	va_end(ap);
-}
-
-int cmd_fail(const struct err *err)
-{
-	if (err->code == -EPIPE)
-		return CMD_DONE;
-	cmd_say("%s", err->text);
-	return CMD_FAILED;
-}
-
-int cmd_misuse(const struct cmd *cmd, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say(fmt, ap);
-	va_end(ap);
-	if (cmd)
-		fprintf(stderr, "usage: ringside %s%s%s\n", cmd->name, *cmd->synopsis ? " " : "",
-			cmd->synopsis);
-	else
-		fprintf(stderr, "`ringside help` lists the commands\n");
-	return CMD_MISUSED;
-}
-
-int cmd_put(const void *bytes, size_t len, struct err *err)
-{
-	const char *at = bytes;
-
-	while (len) {
-		ssize_t n = write(STDOUT_FILENO, at, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_set(err, -errno, "cannot write to standard output: %s",
-				       strerror(errno));
-		at += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-int cmd_open(struct source **out, const struct opts *opts, bool create, struct err *err)
-{
-	struct source_how how = {
-		.dir = opts_value(opts, "dir"),
-		.tracefs = opts_value(opts, "tracefs"),
-		.kernel = opts_value(opts, "kernel") != NULL,
-		.create = create,
-		.escape = isatty(STDOUT_FILENO),
-	};
-
-	if (how.dir && !*how.dir)
-		return err_set(err, -EINVAL, "--dir needs the path of a directory");
-	if (how.tracefs && !*how.tracefs)
-		return err_set(err, -EINVAL, "--tracefs needs the path of a directory");
-	return source_open(out, &how, err);
-}
-
-int cmd_open_directory(struct control **out, const struct opts *opts, bool create, struct err *err)
-{
-	const char *dir = opts_value(opts, "dir");
-
-	if (opts_value(opts, "kernel") || opts_value(opts, "tracefs"))
-		return err_set(err, -EINVAL, "this is about tracing directories, and not about files that "
-			       "are mounted already");
-	if (dir && !*dir)
-		return err_set(err, -EINVAL, "--dir needs the path of a directory");
-	return control_open(out, dir, create, err);
-}
-
-bool cmd_parse_cpu(const char *text, int *cpu)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || n > 1000000)
-		return false;
-	*cpu = (int)n;
-	return true;
-}
-
-int cmd_check_cpu(struct source *source, int cpu, struct err *err)
-{
-	struct buf names = BUF_INIT;
-	int last = -1, r = 0;
-	bool found = false;
-
-	if (!source_list(source, "per_cpu", &names, NULL) && names.data) {
-		for (char *save, *name = strtok_r(names.data, "\n", &save); name;
-		     name = strtok_r(NULL, "\n", &save)) {
-			int n;
-
-			if (sscanf(name, "cpu%d", &n) != 1)
-				continue;
-			found |= n == cpu;
-			last = n > last ? n : last;
-		}
-	}
-	if (last >= 0 && !found)
-		r = err_set(err, -ENXIO, "there is no CPU %d: the last one is %d", cpu, last);
-	buf_fini(&names);
-	return r;
 }
 
 /*
@@ -339,6 +202,7 @@ static void hold_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
+	launch_note_signals();
 	hold_standard_descriptors();
 	/* As errors of a write they can be told, or kept quiet. */
 	signal(SIGPIPE, SIG_IGN);

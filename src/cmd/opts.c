@@ -116,6 +116,7 @@ int opts_parse(struct opts *opts, int argc, char **argv, const struct opt *table
 	for (; !r && line.at < argc; line.at++) {
 		const char *word = argv[line.at];
 
+		plain |= verbatim < 0 && opts->nargs;
 		if (plain || word[0] != '-' || !word[1] || opts->nargs + 1 == verbatim)
 			add(opts, NULL, word);
 		else if (!strcmp(word, "--"))

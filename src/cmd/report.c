@@ -166,7 +166,7 @@ static bool lane_wanted(void *arg, const struct dat_buffer *buffer, int cpu)
 	if (report->instance && strcmp(report->instance, buffer->name))
 		return false;
 	/* In trace-cmd a CPU that is not shown still comes between a function's beginning and end. */
-	if (report->old_layout)
+	if (report->look.old_layout)
 		return true;
 	return !report->cpus || ((size_t)cpu < report->nr_cpus && report->cpus[cpu]);
 }
@@ -205,7 +205,7 @@ static unsigned int jobs(const struct report *report, const struct opts *opts)
 	long n = text ? strtol(text, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
 
 	/* What looks at the line before, or adds up, goes in order. */
-	if ((report->columns & TRACECMD_DIFF) || report->ts_check || report->wakeup ||
+	if ((report->look.columns & TRACECMD_DIFF) || report->ts_check || report->wakeup ||
 	    report->profile || report->skip)
 		return 1;
 	for (size_t i = 0; i < report->nr_files; i++)
@@ -284,13 +284,7 @@ static void tell_lost(struct report *report)
 	for (size_t i = 0; (warning = replay_warning(report->replay, i)); i++)
 		cmd_say("%s", warning);
 	replay_lost(report->replay, &count, &unknown);
-	if (count && unknown)
-		cmd_say("%" PRIu64 " events were lost, and more in %" PRIu64 " places where nobody "
-			"counted", count, unknown);
-	else if (count)
-		cmd_say("%" PRIu64 " events were lost", count);
-	else if (unknown)
-		cmd_say("events were lost in %" PRIu64 " places, nobody knows how many", unknown);
+	line_tell_lost(count, unknown);
 }
 
 static int put_records(struct report *report, const struct opts *opts)
@@ -353,7 +347,7 @@ static int file_info(struct report *report, const struct report_file *file, cons
 	struct dat *dat = file->dat;
 	struct report_info_cpus cpus = { .first = opts_value(opts, "first-event"),
 					 .last = opts_value(opts, "last-event"),
-					 .flags = report->columns | (file->ticks ? TRACECMD_TICKS : 0),
+					 .flags = report->look.columns | (file->ticks ? TRACECMD_TICKS : 0),
 					 .times = file->times };
 
 	if (opts_value(opts, "endian"))
@@ -436,13 +430,13 @@ static void fini(struct report *report)
 		report_entries_free(&report->files[i]);
 		dat_close(report->files[i].dat);
 	}
-	decode_plugins_free(report->plugins);
-	if (report->raw_events)
-		regfree(report->raw_events);
-	if (report->plain_events)
-		regfree(report->plain_events);
-	free(report->raw_events);
-	free(report->plain_events);
+	decode_plugins_free(report->look.plugins);
+	if (report->look.raw_events)
+		regfree(report->look.raw_events);
+	if (report->look.plain_events)
+		regfree(report->look.plain_events);
+	free(report->look.raw_events);
+	free(report->look.plain_events);
 	for (size_t i = 0; i < report->nr_comms; i++)
 		free((void *)report->comms[i]);
 	free(report->comms);

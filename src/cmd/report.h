@@ -4,7 +4,7 @@
  *   report.c		the command, and what is done in which order
  *   report_ask.c	what the command line asks for
  *   report_entry.c	what is known of an event: found once, then used for each of its records
- *   report_line.c	a record: whether it is wanted, and its text
+ *   report_line.c	a record: whether it is wanted, and its text (line.h)
  *   report_rows.c	or its row of JSON or CSV
  *   report_tail.c	--tail: where the last records begin
  *   report_info.c	those options that print what the file says, and no records
@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 
 #include "base/buf.h"
+#include "cmd/line.h"
 #include "cmd/pager.h"
 #include "dat/dat.h"
 #include "decode/plugin.h"
@@ -28,20 +29,6 @@
 
 struct report_file;
 
-/* An event of a file, ready to be printed. */
-struct report_entry {
-	const struct decode_format *format;	/* NULL: not known */
-	const struct decode_plugin *plugin;	/* NULL: none, or not wanted */
-	const struct decode_field *migrate_disable, *lock_depth;
-	const struct decode_field *pid, *next_pid;	/* of tasks that the event is about */
-	unsigned int flags;			/* DECODE_* */
-	bool raw;				/* as fields */
-	bool carries;
-	bool learns_odd;			/* its byte arrays are watched: see report_line.c */
-	size_t name_len;
-	char name[];				/* as tracecmd_name() makes it */
-};
-
 struct report_file {
 	const char *path;
 	const char *base;		/* its last part */
@@ -49,7 +36,7 @@ struct report_file {
 	struct replay_times times;
 	struct filter *filter, *filter_out;	/* NULL: none */
 	bool ticks;			/* the clock counts no nanoseconds */
-	_Atomic(struct report_entry *) *entries;	/* by ID */
+	_Atomic(struct line_entry *) *entries;	/* by ID */
 	uint8_t *marks;			/* by ID: must be passed; see replay_job */
 };
 
@@ -58,18 +45,12 @@ enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_CSV };
 struct report {
 	struct report_file *files;
 	size_t nr_files;
-	struct decode_plugins *plugins;
+	struct line_look look;
 	enum report_form form;
-	unsigned int columns;		/* TRACECMD_* */
-	unsigned int decode;		/* DECODE_* */
-	bool old_layout;		/* --layout 3.2 */
-	bool raw;			/* -R */
 	bool no_irqs, no_softirqs;	/* -I, -S */
-	bool no_plugins;		/* -N, -L */
 	bool boundary, ts_check, quiet;
 	bool went_back;			/* what ts_check found */
 	size_t bad_events;		/* what --check-events found */
-	regex_t *raw_events, *plain_events;	/* -r, -n */
 	const int *pids;
 	size_t nr_pids;
 	const char **comms;
@@ -85,8 +66,7 @@ struct report {
 	struct pager pager;
 	struct report_own *passing;	/* of the thread that cuts the parts */
 	uint64_t skip;			/* records that are not printed, for --tail */
-	uint64_t last;			/* of --ts-diff and --ts-check: the time before */
-	bool has_last;
+	struct line_before before;	/* of --ts-diff */
 	struct report_wakeup *wakeup;	/* -w */
 	struct report_profile *profile;	/* --profile: nothing else is printed */
 	struct err err;
@@ -103,12 +83,12 @@ int report_ask_range(struct report *report, const struct opts *opts);
 int report_ask_summaries(struct report *report, const struct opts *opts);
 
 /* report_entry.c: NULL only when memory is out. Any thread. */
-const struct report_entry *report_entry_make(const struct report *report,
+const struct line_entry *report_entry_make(const struct report *report,
 					     struct report_file *file, uint32_t id);
-static inline const struct report_entry *report_entry(const struct report *report,
+static inline const struct line_entry *report_entry(const struct report *report,
 						      struct report_file *file, uint32_t id)
 {
-	const struct report_entry *entry;
+	const struct line_entry *entry;
 
 	id = id < REPORT_IDS ? id : REPORT_IDS - 1;
 	entry = atomic_load_explicit(&file->entries[id], memory_order_acquire);
@@ -126,13 +106,13 @@ void report_own_free(struct report_own *own);
 /* report_rows.c: `text` is what stands behind the columns; of use for CSV only. */
 extern const char report_csv_head[];
 void report_row(const struct report *report, const struct report_file *file,
-		const struct replay_record *rec, const struct report_entry *entry,
+		const struct replay_record *rec, const struct line_entry *entry,
 		const struct decode_ctx *ctx, const struct buf *text, struct buf *out);
 
 /* report_tail.c: has the replay begin so that `n` records that are wanted come. */
 int report_tail(struct report *report, uint64_t n);
 
 bool report_wanted(struct report *report, struct report_own *own, const struct replay_record *rec,
-		   const struct report_entry *entry);
+		   const struct line_entry *entry);
 
 #endif

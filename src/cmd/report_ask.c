@@ -176,13 +176,13 @@ static int parse_regex(struct report *report, const char *text, regex_t **out)
 static int parse_look(struct report *report, const struct opts_item *item)
 {
 	if (is(item, "latency"))
-		report->columns |= TRACECMD_LATENCY;
+		report->look.columns |= TRACECMD_LATENCY;
 	else if (is(item, "nanoseconds"))
-		report->columns |= TRACECMD_NS;
+		report->look.columns |= TRACECMD_NS;
 	else if (is(item, "raw"))
-		report->raw = true;
+		report->look.raw = true;
 	else if (is(item, "ts-diff"))
-		report->columns |= TRACECMD_DIFF;
+		report->look.columns |= TRACECMD_DIFF;
 	else if (is(item, "ts-check"))
 		report->ts_check = true;
 	else if (is(item, "boundary"))
@@ -194,12 +194,12 @@ static int parse_look(struct report *report, const struct opts_item *item)
 	else if (is(item, "quiet"))
 		report->quiet = true;
 	else if (is(item, "raw-event"))
-		return parse_regex(report, item->value, &report->raw_events);
+		return parse_regex(report, item->value, &report->look.raw_events);
 	else if (is(item, "no-handler"))
-		return parse_regex(report, item->value, &report->plain_events);
+		return parse_regex(report, item->value, &report->look.plain_events);
 	else if (is(item, "layout")) {
-		report->old_layout = !strcmp(item->value, "3.2");
-		if (!report->old_layout && strcmp(item->value, "3.3"))
+		report->look.old_layout = !strcmp(item->value, "3.2");
+		if (!report->look.old_layout && strcmp(item->value, "3.3"))
 			return err_set(&report->err, -EINVAL, "--layout %s: 3.2 or 3.3 is needed",
 				       item->value);
 	}
@@ -233,10 +233,10 @@ int report_ask(struct report *report, const struct opts *opts)
 		if (!r)
 			r = parse_choice(report, &opts->items[i]);
 	}
-	if (!report->old_layout)
-		report->columns |= TRACECMD_FLAGS;
-	report->decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0) |
-			 (report->columns & TRACECMD_NS ? DECODE_NS : 0);
+	if (!report->look.old_layout)
+		report->look.columns |= TRACECMD_FLAGS;
+	report->look.decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0) |
+			 (report->look.columns & TRACECMD_NS ? DECODE_NS : 0);
 	return r;
 }
 
@@ -272,7 +272,7 @@ int report_ask_times(struct report *report, const struct opts *opts)
 		file->times.raw = opts_value(opts, "raw-ts") != NULL;
 		file->times.no_date = opts_value(opts, "nodate") != NULL;
 		file->times.shift = true;
-		file->times.stock = report->old_layout;
+		file->times.stock = report->look.old_layout;
 		file->ticks = replay_times_are_ticks(file->dat, &file->times);
 	}
 	return r;
@@ -307,8 +307,8 @@ int report_ask_filters(struct report *report, const struct opts *opts)
 	size_t nr = 0;
 	int r = 0;
 
-	report->choosy = (report->cpus && report->old_layout) || report->nr_pids || report->nr_comms || report->no_irqs || report->no_softirqs ||
-			 opts_value(opts, "filter");
+	report->choosy = (report->cpus && report->look.old_layout) || report->nr_pids || report->nr_comms ||
+			 report->no_irqs || report->no_softirqs || opts_value(opts, "filter");
 	for (int i = 0; i < opts->nitems && !r; i++) {
 		const struct opts_item *item = &opts->items[i];
 
@@ -329,16 +329,16 @@ int report_ask_plugins(struct report *report, const struct opts *opts)
 {
 	int r;
 
-	report->no_plugins = opts_value(opts, "no-plugins") || opts_value(opts, "local");
-	r = decode_plugins_new(&report->plugins, report->no_plugins ? DECODE_PLUGINS_NONE : 0);
+	report->look.no_plugins = opts_value(opts, "no-plugins") || opts_value(opts, "local");
+	r = decode_plugins_new(&report->look.plugins, report->look.no_plugins ? DECODE_PLUGINS_NONE : 0);
 
 	for (int i = 0; i < opts->nitems && !r; i++) {
 		const struct opts_item *item = &opts->items[i];
 
 		if (is(item, "plugin"))
-			r = decode_plugins_load(report->plugins, item->value, &report->err);
+			r = decode_plugins_load(report->look.plugins, item->value, &report->err);
 		if (is(item, "option"))
-			r = decode_plugins_set(report->plugins, item->value, &report->err);
+			r = decode_plugins_set(report->look.plugins, item->value, &report->err);
 	}
 	return r;
 }

@@ -44,7 +44,7 @@ struct report_own {
 	struct report *report;
 	struct decode_ctx ctx;
 	const struct replay_record *rec;
-	const struct report_entry *entry;
+	const struct line_entry *entry;
 	struct symbol_slot symbols[CACHE];
 	struct comm_slot comms[CACHE];
 	struct name_slot names[NAMES];
@@ -109,7 +109,7 @@ static bool own_address(void *arg, const char *name, size_t len, uint64_t *out)
  * Among names that are learned, arrays that have held other bytes than text have their place, too: by
  * numbers that no task has.
  */
-static int odd_number(const struct report_entry *entry, const struct decode_field *field)
+static int odd_number(const struct line_entry *entry, const struct decode_field *field)
 {
 	return -2 - (int)(entry->format->id * 64 + (uint32_t)(field - entry->format->fields) % 64);
 }
@@ -140,7 +140,7 @@ struct report_own *report_own_new(struct report *report)
 	if (!own)
 		return NULL;
 	own->report = report;
-	own->ctx = (struct decode_ctx){ .arg = own, .flags = report->decode, .memo = &own->memo,
+	own->ctx = (struct decode_ctx){ .arg = own, .flags = report->look.decode, .memo = &own->memo,
 					.symbol = own_symbol,
 					.printk = own_printk, .address = own_address,
 					.odd = own_odd, .comm = own_comm };
@@ -178,7 +178,7 @@ static bool is_wanted(const struct report *report, struct report_own *own, int p
 
 /* By a task or about it: as trace-cmd has it, what wakes a task or switches to it is about it. */
 static bool by_task(const struct report *report, struct report_own *own,
-		    const struct replay_record *rec, const struct report_entry *entry, int pid)
+		    const struct replay_record *rec, const struct line_entry *entry, int pid)
 {
 	const struct decode_field *about[] = { entry->pid, entry->next_pid };
 
@@ -192,7 +192,7 @@ static bool by_task(const struct report *report, struct report_own *own,
 }
 
 static bool filtered(const struct filter *filter, struct report_own *own,
-		     const struct replay_record *rec, const struct report_entry *entry)
+		     const struct replay_record *rec, const struct line_entry *entry)
 {
 	return filter && entry->format &&
 	       filter_match(filter, entry->format, rec->data, rec->len, rec->lane->cpu, rec->ts,
@@ -200,7 +200,7 @@ static bool filtered(const struct filter *filter, struct report_own *own,
 }
 
 bool report_wanted(struct report *report, struct report_own *own, const struct replay_record *rec,
-		   const struct report_entry *entry)
+		   const struct line_entry *entry)
 {
 	const struct report_file *file = &report->files[rec->lane->file_nr];
 	bool tasks = report->nr_pids || report->nr_comms;
@@ -227,7 +227,7 @@ static bool next_moment(void *arg, struct decode_moment *out)
 {
 	struct report_own *own = arg;
 	struct replay_record next;
-	const struct report_entry *entry;
+	const struct line_entry *entry;
 
 	if (!replay_peek(own->rec, &next))
 		return false;
@@ -250,7 +250,7 @@ static void learn_moment(void *arg, int pid, const char *comm, size_t len)
 }
 
 static struct decode_moment moment(struct report_own *own, const struct replay_record *rec,
-				   const struct report_entry *entry)
+				   const struct line_entry *entry)
 {
 	return (struct decode_moment){
 		.format = entry->format, .rec = rec->data, .len = rec->len, .ts = rec->ts,
@@ -261,22 +261,13 @@ static struct decode_moment moment(struct report_own *own, const struct replay_r
 
 /* The text behind the columns. */
 static void put_info(struct report_own *own, const struct replay_record *rec,
-		     const struct report_entry *entry, struct buf *out)
+		     const struct line_entry *entry, struct buf *out)
 {
-	struct decode_moment m;
+	struct decode_moment m = moment(own, rec, entry);
 
 	own->entry = entry;
 	own->ctx.flags = entry->flags;
-	if (entry->raw) {
-		decode_print_fields(entry->format, rec->data, rec->len, &own->ctx, out);
-		return;
-	}
-	if (entry->plugin) {
-		m = moment(own, rec, entry);
-		if (decode_plugin_print(entry->plugin, &m, out))
-			return;
-	}
-	decode_print(entry->format, rec->data, rec->len, &own->ctx, out);
+	line_info(entry, &m, out);
 }
 
 /*
@@ -290,71 +281,15 @@ static void put_prefix(const struct report *report, const struct report_file *fi
 
 	if (!*name && report->nr_files > 1)
 		name = file->base;
-	if (*name)
-		buf_printf(out, "%*s: ", (int)report->prefix, name);
-	else
-		buf_printf(out, "%*s", (int)report->prefix + 2, "");
-}
-
-static int field_or_none(const struct report_entry *entry, const struct decode_field *field,
-			 const struct replay_record *rec)
-{
-	return field ? (int)(decode_field_int(entry->format, field, rec->data, rec->len) & 0xff) : -1;
-}
-
-static void put_columns(struct report *report, struct report_own *own,
-			const struct report_file *file, const struct replay_record *rec,
-			const struct report_entry *entry, struct buf *out)
-{
-	unsigned int flags = report->columns | (file->ticks ? TRACECMD_TICKS : 0);
-	struct tracecmd_row row;
-
-	row.head = (struct record_head){ 0 };
-	row.cpu = rec->lane->cpu;
-	row.ts = rec->ts;
-	row.name = entry->name;
-	row.name_len = entry->name_len;
-	row.has_diff = report->has_last;
-	row.migrate_disable = field_or_none(entry, entry->migrate_disable, rec);
-	row.lock_depth = report->old_layout ? -1 : field_or_none(entry, entry->lock_depth, rec);
-
-	if (entry->raw)
-		flags |= TRACECMD_RAW;
-	decode_record_head(&entry->format->abi, rec->data, rec->len, &row.head);
-	row.comm = own_comm(own, row.head.pid);
-	if (flags & TRACECMD_DIFF) {
-		uint64_t shown = tracecmd_shown(rec->ts, flags & ~TRACECMD_TICKS);
-
-		row.diff = (int64_t)(shown - report->last);
-		report->last = shown;
-		/* To trace-cmd a time of 0 is none. */
-		report->has_last = shown || !report->old_layout;
-	}
-	tracecmd_columns(out, &row, flags, &own->columns);
-}
-
-static void put_unknown(const struct report *report, struct report_own *own,
-			const struct replay_record *rec, struct buf *out)
-{
-	static const char no_name[TRACECMD_NAME_ROOM];
-	struct tracecmd_row row = { .cpu = rec->lane->cpu, .ts = rec->ts, .name = no_name,
-				    .migrate_disable = -1, .lock_depth = -1 };
-
-	if (report->old_layout) {
-		buf_puts(out, "[UNKNOWN EVENT][UNKNOWN EVENT] (NULL):               "
-			      "[UNKNOWN EVENT]\n");
-		return;
-	}
-	decode_record_head(&dat_info(rec->lane->file)->abi, rec->data, rec->len, &row.head);
-	row.comm = own_comm(own, row.head.pid);
-	tracecmd_columns(out, &row, report->columns, &own->columns);
-	buf_printf(out, "[UNKNOWN EVENT] %u\n", rec->id);
+	line_prefix(out, report->prefix, name);
 }
 
 static void put_line(struct report *report, struct report_own *own, struct report_file *file,
-		     const struct replay_record *rec, const struct report_entry *entry,
+		     const struct replay_record *rec, const struct line_entry *entry,
 		     struct buf *out)
 {
+	struct decode_moment m = moment(own, rec, entry);
+
 	if (report->prefix)
 		put_prefix(report, file, rec, out);
 	if (rec->lost)
@@ -362,23 +297,20 @@ static void put_line(struct report *report, struct report_own *own, struct repor
 	if (report->boundary && rec->first_of_page)
 		buf_printf(out, "CPU:%d [SUBBUFFER START]\n", rec->lane->cpu);
 	if (!entry->format) {
-		put_unknown(report, own, rec, out);
+		line_unknown(&report->look, &dat_info(rec->lane->file)->abi, &m, rec->id, &own->columns, out);
 		return;
 	}
-	put_columns(report, own, file, rec, entry, out);
-	put_info(own, rec, entry, out);
+	own->entry = entry;
+	own->ctx.flags = entry->flags;
+	line_columns(&report->look, entry, &m, file->ticks, &report->before, &own->columns, out);
+	line_info(entry, &m, out);
 	if (report->wakeup)
 		report_wakeup_feed(report->wakeup, rec, entry->format, out);
-	/* A line break that a text brings along is the line's. */
-	if (out->len && out->data[out->len - 1] == '\n')
-		return;
-	if (!buf_room(out, 1))
-		return;
-	out->data[out->len++] = '\n';
+	line_end(out);
 }
 
 static void put_row(struct report *report, struct report_own *own, struct report_file *file,
-		    const struct replay_record *rec, const struct report_entry *entry,
+		    const struct replay_record *rec, const struct line_entry *entry,
 		    struct buf *out)
 {
 	buf_reset(&own->text);
@@ -388,7 +320,7 @@ static void put_row(struct report *report, struct report_own *own, struct report
 }
 
 static void feed_profile(struct report *report, const struct replay_record *rec,
-			 const struct report_entry *entry)
+			 const struct line_entry *entry)
 {
 	if (entry->format && report_profile_feed(report->profile, rec, entry->format))
 		err_set(&report->err, -ENOMEM, "out of memory");
@@ -423,7 +355,7 @@ static void pass(void *arg, const struct replay_record *rec)
 	struct report *report = arg;
 	struct report_own *own = report->passing;
 	struct report_file *file = &report->files[rec->lane->file_nr];
-	const struct report_entry *entry = report_entry(report, file, rec->id);
+	const struct line_entry *entry = report_entry(report, file, rec->id);
 	struct decode_moment m;
 
 	if (!entry || !entry->carries) {
@@ -464,8 +396,8 @@ static bool joins(void *arg, const struct replay_record *last, const struct repl
 	struct report *report = arg;
 	struct report_own *own = report->passing;
 	struct report_file *file = &report->files[last->lane->file_nr];
-	const struct report_entry *entry = report_entry(report, file, last->id);
-	const struct report_entry *other = report_entry(report, file, next->id);
+	const struct line_entry *entry = report_entry(report, file, last->id);
+	const struct line_entry *other = report_entry(report, file, next->id);
 	struct decode_moment m;
 
 	if (!entry || !other || !entry->plugin || !entry->carries || !other->format ||
@@ -487,7 +419,7 @@ static void record(void *arg, void *mine, const struct replay_record *rec, struc
 	struct report *report = arg;
 	struct report_own *own = mine;
 	struct report_file *file = &report->files[rec->lane->file_nr];
-	const struct report_entry *entry = report_entry(report, file, rec->id);
+	const struct line_entry *entry = report_entry(report, file, rec->id);
 
 	if (!entry)
 		return;

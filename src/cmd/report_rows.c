@@ -12,7 +12,7 @@
 const char report_csv_head[] = "ts,cpu,pid,comm,system,event,buffer,file,text\n";
 
 static struct report_row row_of(const struct report *report, const struct report_file *file,
-				const struct replay_record *rec, const struct report_entry *entry)
+				const struct replay_record *rec, const struct line_entry *entry)
 {
 	return (struct report_row){
 		.ts = rec->ts,
@@ -80,7 +80,7 @@ static void csv_line(struct buf *out, const struct report_row *row, const struct
 }
 
 void report_row(const struct report *report, const struct report_file *file,
-		const struct replay_record *rec, const struct report_entry *entry,
+		const struct replay_record *rec, const struct line_entry *entry,
 		const struct decode_ctx *ctx, const struct buf *text, struct buf *out)
 {
 	struct report_row row = row_of(report, file, rec, entry);

@@ -30,7 +30,7 @@ static int count(struct report *report, uint64_t from, uint64_t *nr)
 {
 	struct report_own *own = report_own_new(report);
 	struct replay_record rec;
-	const struct report_entry *entry;
+	const struct line_entry *entry;
 	int r;
 
 	*nr = 0;

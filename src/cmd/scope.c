@@ -44,7 +44,7 @@ static bool has_any(const struct opts *opts, int end, const struct opt *table)
 {
 	for (int i = 0; i < end; i++)
 		for (const struct opt *opt = table; opt->word; opt++)
-			if (opts->items[i].opt == opt)
+			if (scope_is(&opts->items[i], opt->word))
 				return true;
 	return false;
 }

@@ -14,7 +14,8 @@ const struct cmd cmd_start = {
 	.summary = "switch events on and record",
 	.text = "Switches events on, beside those that are on already, and records. SYSTEM and EVENT\n"
 		"may be patterns (* ? []); a name without a colon is a system or an event; `all` is\n"
-		"every event. Programs are recorded with every event when neither -e nor -p is there.\n"
+		"every event. Those behind a -v are switched off. Programs are recorded with every event\n"
+		"when neither -e nor -p is there. When something is refused, nothing is changed.\n"
 		"What is switched on also holds for programs that start later. The tracing directory is\n"
 		"made if there is none. Options before the first -B are about the top buffer, those\n"
 		"behind it about that instance.\n",

@@ -57,6 +57,18 @@ int control_buffer_expand(struct control *control, struct state_buffer *buffer, 
 	return make(control, buffer, NULL, NULL, &buffer->live, err);
 }
 
+/* The first of the retired sets goes. */
+static int drop_oldest(struct control *control, struct state_buffer *buffer, struct err *err)
+{
+	int r = control_limbo_add(control, &buffer->retired[0], err);
+
+	if (r)
+		return r;
+	buffer->nretired--;
+	memmove(&buffer->retired[0], &buffer->retired[1], buffer->nretired * sizeof(struct state_set));
+	return 0;
+}
+
 /*
  * Makes room among the retired sets: the oldest goes. Whoever is reading it gets time to come to its
  * end; what nobody reads is lost, for each CPU, and the next set's rings will tell so.
@@ -83,13 +95,7 @@ static int push_out(struct control *control, struct state_buffer *buffer, uint64
 		if (control_set_unread(control, oldest, lost))
 			memset(lost, 0, control->dir.ncpu * sizeof(*lost));
 	}
-	r = control_limbo_add(control, oldest, err);
-	if (r)
-		return r;
-	buffer->nretired--;
-	memmove(&buffer->retired[0], &buffer->retired[1],
-		buffer->nretired * sizeof(struct state_set));
-	return 0;
+	return drop_oldest(control, buffer, err);
 }
 
 /* A new live set; the one before is written no more but still to be read. */
@@ -293,6 +299,19 @@ int control_buffer_clear(struct control *control, struct state_buffer *buffer, s
 	if (!buffer->live.offset)
 		return 0;
 	return renew(control, buffer, err);
+}
+
+int control_buffer_turn(struct control *control, struct state_buffer *buffer, uint32_t keep, struct err *err)
+{
+	uint32_t *cpus = shape(control, buffer);
+	int r = control_buffer_expand(control, buffer, err);
+
+	while (!r && buffer->nretired > keep)
+		r = drop_oldest(control, buffer, err);
+	if (!r)
+		r = replace(control, buffer, cpus, err);
+	free(cpus);
+	return r;
 }
 
 /* All retired sets go. Adds what is lost with them, for each CPU, to `sum`. */

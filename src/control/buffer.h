@@ -6,6 +6,7 @@
  *   expand    none -> live                     the first enable or marker
  *   resize    live -> retired, new -> live     retired sets are read before the live one
  *   clear     live, retired -> limbo, new -> live
+ *   turn      live -> retired, new -> live; retired ones of long ago -> limbo
  *   snapshot  snapshot -> limbo, live -> snapshot, new -> live
  *   remove    all -> limbo
  */
@@ -43,6 +44,12 @@ int control_buffer_overwrite(struct control *control, struct state_buffer *buffe
 			     struct err *err);
 
 int control_buffer_clear(struct control *control, struct state_buffer *buffer, struct err *err);
+
+/*
+ * For those who want what is there to stand still while recording goes on: new rings take what comes. Of sets that had been
+ * retired before the newest `keep` stay, fewer than STATE_RETIRED_MAX; others are thrown away as by clear.
+ */
+int control_buffer_turn(struct control *control, struct state_buffer *buffer, uint32_t keep, struct err *err);
 
 int control_buffer_snapshot(struct control *control, struct state_buffer *buffer,
 			    struct err *err);

@@ -194,6 +194,13 @@ bool control_clock_is_ns(uint32_t id)
 	return id >= NCLOCKS || clocks[id].ns;
 }
 
+const char *control_clock_cheapest(void)
+{
+	bool raw = TRACE_CLOCK_X86_TSC < NCLOCKS && counter_trusted();
+
+	return clocks[raw ? TRACE_CLOCK_X86_TSC : TRACE_CLOCK_LOCAL].name;
+}
+
 /* As in runtime/write.c. */
 static uint64_t clock_ns(clockid_t id)
 {

@@ -13,6 +13,9 @@
 /* Names in the order of TRACE_CLOCK_*, NULL behind the last that this machine has. */
 const char *control_clock_name(uint32_t id);
 
+/* The one that costs programs least and still gives true times: the counter as it is, where it can be trusted. */
+const char *control_clock_cheapest(void);
+
 /* Does it count nanoseconds? */
 bool control_clock_is_ns(uint32_t id);
 

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "base/mono.h"
+#include "capture/stream.h"
 #include "control/buffer.h"
 #include "control/errors.h"
 #include "control/file.h"
@@ -67,7 +68,7 @@ int control_again(struct control **out, struct control *control, struct err *err
 
 	if (!again)
 		return err_set(err, -ENOMEM, "out of memory");
-	r = segment_open(&again->dir, control->dir.path, false, err);
+	r = segment_again(&again->dir, &control->dir, err);
 	if (r) {
 		free(again);
 		return r;
@@ -161,6 +162,23 @@ static int lock(struct control *control, struct err *err)
 	return 0;
 }
 
+static void note_live(struct control *control)
+{
+	memset(control->live, 0, sizeof(control->live));
+	for (uint32_t b = 0; b < control->state.nbuffers; b++)
+		control->live[b] = control->state.buffers[b].live.offset;
+}
+
+/* Who sleeps for events of a set that gets no more of them is to look for the one that does. */
+static void wake_readers(const struct control *control)
+{
+	const struct control_state *state = &control->state;
+
+	for (uint32_t b = 0; b < STATE_BUFFERS_MAX; b++)
+		if (control->live[b] && (b >= state->nbuffers || state->buffers[b].live.offset != control->live[b]))
+			stream_wake(control->dir.fd[SEGMENT_RINGS], control->live[b]);
+}
+
 int control_begin(struct control *control, struct err *err)
 {
 	int r = lock(control, err);
@@ -172,6 +190,7 @@ int control_begin(struct control *control, struct err *err)
 		control_cancel(control);
 		return r;
 	}
+	note_live(control);
 	/* Who finds no place to put something away does not come as far as to make some. */
 	if (control->state.nlimbo > STATE_LIMBO_MAX / 2)
 		control_reclaim(control);
@@ -201,6 +220,7 @@ int control_commit(struct control *control, struct err *err)
 	else
 		control_hints_free(hints);
 	if (!r) {
+		wake_readers(control);
 		control_reclaim(control);
 		control_sets_sweep(control);
 	}
@@ -224,6 +244,7 @@ int control_reset(struct control *control, struct err *err)
 	if (r)
 		return r;
 	r = control_state_read(&control->state, &control->dir, &unreadable);
+	note_live(control);
 	if (r && r != -EUCLEAN)
 		err_set(err, r, "%s", unreadable.text);
 	else

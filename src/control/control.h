@@ -32,7 +32,9 @@ struct control {
 	struct control_state state;	/* as of the last begin or refresh */
 	bool locked;
 	bool fresh;	/* nothing was changed in the state since it was read */
+	uint64_t live[STATE_BUFFERS_MAX];	/* the buffers' live sets as of the last begin */
 	uint64_t pauses;	/* buffers that this handle keeps from taking anything: pause.h */
+	uint64_t owned;		/* instances that go with this handle: own.h */
 	bool escape;	/* control characters in what programs recorded are shown as \\n, \\x1b */
 };
 

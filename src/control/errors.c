@@ -49,17 +49,17 @@ static bool lock(int fd)
 	return false;
 }
 
-/* The file, locked, with all that is in it. The caller closes it. */
+/* The file, locked, with all that is in it. The caller closes it. Root makes none in the directory of another. */
 static int load(const struct control *control, bool create, struct entry *entries)
 {
 	int fd = openat(control->dir.dir, "errors", O_RDWR | O_CLOEXEC | O_NOFOLLOW |
-			(create ? O_CREAT : 0), 0600);
+			(create && geteuid() == control->dir.uid ? O_CREAT : 0), 0600);
 	struct stat st;
 	ssize_t n;
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !lock(fd)) {
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != control->dir.uid || !lock(fd)) {
 		close(fd);
 		return -1;
 	}

@@ -84,20 +84,27 @@ static int put_builtin(struct control *control, uint32_t id, bool on, bool raise
 			on ? CONTROL_HINT_ON : 0, err);
 }
 
-/* Marks go to the top buffer, printf there or where somebody wants it instead: as in runtime/view.c. */
+/* Marks go to the top buffer, printf there or where somebody wants it instead, copies of both to others: as in
+ * runtime/view.c. */
 static int put_builtins(struct control *control, bool raise, struct err *err)
 {
 	const struct state_buffer *top = &control->state.buffers[0], *dest = top;
+	bool marks = buffer_takes(top) && top->flags & BUFFER_MARKERS, prints = false;
 	int r;
 
-	for (uint32_t b = 0; b < control->state.nbuffers; b++)
-		if (control->state.buffers[b].born &&
-		    control->state.buffers[b].flags & BUFFER_PRINTK_DEST)
-			dest = &control->state.buffers[b];
-	r = put_builtin(control, EVENT_ID_PRINT, buffer_takes(top) && top->flags & BUFFER_MARKERS,
-			raise, err);
-	return r ? r : put_builtin(control, EVENT_ID_BPRINT, buffer_takes(dest) &&
-				   top->flags & BUFFER_TRACE_PRINTK, raise, err);
+	for (uint32_t b = 0; b < control->state.nbuffers; b++) {
+		const struct state_buffer *buffer = &control->state.buffers[b];
+
+		if (buffer->born && buffer->flags & BUFFER_PRINTK_DEST)
+			dest = buffer;
+		if (!buffer->born || !(buffer->flags & BUFFER_COPY_MARKERS) || !buffer_takes(buffer))
+			continue;
+		prints = true;
+		marks = marks || buffer->flags & BUFFER_MARKERS;
+	}
+	prints |= buffer_takes(dest);
+	r = put_builtin(control, EVENT_ID_PRINT, marks, raise, err);
+	return r ? r : put_builtin(control, EVENT_ID_BPRINT, prints && top->flags & BUFFER_TRACE_PRINTK, raise, err);
 }
 
 static int put(struct control *control, struct control_hints *hints, bool raise, struct err *err)

@@ -94,6 +94,22 @@ static int put(struct node_request *request, uint32_t id, void *record, size_t l
 	return r ? err_set(err, r, "cannot be written: %s", strerror(-r)) : 0;
 }
 
+/* What is marked at the top goes to instances that want it, too. Whether they could take it is nobody's business here. */
+static int put_mark(struct node_request *request, uint32_t id, void *record, size_t len, struct err *err)
+{
+	const struct control_state *state = &request->control->state;
+	int r = put(request, id, record, len, err);
+
+	for (uint32_t b = 1; !request->buffer && b < state->nbuffers; b++) {
+		const struct state_buffer *buffer = &state->buffers[b];
+
+		if (buffer->born && buffer->flags & BUFFER_COPY_MARKERS && buffer->flags & BUFFER_MARKERS &&
+		    buffer_takes(buffer))
+			runtime_write_to(b, buffer->born, id, record, len, request->caller ? request->caller->tid : 0);
+	}
+	return r;
+}
+
 static size_t round_up(size_t len)
 {
 	return (len + 3) & ~(size_t)3;
@@ -117,7 +133,7 @@ int node_marker_write(struct node_request *request, struct err *err)
 	if (mark.text[len - 1] != '\n')
 		mark.text[len++] = '\n';
 	mark.text[len++] = '\0';
-	return put(request, EVENT_ID_PRINT, &mark, offsetof(struct mark, text) + round_up(len), err);
+	return put_mark(request, EVENT_ID_PRINT, &mark, offsetof(struct mark, text) + round_up(len), err);
 }
 
 int node_marker_raw_write(struct node_request *request, struct err *err)
@@ -135,8 +151,8 @@ int node_marker_raw_write(struct node_request *request, struct err *err)
 	if (r)
 		return r;
 	memcpy(raw.id_and_data, request->text, request->len);
-	return put(request, EVENT_ID_RAW_DATA, &raw,
-		   offsetof(struct raw, id_and_data) + round_up(request->len), err);
+	return put_mark(request, EVENT_ID_RAW_DATA, &raw,
+			offsetof(struct raw, id_and_data) + round_up(request->len), err);
 }
 
 int node_inject_write(struct node_request *request, struct err *err)

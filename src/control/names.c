@@ -69,6 +69,7 @@ static const char *comm_now(struct control_names *names, int pid)
 	    task.tid != pid || task.seq % 2)
 		return NULL;
 	memcpy(names->comm, task.comm, sizeof(task.comm));
+	control_registry_clean(names->comm);
 	return names->comm[0] ? names->comm : NULL;
 }
 
@@ -188,6 +189,13 @@ const struct decode_format *control_names_format(struct control_names *names, ui
 	}
 	buf_fini(&text);
 	return names->formats[id];
+}
+
+const char *control_names_comm(struct control_names *names, int pid)
+{
+	const char *name = pid > 0 ? comm_now(names, pid) : NULL;
+
+	return name ? name : comm(names, pid);
 }
 
 const struct decode_ctx *control_names_ctx(struct control_names *names)

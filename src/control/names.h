@@ -20,6 +20,9 @@ void control_names_close(struct control_names *names);
 /* NULL: nobody has described an event of that id, or not in a way that makes sense. */
 const struct decode_format *control_names_format(struct control_names *names, uint32_t id);
 
+/* The name of a thread as it has told it by now, which the one below need not be; NULL: it has not. */
+const char *control_names_comm(struct control_names *names, int pid);
+
 /* For decode_print() and the like. */
 const struct decode_ctx *control_names_ctx(struct control_names *names);
 

@@ -11,37 +11,43 @@
 static const struct option {
 	const char *name;
 	uint32_t flag;
-	bool top;		/* not in instances */
+	enum { ANYWHERE, TOP, INSTANCES } where;
 } options[] = {
-	{ "verbose", BUFFER_VERBOSE, false },
-	{ "raw", BUFFER_RAW, false },
-	{ "hex", BUFFER_HEX, false },
-	{ "bin", BUFFER_BIN, false },
-	{ "block", BUFFER_BLOCK, false },
-	{ "fields", BUFFER_FIELDS, false },
-	{ "trace_printk", BUFFER_TRACE_PRINTK, true },
-	{ "annotate", BUFFER_ANNOTATE, false },
-	{ "printk-msg-only", BUFFER_PRINTK_MSG_ONLY, true },
-	{ "context-info", BUFFER_CONTEXT_INFO, false },
-	{ "latency-format", BUFFER_LATENCY_FORMAT, false },
-	{ "record-cmd", BUFFER_RECORD_CMD, true },
-	{ "record-tgid", BUFFER_RECORD_TGID, false },
-	{ "overwrite", BUFFER_OVERWRITE, false },
-	{ "disable_on_free", BUFFER_DISABLE_ON_FREE, false },
-	{ "irq-info", BUFFER_IRQ_INFO, false },
-	{ "markers", BUFFER_MARKERS, false },
-	{ "event-fork", BUFFER_EVENT_FORK, false },
-	{ "trace_printk_dest", BUFFER_PRINTK_DEST, false },
-	{ "pause-on-trace", BUFFER_PAUSE_ON_TRACE, false },
+	{ "verbose", BUFFER_VERBOSE, ANYWHERE },
+	{ "raw", BUFFER_RAW, ANYWHERE },
+	{ "hex", BUFFER_HEX, ANYWHERE },
+	{ "bin", BUFFER_BIN, ANYWHERE },
+	{ "block", BUFFER_BLOCK, ANYWHERE },
+	{ "fields", BUFFER_FIELDS, ANYWHERE },
+	{ "trace_printk", BUFFER_TRACE_PRINTK, TOP },
+	{ "annotate", BUFFER_ANNOTATE, ANYWHERE },
+	{ "printk-msg-only", BUFFER_PRINTK_MSG_ONLY, TOP },
+	{ "context-info", BUFFER_CONTEXT_INFO, ANYWHERE },
+	{ "latency-format", BUFFER_LATENCY_FORMAT, ANYWHERE },
+	{ "record-cmd", BUFFER_RECORD_CMD, TOP },
+	{ "record-tgid", BUFFER_RECORD_TGID, ANYWHERE },
+	{ "overwrite", BUFFER_OVERWRITE, ANYWHERE },
+	{ "disable_on_free", BUFFER_DISABLE_ON_FREE, ANYWHERE },
+	{ "irq-info", BUFFER_IRQ_INFO, ANYWHERE },
+	{ "markers", BUFFER_MARKERS, ANYWHERE },
+	{ "event-fork", BUFFER_EVENT_FORK, ANYWHERE },
+	{ "trace_printk_dest", BUFFER_PRINTK_DEST, ANYWHERE },
+	{ "pause-on-trace", BUFFER_PAUSE_ON_TRACE, ANYWHERE },
+	{ "copy_trace_marker", BUFFER_COPY_MARKERS, INSTANCES },
 };
 
 #define NOPTIONS (sizeof(options) / sizeof(options[0]))
 #define WORD_MAX 64
 
+static bool is_at(const struct option *option, bool top)
+{
+	return option->where != (top ? INSTANCES : TOP);
+}
+
 static const struct option *find(const char *name, bool top)
 {
 	for (size_t i = 0; i < NOPTIONS; i++)
-		if (!strcmp(options[i].name, name) && (top || !options[i].top))
+		if (!strcmp(options[i].name, name) && is_at(&options[i], top))
 			return &options[i];
 	return NULL;
 }
@@ -49,7 +55,7 @@ static const struct option *find(const char *name, bool top)
 const char *node_option_name(uint32_t i, bool top)
 {
 	for (size_t j = 0; j < NOPTIONS; j++)
-		if ((top || !options[j].top) && !i--)
+		if (is_at(&options[j], top) && !i--)
 			return options[j].name;
 	return NULL;
 }
@@ -96,6 +102,8 @@ static int set(struct node_request *request, const struct option *option, bool o
 	buffer->flags &= ~option->flag;
 	if (on)
 		buffer->flags |= option->flag;
+	if (on && option->flag == BUFFER_COPY_MARKERS)
+		return control_buffer_expand(request->control, buffer, err);
 	return 0;
 }
 
@@ -113,7 +121,7 @@ int node_options_read(struct node_request *request, struct err *err)
 {
 	(void)err;
 	for (size_t i = 0; i < NOPTIONS; i++)
-		if (!request->buffer || !options[i].top)
+		if (is_at(&options[i], !request->buffer))
 			buf_printf(&request->out, "%s%s\n", is_on(request, &options[i]) ? "" : "no",
 				   options[i].name);
 	return 0;

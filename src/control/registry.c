@@ -95,6 +95,21 @@ static int event_compare(const void *a, const void *b)
 	return r ? r : x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* A slot that is taken and shows nothing yet, or never will: its claimant may have died. */
+static void halfway_take(struct control_registry *registry, uint32_t state, uint64_t at)
+{
+	struct control_moment *moment = &registry->moment;
+
+	if (state <= REGISTRY_READY)
+		return;
+	registry->unsettled = true;
+	if (moment->nhalfway < CONTROL_REGISTRY_HALFWAY_MAX) {
+		moment->halfway[moment->nhalfway].at = at + offsetof(struct registry_slot, state);
+		moment->halfway[moment->nhalfway].state = state;
+	}
+	moment->nhalfway++;
+}
+
 static int events_take(struct control_registry *registry, const struct picture *picture)
 {
 	registry->events = calloc(REGISTRY_EVENTS, sizeof(*registry->events));
@@ -103,8 +118,9 @@ static int events_take(struct control_registry *registry, const struct picture *
 	for (uint32_t i = 0; i < REGISTRY_EVENTS; i++) {
 		if (event_take(&registry->events[registry->nevents], picture, i))
 			registry->nevents++;
-		else if (picture->slots[i].state > REGISTRY_READY)
-			registry->unsettled = true;
+		else
+			halfway_take(registry, picture->slots[i].state,
+				     REGISTRY_EVENTS_OFFSET + i * sizeof(struct registry_slot));
 	}
 	qsort(registry->events, registry->nevents, sizeof(*registry->events), event_compare);
 	for (uint32_t i = 0; i < registry->nevents; i++) {
@@ -146,9 +162,13 @@ static int formats_take(struct control_registry *registry, const struct picture 
 	registry->formats = calloc(REGISTRY_FORMATS, sizeof(*registry->formats));
 	if (!registry->formats)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < REGISTRY_FORMATS; i++)
+	for (uint32_t i = 0; i < REGISTRY_FORMATS; i++) {
 		if (format_take(&registry->formats[registry->nformats], picture, i))
 			registry->nformats++;
+		else
+			halfway_take(registry, picture->slots[i].state,
+				     REGISTRY_FORMATS_OFFSET + i * sizeof(struct registry_slot));
+	}
 	return 0;
 }
 
@@ -192,8 +212,7 @@ static int task_compare(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Names come from the kernel, but through the file: no control characters. */
-static void clean_comm(char comm[16])
+void control_registry_clean(char comm[16])
 {
 	comm[15] = '\0';
 	for (int i = 0; comm[i]; i++)
@@ -201,7 +220,10 @@ static void clean_comm(char comm[16])
 			comm[i] = '?';
 }
 
-/* Does the thread that told its name still run? */
+/*
+ * Is the process that told its name still the one of this number? Its threads have start times of their own, which
+ * nobody wrote down. Without a start time, a process of the same number is taken for the same.
+ */
 static bool is_running(const struct control_task *task, uint32_t start)
 {
 	char path[64], text[1024], *name_end;
@@ -209,9 +231,7 @@ static bool is_running(const struct control_task *task, uint32_t start)
 	FILE *file;
 	size_t n;
 
-	/* Without a start time, the same thread of the same process is taken for the same. */
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/task/%" PRId32 "/stat", task->tgid,
-		 task->tid);
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", task->tgid);
 	file = fopen(path, "re");
 	if (!file)
 		return false;
@@ -247,7 +267,8 @@ static void refresh_comm(struct control_task *task, uint32_t start)
 		return;
 	memcpy(task->comm, comm, n);
 	task->comm[n] = '\0';
-	clean_comm(task->comm);
+	control_registry_clean(task->comm);
+	task->running = true;
 }
 
 static int tasks_take(struct control_registry *registry, const struct registry_task *table)
@@ -264,7 +285,8 @@ static int tasks_take(struct control_registry *registry, const struct registry_t
 		task->tid = table[i].tid;
 		task->tgid = table[i].tgid;
 		memcpy(task->comm, table[i].comm, sizeof(task->comm));
-		clean_comm(task->comm);
+		control_registry_clean(task->comm);
+		memcpy(task->told, task->comm, sizeof(task->told));
 		refresh_comm(task, table[i].start);
 		registry->ntasks++;
 	}
@@ -356,10 +378,11 @@ int control_registry_read(struct control_registry *registry, const struct segmen
 			  unsigned int what, struct err *err)
 {
 	struct picture picture = { .dir = dir };
-	int r = 0;
+	int r;
 
 	memset(registry, 0, sizeof(*registry));
-	if (what & ~(unsigned int)CONTROL_REGISTRY_TASKS)
+	r = control_registry_number(dir, &registry->moment.number, err);
+	if (!r && what & ~(unsigned int)CONTROL_REGISTRY_TASKS)
 		r = tables_read(registry, &picture, what, err);
 	if (!r && what & CONTROL_REGISTRY_TASKS)
 		r = tasks_read(registry, dir, err);
@@ -416,6 +439,38 @@ int control_registry_number(const struct segment_dir *dir, uint64_t *number, str
 {
 	return control_file_read(dir, SEGMENT_REGISTRY, number, sizeof(*number),
 				 offsetof(struct registry_head, number), err);
+}
+
+bool control_registry_has_more(const struct control_moment *moment, const struct segment_dir *dir)
+{
+	uint64_t number;
+	uint32_t state;
+
+	if (control_registry_number(dir, &number, NULL) || number != moment->number ||
+	    moment->nhalfway > CONTROL_REGISTRY_HALFWAY_MAX)
+		return true;
+	for (uint32_t i = 0; i < moment->nhalfway; i++)
+		if (control_file_read(dir, SEGMENT_REGISTRY, &state, sizeof(state), moment->halfway[i].at, NULL) ||
+		    state != moment->halfway[i].state)
+			return true;
+	return false;
+}
+
+int control_registry_names(const struct segment_dir *dir, uint32_t *mark, struct err *err)
+{
+	size_t len = REGISTRY_TASKS * sizeof(struct registry_task);
+	uint64_t *table = malloc(len), sum = 0;
+	int r;
+
+	if (!table)
+		return err_set(err, -ENOMEM, "out of memory");
+	r = control_file_read(dir, SEGMENT_REGISTRY, table, len, REGISTRY_TASKS_OFFSET, err);
+	/* A megabyte, looked at each second: no more than a step a word. */
+	for (size_t i = 0; !r && i < len / sizeof(*table); i++)
+		sum = (sum ^ table[i]) * 0x9e3779b97f4a7c15u;
+	*mark = (uint32_t)(sum >> 32);
+	free(table);
+	return r;
 }
 
 const struct control_event *control_registry_event(const struct control_registry *registry,

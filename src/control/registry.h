@@ -47,7 +47,9 @@ struct control_format {
 struct control_task {
 	int32_t tid;
 	int32_t tgid;
+	bool running;	/* still: comm is its present name */
 	char comm[16];
+	char told[16];	/* what it told when it began */
 };
 
 struct control_elf {
@@ -57,7 +59,21 @@ struct control_elf {
 	const char *path;
 };
 
+#define CONTROL_REGISTRY_HALFWAY_MAX 32
+
+/* When a picture was made, in the registry's own terms. */
+struct control_moment {
+	uint64_t number;	/* as control_registry_number() gave it before anything was read */
+	/* Slots of events and formats that somebody was about to fill. */
+	struct {
+		uint64_t at;	/* of the slot's state in the file */
+		uint32_t state;	/* then */
+	} halfway[CONTROL_REGISTRY_HALFWAY_MAX];
+	uint32_t nhalfway;	/* may be more than are kept */
+};
+
 struct control_registry {
+	struct control_moment moment;
 	struct control_event *events;	/* by system, then name, then newest first */
 	uint32_t nevents;
 	struct control_format *formats;
@@ -78,6 +94,12 @@ void control_registry_fini(struct control_registry *registry);
 /* A number that grows with everything that is brought. */
 int control_registry_number(const struct segment_dir *dir, uint64_t *number, struct err *err);
 
+/* May more events and formats have been brought since? Costs one small read, and one for each slot that was half-way. */
+bool control_registry_has_more(const struct control_moment *moment, const struct segment_dir *dir);
+
+/* A number that is another one when threads have told their names; reads all of them. */
+int control_registry_names(const struct segment_dir *dir, uint32_t *mark, struct err *err);
+
 /* The first event of that system, or of one behind it in the order. */
 uint32_t control_registry_system(const struct control_registry *registry, const char *system);
 
@@ -89,6 +111,8 @@ const struct control_event *control_registry_find(const struct control_registry 
 const struct control_event *control_registry_event(const struct control_registry *registry,
 						   uint32_t id);
 
+/* Names come from the kernel, but through the file: makes it one without control characters. */
+void control_registry_clean(char comm[16]);
 /* A thread's name: of a thread that still runs the present one, else what it told; NULL if never. */
 const char *control_registry_comm(const struct control_registry *registry, int32_t tid);
 /* The process of a thread that told its name; 0 if it never did. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/clock.h"
 #include "control/names.h"
 #include "decode/page.h"
 
@@ -320,6 +321,29 @@ static int lane_fill(struct control_rows *rows, struct lane *lane, struct err *e
 	return 0;
 }
 
+/*
+ * The next event of each lane. A lane that was empty when it was asked may have got an older one than a lane whose page was
+ * copied after that: as long as there are new pages, it is asked again.
+ */
+static int fill(struct control_rows *rows, struct err *err)
+{
+	bool fresh = true;
+
+	while (fresh) {
+		fresh = false;
+		for (uint32_t i = 0; i < rows->nlanes; i++) {
+			struct lane *lane = &rows->lanes[i];
+			bool empty = !lane->has_event && !lane->walking;
+			int r = lane_fill(rows, lane, err);
+
+			if (r)
+				return r;
+			fresh |= empty && lane->has_event;
+		}
+	}
+	return 0;
+}
+
 /* The id in a record's first two bytes. */
 static uint32_t event_id(const struct page_event *event)
 {
@@ -361,16 +385,13 @@ void control_rows_end(struct control_rows *rows)
 int control_rows_next(struct control_rows *rows, struct control_row *row, struct err *err)
 {
 	struct lane *first = NULL;
+	int r = fill(rows, err);
 
-	for (uint32_t i = 0; i < rows->nlanes; i++) {
-		struct lane *lane = &rows->lanes[i];
-		int r = lane_fill(rows, lane, err);
-
-		if (r)
-			return r;
-		if (lane->has_event && (!first || lane->event.ts < first->event.ts))
-			first = lane;
-	}
+	if (r)
+		return r;
+	for (uint32_t i = 0; i < rows->nlanes; i++)
+		if (rows->lanes[i].has_event && (!first || rows->lanes[i].event.ts < first->event.ts))
+			first = &rows->lanes[i];
 	if (!first)
 		return settle(rows, err);
 	rows->settled = false;
@@ -405,6 +426,28 @@ int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err
 	return r < 0 ? r : stream_wait_any(rows->streams, rows->nlanes, timeout_ms);
 }
 
+int control_rows_sleep(struct control_rows *const *rows, size_t n, const struct stream_sleep *how, struct err *err)
+{
+	struct stream **all;
+	uint32_t nr = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		r = follow(rows[i], err);
+		nr += rows[i]->nlanes;
+	}
+	all = r < 0 ? NULL : calloc(nr, sizeof(struct stream *));
+	if (!all)
+		return r < 0 ? r : err_set(err, -ENOMEM, "out of memory");
+	nr = 0;
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < rows[i]->nlanes; j++)
+			all[nr++] = rows[i]->streams[j];
+	r = stream_sleep(all, nr, how);
+	free(all);
+	return r;
+}
+
 uint64_t control_rows_count(struct control_rows *rows)
 {
 	struct stream_stats one;
@@ -429,6 +472,25 @@ bool control_rows_filled(struct control_rows *rows, uint32_t percent)
 const struct stream_stats *control_rows_stats(const struct control_rows *rows)
 {
 	return &rows->sum;
+}
+
+bool control_rows_is_ns(const struct control_rows *rows)
+{
+	return control_clock_is_ns(rows->shown.clock);
+}
+
+uint64_t control_rows_lost(struct control_rows *rows, uint32_t cpu)
+{
+	struct stream_stats stats;
+
+	if (cpu >= rows->nlanes || stream_stats(rows->streams[cpu], &stats))
+		return 0;
+	return stats.overrun + stats.dropped;
+}
+
+const char *control_rows_comm(struct control_rows *rows, int pid)
+{
+	return control_names_comm(rows->names, pid);
 }
 
 const struct decode_ctx *control_rows_ctx(struct control_rows *rows)

@@ -53,6 +53,12 @@ void control_rows_end(struct control_rows *rows);
 /* Waits until there may be more, at most `timeout_ms`; 1, 0 on timeout, -EINTR. Follows the state. */
 int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err);
 
+/*
+ * For a consumer of several buffers, when it has asked until there was nothing more: stream_sleep() for all of them. Follows
+ * the state.
+ */
+int control_rows_sleep(struct control_rows *const *rows, size_t n, const struct stream_sleep *how, struct err *err);
+
 /* Is there something to read in so many of a hundred pages of any CPU? 0: anything at all. */
 bool control_rows_filled(struct control_rows *rows, uint32_t percent);
 
@@ -61,6 +67,15 @@ uint64_t control_rows_count(struct control_rows *rows);
 
 /* For those who peek: sums over all CPUs, also if one alone is read, as of opening. */
 const struct stream_stats *control_rows_stats(const struct control_rows *rows);
+
+/* Events of a CPU that were lost in all, whether rows have told of them by now or not. Of rows of all CPUs. */
+uint64_t control_rows_lost(struct control_rows *rows, uint32_t cpu);
+
+/* Do its times count nanoseconds? */
+bool control_rows_is_ns(const struct control_rows *rows);
+
+/* The name of a thread as it has told it by now; stays until the next question. NULL: it has not. */
+const char *control_rows_comm(struct control_rows *rows, int pid);
 
 /* Names for printing the rows. */
 const struct decode_ctx *control_rows_ctx(struct control_rows *rows);

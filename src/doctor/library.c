@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/glob.h"
+
 #define CACHE_MAX (16u << 20)
 
 bool library_is_ours(const char *name)
@@ -33,6 +35,21 @@ int library_open(const char *path, struct elf *elf)
 	if (r)
 		close(fd);
 	return r ? r : fd;
+}
+
+bool library_needs(const char *path, const char *name)
+{
+	struct elf elf;
+	int fd = library_open(path, &elf);
+	bool needs = false;
+
+	if (fd < 0)
+		return false;
+	for (uint32_t i = 0; i < elf.nneeded; i++)
+		needs |= glob_match(name, elf.needed[i]);
+	elf_close(&elf);
+	close(fd);
+	return needs;
 }
 
 static bool fits(const struct library_for *asker, const char *path)

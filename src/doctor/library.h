@@ -26,6 +26,9 @@ bool library_find(const struct library_for *asker, const char *name, char found[
 /* "libringside.so", "libringside.so.0" and so on. */
 bool library_is_ours(const char *name);
 
+/* Does it ask for a library of that name, which may be a pattern? */
+bool library_needs(const char *path, const char *name);
+
 /* Opens a library for reading; a descriptor, or -errno. */
 int library_open(const char *path, struct elf *elf);
 

@@ -12,66 +12,17 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "doctor/command.h"
 #include "doctor/library.h"
 #include "doctor/program.h"
 
-#define SCRIPTS_MAX 5	/* interpreters that are scripts, as the kernel counts */
 #define LIBRARIES_MAX 512
-
-/* The file that a shell would run for this name. */
-static bool find_program(const char *name, char path[PATH_MAX])
-{
-	const char *dirs = getenv("PATH");
-
-	if (strchr(name, '/'))
-		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && !access(path, F_OK);
-	while (dirs) {
-		size_t len = strcspn(dirs, ":");
-		struct stat st;
-
-		if (snprintf(path, PATH_MAX, "%.*s/%s", len ? (int)len : 1, len ? dirs : ".", name) < PATH_MAX &&
-		    !access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
-			return true;
-		dirs = dirs[len] ? dirs + len + 1 : NULL;
-	}
-	return false;
-}
-
-/* The first line of a script, without #!: 1; 0 when the file is none. */
-static int script_line(const char *path, char *line, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	ssize_t n = -1;
-
-	if (fd < 0)
-		return 0;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		n = pread(fd, line, size - 1, 0);
-	close(fd);
-	if (n < 2 || line[0] != '#' || line[1] != '!')
-		return 0;
-	line[n] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	memmove(line, line + 2, strlen(line + 2) + 1);
-	return 1;
-}
-
-/* Past `env`, its options and assignments: the program that it looks for, "" when there is none. */
-static const char *behind_env(const char *word, char **rest)
-{
-	while ((word = strtok_r(NULL, " \t", rest)))
-		if (word[0] != '-' && !strchr(word, '='))
-			return word;
-	return "";
-}
 
 /* From a script on to what runs it. False with a line when that leads nowhere. */
 static bool follow_script(struct doctor *doctor, struct program *program, char *line)
 {
-	char script[PATH_MAX], *rest;
-	const char *interpreter = strtok_r(line, " \t", &rest);
-	const char *base;
+	const char *interpreter = command_interpreter(line);
+	char script[PATH_MAX];
 
 	snprintf(script, sizeof(script), "%s", program->path);
 	if (access(script, X_OK)) {
@@ -79,10 +30,7 @@ static bool follow_script(struct doctor *doctor, struct program *program, char *
 			   "%s is a script that cannot start: %s", script, strerror(errno));
 		return false;
 	}
-	base = interpreter ? strrchr(interpreter, '/') : NULL;
-	if (base && !strcmp(base, "/env"))
-		interpreter = behind_env(interpreter, &rest);
-	if (!interpreter || !find_program(interpreter, program->path)) {
+	if (!interpreter || !command_find(interpreter, program->path)) {
 		doctor_put(doctor, DOCTOR_BAD, "program", NULL, "%s is a script whose interpreter %s is not here",
 			   script, interpreter ? interpreter : "(none)");
 		return false;
@@ -97,13 +45,13 @@ static bool open_program(struct doctor *doctor, struct program *program)
 {
 	char line[256];
 
-	if (!find_program(program->name, program->path)) {
+	if (!command_find(program->name, program->path)) {
 		doctor_put(doctor, DOCTOR_BAD, "program", NULL, "%s: there is no such program%s", program->name,
 			   strchr(program->name, '/') ? "" : " in PATH");
 		return false;
 	}
-	for (int i = 0; script_line(program->path, line, sizeof(line)); i++) {
-		if (i == SCRIPTS_MAX) {
+	for (int i = 0; command_script(program->path, line, sizeof(line)); i++) {
+		if (i == COMMAND_SCRIPTS_MAX) {
 			doctor_put(doctor, DOCTOR_BAD, "program", NULL, "%s: too many scripts run each other",
 				   program->name);
 			return false;
@@ -235,21 +183,6 @@ static bool is_loader(const struct program *program, const char *name)
 	return program->musl && !strncmp(name, "libc.", 5);
 }
 
-static bool needs_glibc(const char *path)
-{
-	struct elf elf;
-	int fd = library_open(path, &elf);
-	bool needs = false;
-
-	if (fd < 0)
-		return false;
-	for (uint32_t i = 0; i < elf.nneeded; i++)
-		needs |= !strcmp(elf.needed[i], "libc.so.6");
-	elf_close(&elf);
-	close(fd);
-	return needs;
-}
-
 static void put_libraries(struct libraries *libraries)
 {
 	struct doctor *doctor = libraries->doctor;
@@ -267,7 +200,7 @@ static void put_libraries(struct libraries *libraries)
 				   "sudo ldconfig, or set LD_LIBRARY_PATH to where it is",
 				   "%s for %s is not where the loader looks: it does not start", name,
 				   program->elf.is64 ? "64-bit programs" : "32-bit programs");
-		} else if (program->musl && needs_glibc(path)) {
+		} else if (program->musl && library_needs(path, "libc.so.6")) {
 			doctor_put(doctor, DOCTOR_BAD, "runtime", "build libringside with musl",
 				   "%s is for glibc, the program is for musl", path);
 		} else {

@@ -126,6 +126,8 @@ static int compile_event(struct adding *add, const struct decode_format *format)
 static const char *lack_words(uint8_t lack)
 {
 	switch (lack) {
+	case LACK_FIELD:
+		return "is a field of none of these events";
 	case LACK_RIGHT_FIELD:
 		return "is a field of none of these events; text is written in quotes";
 	case LACK_NUMBER:
@@ -141,18 +143,19 @@ static const char *lack_words(uint8_t lack)
 
 /*
  * A comparison that none of the events can answer is a mistake, unless all that is missing is the
- * field: then it is false, as trace-cmd has it.
+ * field: then it is false, as trace-cmd has it, if nobody wants it stricter.
  */
 static int check_fates(const struct adding *add)
 {
 	const struct tree *tree = &add->rule->tree;
+	uint8_t allowed = add->filter->flags & FILTER_STRICT ? LACK_NOTHING : LACK_FIELD;
 
 	for (uint32_t i = 1; i < tree->nr; i++) {
 		const struct fate *fate = &add->fates[i];
 		bool is_truth = tree->nodes[i].kind >= TREE_TRUTH_FIRST;
 		const struct tree_node *culprit = &tree->nodes[fate->culprit];
 
-		if (!is_truth || fate->lives || fate->lack <= LACK_FIELD)
+		if (!is_truth || fate->lives || fate->lack <= allowed)
 			continue;
 		return err_set_at(add->err, -EBADMSG, (int)culprit->pos, "%s %s",
 				  culprit->kind == TREE_NAME ? culprit->text.p : "this",

@@ -60,9 +60,10 @@ enum filter_verdict {
 
 /*
  * Numbers are compared and calculated as C does in 64 bits, where a field's sign counts. With
- * FILTER_UNSIGNED no number has one and `ret < 0` is never true, as in libtraceevent.
+ * FILTER_UNSIGNED no number has one and `ret < 0` is never true, as in libtraceevent. With
+ * FILTER_STRICT a field that none of a text's events has is a mistake, too.
  */
-enum { FILTER_UNSIGNED = 1 };
+enum { FILTER_UNSIGNED = 1, FILTER_STRICT = 2 };
 int filter_new(struct filter **out, unsigned int flags);
 void filter_free(struct filter *filter);
 

@@ -76,6 +76,8 @@ enum {
 	BUFFER_DISABLE_ON_FREE = 1u << 9,
 	BUFFER_PAUSE_ON_TRACE = 1u << 10,
 	BUFFER_BLOCK = 1u << 11,
+	BUFFER_COPY_MARKERS = 1u << 12,	/* an instance: what programs mark and print comes here, too */
+	BUFFER_OWNED = 1u << 12,	/* goes with who made it: control/own */
 	/* How text looks. */
 	BUFFER_VERBOSE = 1u << 16,
 	BUFFER_RAW = 1u << 17,

@@ -16,6 +16,7 @@
 #define LAYOUT_RING_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,11 +50,26 @@ struct ring_read {
 	uint64_t lost;		/* events that were gone before they could be read, so far */
 	uint64_t read;		/* events handed out so far */
 	uint64_t refused;	/* of ring_head.refused, how many were told */
-	uint64_t ts;		/* time of the last event handed out */
+	uint64_t ts;		/* time of the last event handed out, or of one before it */
 	uint64_t reserved[2];
 };
 
-enum { RING_WAIT_EVENT = 1, RING_WAIT_PAGE = 2 };
+/*
+ * Why a writer wakes: for each event; or when it enters a page, if then at least so many are closed and unread. Their number is in
+ * the bits from RING_WAIT_SHIFT on.
+ */
+enum { RING_WAIT_EVENT = 1, RING_WAIT_PAGE = 2, RING_WAIT_SHIFT = 8 };
+
+/* Are there so many pages between a position and the tail? What makes no sense is enough. */
+static inline bool ring_wait_over(uint32_t waiters, uint64_t consumed, uint64_t tail, uint32_t npages)
+{
+	uint32_t lap = (uint32_t)(tail >> RING_INDEX_BITS), from = (uint32_t)(consumed >> (RING_INDEX_BITS + RING_OFFSET_BITS));
+	uint32_t index = (uint32_t)tail & RING_INDEX_MASK, start = (uint32_t)(consumed >> RING_OFFSET_BITS) & RING_INDEX_MASK;
+	uint32_t laps = (lap - from) & ((1u << (64 - RING_INDEX_BITS - RING_OFFSET_BITS)) - 1);
+
+	/* Less than nothing is a lot. */
+	return laps > 1 || laps * npages + index - start >= waiters >> RING_WAIT_SHIFT;
+}
 
 struct ring_head {
 	/* Written by writers on this CPU inside sections, but for `waiters`, which sections never look at. */

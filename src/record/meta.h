@@ -4,6 +4,10 @@
  * In: a source: a tracing directory (its registry, which also knows layouts that the tree shows no more), or any tree of
  * files. Out: payloads of sections and values of options, in the byte order of this machine, to a sink: dat/live while
  * recording, dat/write for a file that is put together afterwards.
+ *
+ *   meta.c	what has changed since it was put, and when to look
+ *   formats.c	headers and formats		names.c		threads
+ *   symbols.c	the symbol space, or kallsyms	machine.c	options
  */
 #ifndef RECORD_META_H
 #define RECORD_META_H
@@ -28,30 +32,40 @@ struct record_meta_how {
 	const char *kallsyms;	/* a file to take symbols from, instead of the source's own; NULL: those */
 };
 
+/* `source` is used until record_meta_close(), and stays the caller's. `how` may be NULL. */
 int record_meta_open(struct record_meta **out, struct source *source, const struct record_meta_how *how,
 		     struct err *err);
 void record_meta_close(struct record_meta *meta);
 
 /* HEADER_INFO, FTRACE_EVENTS, EVENT_FORMATS, PRINTK, CMDLINES, each if it is new or has changed since it was last put. */
 int record_meta_put(struct record_meta *meta, const struct record_sink *sink, struct err *err);
+/*
+ * CMDLINES alone, if they have changed: all names that were ever seen, since trees forget those of long ago. Of
+ * files that takes far less than to read all formats anew.
+ */
+int record_meta_put_names(struct record_meta *meta, const struct record_sink *sink, struct err *err);
 
 /*
  * Has something been brought that records may refer to (an event, a printf format), since it was last put? Costs one small
  * read: it is asked for each batch of pages. Of files that cannot say: false.
  */
 bool record_meta_is_stale(struct record_meta *meta);
-/* The same for names of threads, which may wait. */
+/* The same for names of threads, which may wait: true about once a second, if there may be some. May be asked often. */
 bool record_meta_has_names(struct record_meta *meta);
 
 /* KALLSYMS: takes a while. Of a tracing directory the symbol space. */
 int record_meta_put_symbols(struct record_meta *meta, const struct record_sink *sink, struct err *err);
 
-/* UNAME, VERSION (ours), TRACEID, and for each CPU of each buffer CPUSTAT, preceded by the buffer's name if it has one. */
+/* UNAME, VERSION (ours) and TRACEID. */
 int record_meta_put_machine(struct record_meta *meta, const struct record_sink *sink, struct err *err);
+/*
+ * CPUSTAT for each CPU of a buffer: `instance` is its name in the source, NULL or "" for the top one, `name` its name in the
+ * file, which stands before them if it has one.
+ */
 int record_meta_put_stats(struct record_meta *meta, const char *instance, const char *name,
 			  const struct record_sink *sink, struct err *err);
 
-/* PROCMAPS of the process, as of now. */
+/* PROCMAPS of the process, as of now. -ENOENT: there is no such process. */
 int record_meta_put_maps(struct record_meta *meta, int pid, const struct record_sink *sink, struct err *err);
 
 #endif

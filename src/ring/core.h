@@ -81,6 +81,7 @@ struct ring_op {
 	uint32_t cpu;			/* out: where it happened */
 	uint32_t result;		/* out of SWITCH */
 	uint64_t tail;			/* out of WRITE, into SWITCH: the page that was full */
+	uint32_t ring;			/* out of overflow rings: which of refs */
 };
 
 /* The kernel's struct rseq, as far as we use it. cpu_id_start is never read and nothing but rseq_cs ever written. */

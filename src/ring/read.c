@@ -100,12 +100,21 @@ static uint64_t page_at(const struct ring_source *source, uint64_t page)
 	return ring_pages_offset(source->ncpu, source->room ? source->room : source->npages) + (uint64_t)index_of(page) * source->page_size;
 }
 
+static int read_firsts(const struct ring_source *source, uint32_t index, uint64_t *firsts, uint32_t n)
+{
+	return read_at(source, ring_head_size(source->ncpu) + (uint64_t)index * 8, firsts, (size_t)n * 8);
+}
+
+int ring_page_head(const struct ring_source *source, uint64_t page, struct page_head *head)
+{
+	return index_of(page) < source->npages ? read_at(source, page_at(source, page), head, sizeof(*head)) : -ENODATA;
+}
+
 uint32_t ring_page_commit(const struct ring_source *source, uint64_t page)
 {
 	struct page_head head;
 
-	if (index_of(page) >= source->npages || read_at(source, page_at(source, page), &head, sizeof(head)) ||
-	    head.commit > source->page_size - PAGE_HEAD_SIZE)
+	if (ring_page_head(source, page, &head) || head.commit > source->page_size - PAGE_HEAD_SIZE)
 		return 0;
 	return (uint32_t)head.commit;
 }
@@ -136,7 +145,7 @@ int ring_page_copy(const struct ring_source *source, uint64_t page, void *copy, 
 	if (!ret)
 		ret = read_at(source, at + PAGE_HEAD_SIZE, head + 1, head->commit);
 	if (!ret)
-		ret = read_at(source, ring_head_size(source->ncpu) + (uint64_t)index * 8, first, sizeof(*first));
+		ret = read_firsts(source, index, first, 1);
 	if (ret)
 		return ret;
 	atomic_thread_fence(memory_order_acquire);
@@ -168,7 +177,7 @@ int ring_pages_copy(const struct ring_source *source, uint64_t page, uint32_t ma
 	/* A closed page has its last commit: b and c are one. */
 	ret = read_at(source, page_at(source, page), copies, (size_t)max * source->page_size);
 	if (!ret)
-		ret = read_at(source, ring_head_size(source->ncpu) + (uint64_t)index * 8, firsts, (size_t)max * 8);
+		ret = read_firsts(source, index, firsts, max);
 	if (ret)
 		return ret;
 	atomic_thread_fence(memory_order_acquire);
@@ -177,4 +186,28 @@ int ring_pages_copy(const struct ring_source *source, uint64_t page, uint32_t ma
 		return ret;
 	/* The first of them is the next to be overwritten: if that still holds, all do. */
 	return in_reach(source, page, tail) ? (int)max : 0;
+}
+
+int ring_pages_firsts(const struct ring_source *source, uint64_t page, uint32_t n, uint64_t *firsts)
+{
+	uint32_t index = index_of(page);
+	int ret;
+
+	if (index >= source->npages || n > source->npages - index)
+		return -ENODATA;
+	if (index + n < source->npages)
+		return read_firsts(source, index, firsts, n + 1);
+	ret = read_firsts(source, index, firsts, n);
+	return ret ? ret : read_firsts(source, 0, firsts + n, 1);
+}
+
+bool ring_page_reached(const struct ring_source *source, uint64_t page, uint64_t *tail)
+{
+	atomic_thread_fence(memory_order_acquire);
+	return !ring_read_tail(source, tail) && in_reach(source, page, *tail);		/* d */
+}
+
+uint64_t ring_pages_at(const struct ring_source *source)
+{
+	return source->offset + page_at(source, 0);
 }

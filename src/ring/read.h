@@ -34,6 +34,9 @@ uint64_t ring_page_oldest(const struct ring_source *source, uint64_t tail);
 /* The page of a position, and its offset; `tail` gives the laps that a position has no bits for. */
 uint64_t ring_pos_page(const struct ring_source *source, uint64_t pos, uint64_t tail, uint32_t *offset);
 
+/* The page's header as it is now: worth a look at the tail before and after, like all of it. 0 or -errno. */
+int ring_page_head(const struct ring_source *source, uint64_t page, struct page_head *head);
+
 /* Bytes committed to the page now: worth a look at the tail before and after, like all of it. 0 when it cannot be read. */
 uint32_t ring_page_commit(const struct ring_source *source, uint64_t page);
 
@@ -45,5 +48,17 @@ int ring_page_copy(const struct ring_source *source, uint64_t page, void *copy, 
 
 /* As many pages from `page` on as are closed and lie behind one another, at most `max`, in one go: how many, 0 or -errno. */
 int ring_pages_copy(const struct ring_source *source, uint64_t page, uint32_t max, void *copies, uint64_t *firsts);
+
+/*
+ * The numbers of the first events of `n` closed pages that lie behind one another, and of the page behind them: n + 1 of them.
+ * 0 or -errno. Good if ring_page_reached() is true of the first page afterwards.
+ */
+int ring_pages_firsts(const struct ring_source *source, uint64_t page, uint32_t n, uint64_t *firsts);
+
+/* Whether what was read of the page, or of those behind it, before this call is what was written there: step d of read.c. */
+bool ring_page_reached(const struct ring_source *source, uint64_t page, uint64_t *tail);
+
+/* Where pages begin in the rings file. */
+uint64_t ring_pages_at(const struct ring_source *source);
 
 #endif

@@ -184,7 +184,7 @@ static int check_file(struct segment_dir *dir, enum segment_kind kind, int fd, s
 
 	if (fstat(fd, &st))
 		return err_set(err, -errno, "%s/%s: %s", dir->path, name, strerror(errno));
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
+	if (!S_ISREG(st.st_mode) || st.st_uid != dir->uid || st.st_mode & 022)
 		return err_set(err, -EPERM, "%s/%s must be a plain file of yours that nobody else may write: "
 			       "remove the directory and start anew", dir->path, name);
 	if (pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
@@ -236,7 +236,7 @@ static int open_dir(struct segment_dir *dir, bool create, struct err *err)
 		return err_set(err, -errno, "cannot open the tracing directory %s: %s", dir->path, strerror(errno));
 	if (fstat(dir->dir, &st))
 		return err_set(err, -errno, "%s: %s", dir->path, strerror(errno));
-	if (st.st_uid != geteuid())
+	if (st.st_uid != dir->uid)
 		return err_set(err, -EPERM, "%s belongs to uid %u, not to you: set RINGSIDE_DIR to a directory of yours",
 			       dir->path, (unsigned)st.st_uid);
 	if (st.st_mode & 022)
@@ -245,11 +245,12 @@ static int open_dir(struct segment_dir *dir, bool create, struct err *err)
 	return 0;
 }
 
-int segment_open(struct segment_dir *dir, const char *path, bool create, struct err *err)
+static int open_all(struct segment_dir *dir, const char *path, uid_t uid, bool create, struct err *err)
 {
 	int ret;
 
 	dir->dir = -1;
+	dir->uid = uid;
 	dir->ncpu = 0;
 	for (int i = 0; i < SEGMENT_KINDS; i++)
 		dir->fd[i] = -1;
@@ -262,6 +263,16 @@ int segment_open(struct segment_dir *dir, const char *path, bool create, struct 
 	if (ret)
 		segment_close(dir);
 	return ret;
+}
+
+int segment_open(struct segment_dir *dir, const char *path, bool create, struct err *err)
+{
+	return open_all(dir, path, geteuid(), create, err);
+}
+
+int segment_again(struct segment_dir *dir, const struct segment_dir *other, struct err *err)
+{
+	return open_all(dir, other->path, other->uid, false, err);
 }
 
 void segment_close(struct segment_dir *dir)

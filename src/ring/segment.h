@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "layout/segment.h"
@@ -19,6 +20,7 @@ enum segment_kind { SEGMENT_CONTROL, SEGMENT_REGISTRY, SEGMENT_RINGS, SEGMENT_KI
 struct segment_dir {
 	char path[PATH_MAX];
 	int dir;			/* the directory */
+	uid_t uid;			/* whose it is */
 	int fd[SEGMENT_KINDS];		/* its files; -1 when not open */
 	uint64_t size[SEGMENT_KINDS];	/* as of opening */
 	uint32_t ncpu;
@@ -32,6 +34,8 @@ int segment_path(char *path, size_t size, bool secure);
  * there. Fails with one line in `err` that names the file and says what to do.
  */
 int segment_open(struct segment_dir *dir, const char *path, bool create, struct err *err);
+/* The same directory once more, of the same owner, whoever we are now. */
+int segment_again(struct segment_dir *dir, const struct segment_dir *other, struct err *err);
 void segment_close(struct segment_dir *dir);
 
 #endif

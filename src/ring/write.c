@@ -212,6 +212,7 @@ enum ring_result ring_twin_write(const struct ring_ref *ref, struct ring_op *op,
 			result = twin_switch(ref, op->ncpu, tail, &place);
 		if (result != RING_SWITCHED)
 			return result;
+		op->result = RING_SWITCHED;
 	}
 	return RING_CORRUPT;
 }

@@ -226,19 +226,25 @@ static uint64_t choosy(const struct view *view)
 	return mask;
 }
 
-/* Marks go to the top buffer, printf there or where somebody wants it instead. */
+/* Marks go to the top buffer, printf there or where somebody wants it instead; and both where copies are wanted. */
 static void fill_builtin(struct view *view)
 {
 	uint32_t top = view->nbuffers ? view->buffer[0].flags : 0;
-	uint64_t dest = 1;
+	uint64_t dest = 1, marks = 0, prints = 0;
 
-	for (uint32_t b = 0; b < view->nbuffers; b++)
+	for (uint32_t b = 0; b < view->nbuffers; b++) {
 		if (view->buffer[b].flags & BUFFER_PRINTK_DEST)
 			dest = 1ull << b;
+		if (!(view->buffer[b].flags & BUFFER_COPY_MARKERS))
+			continue;
+		prints |= 1ull << b;
+		if (view->buffer[b].flags & BUFFER_MARKERS)
+			marks |= 1ull << b;
+	}
 	for (uint32_t id = 0; id < EVENT_ID_BUILTIN_END; id++)
 		view->mask[id] = 0;
-	view->mask[EVENT_ID_PRINT] = top & BUFFER_MARKERS ? view->usable & 1 : 0;
-	view->mask[EVENT_ID_BPRINT] = top & BUFFER_TRACE_PRINTK ? view->usable & dest : 0;
+	view->mask[EVENT_ID_PRINT] = view->usable & (marks | (top & BUFFER_MARKERS ? 1 : 0));
+	view->mask[EVENT_ID_BPRINT] = top & BUFFER_TRACE_PRINTK ? view->usable & (prints | dest) : 0;
 	view->nameless = view->nbuffers && !(top & BUFFER_RECORD_CMD);
 }
 

@@ -127,15 +127,38 @@ static void let_go(struct keeper *keeper)
 	runtime_signals_restore(&keeper->before);
 }
 
+static unsigned char *ring_of(const struct ring_ref *ref)
+{
+	return (unsigned char *)ref->first - ring_head_size(runtime.ncpu);
+}
+
+/* Whether the CPU's ring, or the overflow ring that the event went to, has as many pages as a reader of that CPU's stream waits
+ * for. The words are only compared: whose they are by now does not matter. */
+static bool is_filled(const struct view_buffer *buffer, const struct ring_op *op, uint32_t waiters)
+{
+	const struct ring_ref *ref = &buffer->refs[op->cpu];
+	const struct ring_head *head = (const void *)ring_of(ref);
+	const struct ring_stream *streams;
+
+	if (ring_wait_over(waiters, LOAD(head->consumed), LOAD(head->tail), ref->npages))
+		return true;
+	if (op->ring >= 2 * runtime.ncpu)
+		return false;
+	ref = &buffer->refs[op->ring];
+	head = (const void *)ring_of(ref);
+	streams = (const void *)((const char *)head + RING_STREAMS_OFFSET);
+	return ring_wait_over(waiters, LOAD(streams[op->cpu].consumed), LOAD(head->tail), ref->npages);
+}
+
 /* A reader sleeps: it set `waiters`, had membarrier order that with our commit, and looked once more. */
 static __attribute__((noinline)) void wake(const struct view_buffer *buffer, struct ring_head *head, uint64_t generation,
-					   bool switched)
+					   const struct ring_op *switched)
 {
 	uint32_t waiters = LOAD(head->waiters), *wakes = buffer->wakes;
 	int saved = errno;
 	struct keeper keeper;
 
-	if (!(waiters & RING_WAIT_EVENT) && !(waiters & RING_WAIT_PAGE && switched))
+	if (!(waiters & RING_WAIT_EVENT) && !(waiters & RING_WAIT_PAGE && switched && is_filled(buffer, switched, waiters)))
 		return;
 	if (!keep(&keeper, generation))
 		goto out;
@@ -183,11 +206,6 @@ static bool make_ring(struct ring_ref *ref, unsigned char *ring, uint64_t genera
 	}
 	STORE_RELEASE(ref->head, head);
 	return true;
-}
-
-static unsigned char *ring_of(const struct ring_ref *ref)
-{
-	return (unsigned char *)ref->first - ring_head_size(runtime.ncpu);
 }
 
 static void refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t generation)
@@ -266,6 +284,7 @@ static enum ring_result overflow(struct thread *thread, struct view *view, uint3
 	hold_view(thread, view, &before);
 	slot = ring_overflow_take(rings->slot, runtime.ncpu, cpu, runtime_thread_identity(thread), dead);
 	if (slot >= 0) {
+		op->ring = runtime.ncpu + (uint32_t)slot;
 		result = overflow_owned(view, b, op, cpu, slot);
 		ring_overflow_release(&rings->slot[slot]);
 	}
@@ -357,6 +376,7 @@ static enum ring_result write_buffer(struct thread *thread, struct view *view, u
 	op.generation = generation;
 	op.ncpu = runtime.ncpu;
 	op.result = RING_DONE;
+	op.ring = UINT32_MAX;
 	op.ts = __builtin_expect(buffer->by_counter, 1) ? 0 : read_clock(buffer->clock);
 	ring_op_payload(&op, record, (uint32_t)len);
 	if (__builtin_expect(!thread->guard, 1))
@@ -366,8 +386,10 @@ static enum ring_result write_buffer(struct thread *thread, struct view *view, u
 	if (result == RING_DONE) {
 		struct ring_head *head = (struct ring_head *)(void *)ring_of(&buffer->refs[op.cpu]);
 
-		if (__builtin_expect(LOAD(head->waiters), 0))
-			wake(buffer, head, generation, op.result == RING_SWITCHED);
+		bool switched = op.result == RING_SWITCHED;
+
+		if (__builtin_expect(LOAD(head->waiters) & (switched ? UINT32_MAX : RING_WAIT_EVENT), 0))
+			wake(buffer, head, generation, switched ? &op : NULL);
 	}
 	return result;
 }
@@ -514,8 +536,9 @@ void runtime_write(uint32_t id, void *record, size_t len)
 
 		if (__builtin_expect(section_fast(thread->rs, view->fast, view->ncpu, view->published_at, generation,
 						  record, len, &ring) == RING_DONE, 1)) {
-			if (__builtin_expect(LOAD(ring->waiters), 0))
-				wake(&view->buffer[0], ring, generation, false);
+			/* No page was entered. */
+			if (__builtin_expect(LOAD(ring->waiters) & RING_WAIT_EVENT, 0))
+				wake(&view->buffer[0], ring, generation, NULL);
 			return;
 		}
 	}

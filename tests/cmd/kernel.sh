@@ -73,6 +73,27 @@ grep -q 'tracing_mark_write: hello kernel$' "$out" || fail "the marker does not 
 want 0 --kernel show -p -B $mine --timeout 0
 ! grep -q 'hello kernel' "$out" || fail "the marker comes twice"
 
+# A refusal that comes late takes back all that came before it.
+want 0 --kernel cat instances/$mine/trace_clock instances/$mine/trace_options \
+	instances/$mine/buffer_size_kb instances/$mine/set_event instances/$mine/set_event_pid \
+	instances/$mine/events/sched/sched_switch/filter instances/$mine/events/sched/sched_wakeup/filter
+mv "$out" "$out.before"
+refuse 1 --kernel set -B $mine -C boot -O overwrite -b 300 -P $$ -c -e sched:sched_switch -f 'prev_pid == 1' \
+	-f 'next_pid == 2' -e sched:sched_wakeup -f 'nosuch == 1' -- 'nosuch == 1'
+want 0 --kernel cat instances/$mine/trace_clock instances/$mine/trace_options \
+	instances/$mine/buffer_size_kb instances/$mine/set_event instances/$mine/set_event_pid \
+	instances/$mine/events/sched/sched_switch/filter instances/$mine/events/sched/sched_wakeup/filter
+cmp -s "$out" "$out.before" || fail "something was left: $(diff "$out.before" "$out")"
+
+# Events of a system, but for some.
+want 0 --kernel set -B $mine -e sched -v -e 'sched:sched_s*' -e 'sched:sched_wak*'
+want 0 --kernel cat instances/$mine/set_event
+grep -q '^sched:' "$out" && ! grep -qE '^sched:sched_(s|wak)' "$out" || fail "-v"
+want 0 --kernel set -B $mine -i -v -e sched -e nosuch_system_here
+want 0 --kernel cat instances/$mine/set_event
+! grep -q '^sched:' "$out" || fail "-v of all"
+want 0 --kernel set -B $mine -e sched:sched_switch
+
 # What a kernel refuses is told.
 refuse 1 --kernel write instances/$mine/tracing_on maybe -- tracing_on maybe
 refuse 1 --kernel start -B $mine -e no_such_event_here -- no_such_event_here
@@ -97,6 +118,14 @@ if [ -e "$top/instances/$mine/snapshot" ]; then
 	want 0 --kernel snapshot -B $mine
 	want 0 --kernel snapshot -f -B $mine
 fi
+
+# Streamed: the kernel's own lines, from an instance that is gone then.
+"$RINGSIDE" --kernel list -B >"$out.instances"
+want 3 --kernel stream -e sched:sched_switch sh -c 'sleep 0.01; exit 3'
+grep -q 'sched_switch: prev_comm=' "$out" || fail "nothing was streamed"
+refuse 1 --kernel stream -B $mine -e sched:sched_switch -B $mine-b -e irq -- 'one buffer'
+"$RINGSIDE" --kernel list -B >"$out.after"
+! grep -vxFf "$out.instances" "$out.after" | grep '^record-' || fail "stream left an instance"
 
 # As new, and gone.
 want 0 --kernel reset -B $mine

@@ -39,6 +39,65 @@ refuse 1 set -O nonosuch -- option nonosuch
 refuse 1 set -p nosuch -- tracer nosuch
 want 0 list -C '\['
 says '[mono]'
+want 0 set -M -1
+want 0 cat tracing_cpumask
+! grep -qx '0*1' "$out" || [ "$(nproc --all)" = 1 ] || fail "not all CPUs"
+
+# Threads, and what they start.
+refuse 2 set -c -- -c
+want 0 set -c -P 12
+want 0 cat options/event-fork
+says 1
+want 0 set -O noevent-fork -a --no-filter
+
+# What this tree has no files for is told, and nothing else is done either.
+refuse 1 set -C boot -T -- option stacktrace
+refuse 1 set -C boot -P 99 --func-stack -- trace_options func_stack_trace
+refuse 1 set -C boot -P 99 --max-graph-depth 3 -- max_graph_depth
+refuse 1 set -C boot -P 99 --module ext4 -- set_ftrace_filter
+refuse 1 set -C boot -P 99 -B new -e shop -B newer -l main -- set_ftrace_filter
+refuse 2 set --max-graph-depth deep -- --max-graph-depth
+want 0 list -C '\['
+says '[mono]'
+want 0 cat set_event_pid
+says 12
+want 0 list -B
+[ ! -s "$out" ] || fail "an instance was left behind"
+
+# Unknown events that are meant to be.
+want 0 set -i -e shop -e nosuch:one
+[ ! -s "$err" ] || fail "-i tells"
+want 0 set -q -e nosuch:two
+[ ! -s "$err" ] || fail "-q tells"
+
+# -v: off again, and instances that go.
+want 0 reset
+want 0 set -q -e shop -v -e 'shop:p*'
+want 0 stat
+grep -qF 'shop:* on' "$out" && grep -qF 'shop:p* off' "$out" || fail "-v"
+refuse 2 set -v -e shop -f 'item > 1' -- -f -e
+refuse 1 set -v -B nosuch -- nosuch
+want 0 set -q -B web -e http -B db
+refuse 2 set -v -B web -b 100 -- -b web
+refuse 1 set -C boot -v -B web -B nosuch -- nosuch
+want 0 list -B
+says 'db
+web'
+want 0 set -q -C boot -v -B web
+want 0 list -B
+says db
+want 0 list -C '\['
+says '[boot]'
+# There is nothing to delete for who starts.
+want 0 start -q -v -B db -e shop:pay
+want 0 list -B
+says db
+want 0 stat -B db
+grep -qF '*:* on' "$out" && grep -qF 'shop:pay off' "$out" || fail "everything but that"
+want 0 cat tracing_on
+says 1
+want 0 reset -d
+
 # Start with a tracer only: no event besides.
 want 0 reset
 want 0 start -p nop

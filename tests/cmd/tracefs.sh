@@ -89,6 +89,58 @@ holds tracing_on 0
 on set -e all
 holds set_event 'web
 *:*'
+: >"$tree/set_event"
+on set -e shop -v -e shop:pay
+holds set_event 'shop
+!shop:pay'
+: >"$tree/set_event"
+on set -e 'shop:*' -e 'we*:hit' -v -e 'shop:p*'
+holds set_event 'shop:*
+web:hit
+!shop:pay'
+: >"$tree/set_event"
+refuse 1 --tracefs "$tree" set -e shop:order -e nosuch -- nosuch
+holds set_event ''
+on set -i -e shop:order -e nosuch
+holds set_event shop:order
+on set -e shop:pay -f 'item > 1' -f 'item < 9 || item == 20' -e shop:order -f 'item > 2'
+holds events/shop/pay/filter '(item > 1)&&(item < 9 || item == 20)'
+holds events/shop/order/filter 'item > 2'
+printf '%s\n' overwrite nostacktrace noevent-fork >"$tree/trace_options"
+on set -T
+holds trace_options stacktrace
+printf '%s\n' overwrite nostacktrace noevent-fork nofunction-fork >"$tree/trace_options"
+: >"$tree/set_ftrace_pid"
+on set -P 7,8 -c
+holds set_ftrace_pid ''
+printf '%s\n' overwrite noevent-fork nofunction-fork >"$tree/trace_options"
+on set -P 7,8 -c -p function
+holds trace_options function-fork
+holds set_event_pid '7 8'
+holds set_ftrace_pid '7 8'
+on set -M -1
+holds tracing_cpumask 3
+echo 0 >"$tree/max_graph_depth"
+on set -l 'ext4*,jbd2*' --module ext4 --max-graph-depth 4
+holds set_ftrace_filter 'ext4*:mod:ext4 jbd2*:mod:ext4'
+holds max_graph_depth 4
+on set --module xfs
+holds set_ftrace_filter '*:mod:xfs'
+# What is refused late takes back what came before it. Nothing happens in these files, so a text stands for what it sets.
+printf '%s\n' overwrite nostacktrace >"$tree/trace_options"
+echo 12 >"$tree/set_event_pid"
+echo 'item > 5' >"$tree/events/shop/order/filter"
+echo '[local] mono' >"$tree/trace_clock"
+echo '7 (expanded: 1408)' >"$tree/buffer_size_kb"
+refuse 1 --tracefs "$tree" set -b 300 -C mono -P 13 -p nop -e shop:order -f 'item > 6' -B new -C mono -- new
+holds buffer_size_kb 1408
+holds trace_clock local
+holds set_event_pid 12
+holds current_tracer function
+holds events/shop/order/filter 'item > 5'
+[ ! -d "$tree/instances/new" ] || fail "an instance was left behind"
+echo mono >"$tree/trace_clock"
+echo nooverwrite >"$tree/trace_options"
 on clear
 holds trace ''
 on snapshot -s

@@ -1,0 +1,344 @@
+/*
+ * cmd/launch: see launch.h.
+ *
+ *	parent			child
+ *	fork			signals as they were, waits
+ *	a byte		-->	becomes the user, executes
+ *		<--	-errno, or the end of the line: it runs
+ *
+ * Both talk over one pair of sockets that no program inherits. Everything that takes memory is made before the fork: the
+ * parent may have threads.
+ */
+#include "cmd/launch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cmd/cmd.h"
+#include "cmd/launch_local.h"
+#include "doctor/command.h"
+
+/* How signals were when this process began: the one thing that cannot be asked later. */
+static struct {
+	bool known;
+	sigset_t ignored, blocked;
+} signals;
+
+void launch_note_signals(void)
+{
+	struct sigaction action;
+
+	sigemptyset(&signals.ignored);
+	for (int n = 1; n < NSIG; n++)
+		if (!sigaction(n, NULL, &action) && action.sa_handler == SIG_IGN)
+			sigaddset(&signals.ignored, n);
+	sigprocmask(SIG_SETMASK, NULL, &signals.blocked);
+	signals.known = true;
+}
+
+static void restore_signals(void)
+{
+	for (int n = 1; n < NSIG; n++)
+		signal(n, sigismember(&signals.ignored, n) == 1 ? SIG_IGN : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &signals.blocked, NULL);
+}
+
+/* ---- its environment ---- */
+
+struct environment {
+	char **all;		/* ends with NULL */
+	size_t n;
+	size_t preload;		/* which of them names our library; n when none does */
+	char library[PATH_MAX];
+};
+
+static bool is_named(const char *entry, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(entry, name, len) && entry[len] == '=';
+}
+
+static void drop(struct environment *env, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < env->n; i++) {
+		if (is_named(env->all[i], name))
+			free(env->all[i]);
+		else
+			env->all[kept++] = env->all[i];
+	}
+	env->n = kept;
+	env->all[kept] = NULL;
+}
+
+/* NAME=VALUE, instead of what there was. The table has room for the few that are set. */
+static int set(struct environment *env, const char *name, const char *value)
+{
+	struct buf text = BUF_INIT;
+
+	buf_printf(&text, "%s=%s", name, value);
+	drop(env, name);
+	env->all[env->n] = buf_take(&text);
+	if (!env->all[env->n])
+		return -ENOMEM;
+	env->all[++env->n] = NULL;
+	return 0;
+}
+
+static int copy(struct environment *env)
+{
+	size_t n = 0;
+
+	while (environ[n])
+		n++;
+	env->all = calloc(n + 16, sizeof(*env->all));
+	if (!env->all)
+		return -ENOMEM;
+	for (; env->n < n; env->n++) {
+		env->all[env->n] = strdup(environ[env->n]);
+		if (!env->all[env->n])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void fini(struct environment *env)
+{
+	for (size_t i = 0; i < env->n; i++)
+		free(env->all[i]);
+	free(env->all);
+}
+
+static int set_user(struct environment *env, const struct launch_user *user)
+{
+	int r = set(env, "HOME", user->home);
+
+	r = r ? r : set(env, "USER", user->name);
+	r = r ? r : set(env, "LOGNAME", user->name);
+	return r ? r : set(env, "SHELL", user->shell);
+}
+
+/* A path that stays what it is wherever the program goes. */
+static int set_dir(struct environment *env, const char *dir)
+{
+	char *real = realpath(dir, NULL);
+	int r = set(env, "RINGSIDE_DIR", real ? real : dir);
+
+	free(real);
+	return r;
+}
+
+/* Before what is preloaded already. It comes last, so that the child can cut it off again. */
+static int set_preload(struct environment *env, const struct launch_how *how)
+{
+	const char *others = getenv("LD_PRELOAD");
+	struct err err = ERR_INIT;
+	struct buf value = BUF_INIT;
+	int r;
+
+	r = launch_preload_find(how->argv[0], env->library, &err);
+	if (r < 0 && !how->quiet)
+		cmd_say("%s: it runs without the library", err.text);
+	if (r)
+		return r == -ENOMEM ? r : 0;
+	buf_printf(&value, "%s%s%s", env->library, others && *others ? ":" : "", others ? others : "");
+	r = buf_failed(&value) ? -ENOMEM : set(env, "LD_PRELOAD", value.data);
+	buf_fini(&value);
+	if (!r)
+		env->preload = env->n - 1;
+	return r;
+}
+
+static int make(struct environment *env, const struct launch_how *how, const struct launch_user *user)
+{
+	int r = copy(env);
+
+	env->preload = SIZE_MAX;
+	if (!r && how->user)
+		r = set_user(env, user);
+	if (!r && how->dir)
+		r = set_dir(env, how->dir);
+	else if (!r && how->user)
+		drop(env, "RINGSIDE_DIR");
+	return r || !how->preload ? r : set_preload(env, how);
+}
+
+/* ---- the child ---- */
+
+static void __attribute__((noreturn)) run(int line, const struct launch_how *how, struct environment *env,
+					   const struct launch_user *user)
+{
+	char go;
+	int r = 0;
+
+	restore_signals();
+	/* The end of the line: whoever should have opened the gate is dead, or thought better of it. */
+	while ((r = (int)read(line, &go, 1)) < 0 && errno == EINTR)
+		;
+	if (r != 1)
+		_exit(0);
+	r = how->user ? launch_user_become(user) : 0;
+	/* What the program may not read it is not given; the entry is the last one. */
+	if (!r && env->preload != SIZE_MAX && access(env->library, R_OK))
+		env->all[env->preload] = NULL;
+	if (!r) {
+		execvpe(how->argv[0], how->argv, env->all);
+		r = -errno;
+	}
+	while (write(line, &r, sizeof(r)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* ---- the parent ---- */
+
+static int fork_child(struct launch *launch, const struct launch_how *how, struct environment *env,
+		      const struct launch_user *user, struct err *err)
+{
+	sigset_t all, now;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_set(err, -errno, "cannot start %.100s: %s", launch->name, strerror(errno));
+	/* No handler of ours runs in the child. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &now);
+	launch->pid = fork();
+	if (!launch->pid) {
+		close(pair[0]);
+		run(pair[1], how, env, user);
+	}
+	sigprocmask(SIG_SETMASK, &now, NULL);
+	close(pair[1]);
+	if (launch->pid < 0) {
+		close(pair[0]);
+		return err_set(err, -errno, "cannot start %.100s: %s", launch->name, strerror(errno));
+	}
+	launch->gate = pair[0];
+	launch->pidfd = (int)syscall(SYS_pidfd_open, launch->pid, 0);
+	return 0;
+}
+
+static int refuse(const struct launch *launch, int r, struct err *err)
+{
+	bool path = strchr(launch->name, '/');
+
+	if (r == -ENOENT && !path)
+		return err_set(err, r, "there is no program '%.200s' in PATH", launch->name);
+	if (r == -ENOENT && !access(launch->name, F_OK))
+		return err_set(err, r, "cannot run %.200s: what should run it is not there", launch->name);
+	if (r == -ENOENT)
+		return err_set(err, r, "there is no program %.200s", launch->name);
+	return err_set(err, r, "cannot run %.200s: %s", launch->name, strerror(-r));
+}
+
+/*
+ * What can be seen of it before: whoever starts a program prepares much for it. Another user may see other files, and where
+ * PATH is missing there is one that only execvp knows.
+ */
+static int check(const struct launch *launch, const struct launch_how *how, struct err *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (how->user || (!strchr(launch->name, '/') && !getenv("PATH")))
+		return 0;
+	if (!command_find(launch->name, path))
+		return refuse(launch, errno == EACCES ? -EACCES : -ENOENT, err);
+	if (access(path, X_OK))
+		return refuse(launch, -errno, err);
+	return !stat(path, &st) && S_ISDIR(st.st_mode) ? refuse(launch, -EACCES, err) : 0;
+}
+
+int launch_start(struct launch *launch, const struct launch_how *how, struct err *err)
+{
+	struct environment env = { .n = 0 };
+	struct launch_user user = { 0 };
+	int r = 0;
+
+	*launch = (struct launch)LAUNCH_NONE;
+	launch->name = how->argv[0];
+	if (!signals.known)
+		launch_note_signals();
+	if (how->user)
+		r = launch_user_find(&user, how->user, err);
+	if (!r)
+		r = check(launch, how, err);
+	if (!r) {
+		r = make(&env, how, &user);
+		if (r)
+			err_set(err, r, "out of memory");
+	}
+	if (!r)
+		r = fork_child(launch, how, &env, &user, err);
+	fini(&env);
+	launch_user_fini(&user);
+	return r;
+}
+
+static void reap(struct launch *launch)
+{
+	while (waitpid(launch->pid, &launch->status, 0) < 0 && errno == EINTR)
+		;
+	launch->ended = true;
+}
+
+int launch_go(struct launch *launch, struct err *err)
+{
+	ssize_t n;
+	int r = 0;
+
+	/* One that was killed at the gate has ended, which launch_poll() will tell. */
+	while (send(launch->gate, "", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+	while ((n = read(launch->gate, &r, sizeof(r))) < 0 && errno == EINTR)
+		;
+	close(launch->gate);
+	launch->gate = -1;
+	if (n != (ssize_t)sizeof(r))
+		return 0;
+	reap(launch);
+	return refuse(launch, r, err);
+}
+
+int launch_poll(struct launch *launch, int *status)
+{
+	pid_t pid;
+
+	if (!launch->ended) {
+		pid = waitpid(launch->pid, &launch->status, WNOHANG);
+		if (pid < 0)
+			return errno == EINTR ? 0 : -errno;
+		launch->ended = pid == launch->pid;
+	}
+	*status = launch->status;
+	return launch->ended;
+}
+
+int launch_exit_status(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void launch_close(struct launch *launch)
+{
+	if (launch->gate >= 0) {
+		close(launch->gate);
+		if (!launch->ended)
+			reap(launch);
+	}
+	if (launch->pidfd >= 0)
+		close(launch->pidfd);
+	launch->gate = launch->pidfd = -1;
+}

@@ -1,0 +1,355 @@
+/*
+ * cmd/record: events of programs into a trace file, while a command runs or until somebody says so.
+ *
+ *	read the line | buffers made ready | file | command at the gate | on | go ... | off | rest of the file | undone
+ *
+ * The file comes before anything is switched on: what cannot be written must not disturb anybody. Whatever ends it on the
+ * way, buffers are off and gone, and the file is closed up.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/background.h"
+#include "cmd/exit_maps.h"
+#include "cmd/interrupt.h"
+#include "cmd/launch.h"
+#include "cmd/progress.h"
+#include "cmd/record_ask.h"
+#include "cmd/record_flight.h"
+#include "cmd/setup.h"
+#include "control/clock.h"
+
+/* KiB of each CPU's ring. */
+#define USUAL_KB 16384
+
+static const struct opt record_opts[] = {
+	SETUP_BUFFER_OPTS,
+	SETUP_LINE_OPTS,
+	SETUP_ONLY_OPT,
+	SETUP_TOP_OPT,
+	{ 'o', "output", "PATH", "the file, instead of trace.dat" },
+	{ 'm', "max-size", "KB", "of each CPU only the newest events, so many KiB" },
+	{ 0, "rotate", "SIZE|TIME", "a new file when one has 100M, or after 30s; old ones are PATH.1, PATH.2 ..." },
+	{ 0, "keep", "N", "of those the newest N" },
+	{ 0, "compression", "NAME", "pack while recording: any, none, zstd, zlib" },
+	{ 0, "file-version", "6|7", "the file's version (7)" },
+	{ 0, "date", NULL, "times as the calendar has them" },
+	{ 0, "ts-offset", "NS", "added to all times" },
+	{ 0, "proc-map", NULL, "save where the command, or the threads of -P, have which files mapped" },
+	{ 'k', "keep-buffers", NULL, "leave the buffers and settings as they are then" },
+	{ 0, "user", "NAME", "run the command as that user" },
+	{ 0, "daemonize", NULL, "record in the background; PATH.pid has the process" },
+	{ 0, "flight", NULL, "keep the newest events in memory until the moment of --on comes" },
+	{ 0, "before", "TIME", "what is saved of the time before it (5s)" },
+	{ 0, "after", "TIME", "and after it (1s)" },
+	{ 0, "on", "MOMENT", "EVENT[ if FILTER], death of the command, or signal (SIGUSR1)" },
+	{ 0, NULL, NULL, NULL },
+};
+
+struct session {
+	struct record_ask ask;
+	const struct opts *opts;
+	struct source *source;
+	struct setup *setup;
+	char **argv;		/* the command */
+	struct launch launch;
+	struct background background;
+	struct record *record;
+	struct flight *flight;
+	struct record_buffer *buffers;
+	struct progress progress;
+	bool ended;		/* the command has */
+	int status;
+	struct err err;
+};
+
+/* ---- what is recorded ---- */
+
+static int name_buffers(struct session *session)
+{
+	size_t n = setup_buffers(session->setup);
+
+	session->buffers = calloc(n, sizeof(*session->buffers));
+	if (!session->buffers)
+		return err_set(&session->err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		const char *instance = setup_instance(session->setup, i);
+
+		session->buffers[i].instance = instance ? instance : "";
+		session->buffers[i].name = setup_title(session->setup, i);
+	}
+	session->ask.how.source = session->source;
+	session->ask.how.buffers = session->buffers;
+	session->ask.how.nr_buffers = n;
+	return 0;
+}
+
+static int take_argv(struct session *session)
+{
+	session->argv = calloc((size_t)session->opts->nargs + 1, sizeof(*session->argv));
+	for (int i = 0; session->argv && i < session->opts->nargs; i++)
+		session->argv[i] = (char *)(uintptr_t)opts_arg(session->opts, i);
+	return session->argv ? 0 : err_set(&session->err, -ENOMEM, "out of memory");
+}
+
+static int start_command(struct session *session)
+{
+	struct launch_how how = {
+		.argv = session->argv,
+		.user = session->ask.user,
+		.preload = true,
+		.quiet = session->ask.quiet,
+		.dir = source_name(session->source),
+	};
+	int r = launch_start(&session->launch, &how, &session->err);
+
+	if (!r && session->ask.proc_map)
+		r = exit_maps_watch(&session->launch, &session->err);
+	if (!r && opts_value(session->opts, "only-command"))
+		setup_only(session->setup, session->launch.pid);
+	return r;
+}
+
+/* Everything but the first event. */
+static int begin(struct session *session)
+{
+	int r = setup_sweep(session->source, &session->err);
+
+	r = r < 0 ? r : take_argv(session);
+	if (!r && session->ask.has_command)
+		r = start_command(session);
+	if (!r)
+		r = setup_apply(session->setup, session->source, &session->err);
+	if (!r)
+		r = name_buffers(session);
+	if (!r && session->ask.flight)
+		r = record_flight_open(&session->flight, &session->ask, session->opts,
+				       session->ask.has_command ? &session->launch : NULL, &session->err);
+	else if (!r)
+		r = record_open(&session->record, &session->ask.how, &session->err);
+	return r;
+}
+
+/* ---- while it runs ---- */
+
+static void save_maps(void *ctx, int pid)
+{
+	struct session *session = ctx;
+
+	if (session->record)
+		record_add_maps(session->record, pid, NULL);
+}
+
+static void watch_command(struct session *session)
+{
+	int r;
+
+	if (!session->ask.has_command || session->ended)
+		return;
+	if (session->ask.proc_map)
+		r = exit_maps_poll(&session->launch, &session->status, save_maps, session);
+	else
+		r = launch_poll(&session->launch, &session->status);
+	/* A command that cannot be waited for is not waited for. */
+	session->ended = r != 0;
+}
+
+static int step(struct session *session)
+{
+	struct record_sums sums;
+	uint32_t seen = __atomic_load_n(interrupt_word(), __ATOMIC_ACQUIRE);
+	bool all = false;
+	int r;
+
+	watch_command(session);
+	if (session->ended || interrupt_end())
+		return 0;
+	record_sleep(session->record, progress_wait(&session->progress), interrupt_word(), seen, &all);
+	do {
+		r = record_take(session->record, all, &session->err);
+		record_sums(session->record, &sums);
+		progress_show(&session->progress, &sums);
+	} while (r > 0 && !interrupt_end());
+	return r < 0 ? r : 1;
+}
+
+/* Of a file that could be written no further, or a directory that is gone. */
+static void tell_trouble(struct session *session)
+{
+	progress_end(&session->progress);
+	cmd_say("%s", session->err.text);
+	if (session->ask.has_command && !session->ended)
+		cmd_say("the recording has ended; the command goes on");
+}
+
+static void tell_maps_of_others(struct session *session)
+{
+	const char *list = session->ask.proc_map ? opts_value(session->opts, "pid") : NULL;
+	char *end;
+
+	while (list && *list) {
+		long pid = strtol(list, &end, 10);
+
+		if (end == list)
+			return;
+		record_add_maps(session->record, (int)pid, NULL);
+		list = *end == ',' ? end + 1 : end;
+	}
+}
+
+static void tell_result(struct session *session)
+{
+	struct record_sums sums;
+	char bytes[32], lost[32] = "none";
+
+	record_sums(session->record, &sums);
+	if (sums.lost)
+		snprintf(lost, sizeof(lost), "%" PRIu64, sums.lost);
+	if (session->ask.quiet && !sums.lost && !sums.lost_more)
+		return;
+	cmd_say("%s: %" PRIu64 " events, %s, %s lost%s", session->ask.path, sums.events,
+		progress_bytes(bytes, sums.bytes), lost, sums.lost_more ? ", and some that could not be counted" : "");
+	if (sums.files)
+		cmd_say("%s.%u and before it: what came before", session->ask.path, sums.files);
+}
+
+static int record_all(struct session *session)
+{
+	int r = 1, end;
+
+	progress_begin(&session->progress, session->ask.quiet);
+	tell_maps_of_others(session);
+	while (r > 0)
+		r = step(session);
+	if (r < 0)
+		tell_trouble(session);
+	progress_end(&session->progress);
+	setup_off(session->setup, NULL);
+	end = record_finish(session->record, r ? NULL : &session->err);
+	if (!r && end)
+		cmd_say("%s", session->err.text);
+	tell_result(session);
+	return r ? r : end;
+}
+
+/* ---- all of it ---- */
+
+/* The rest of its life nobody looks at. */
+static int wait_for_command(struct session *session, bool failed)
+{
+	struct pollfd end = { .fd = session->launch.pidfd, .events = POLLIN };
+
+	for (watch_command(session); session->ask.has_command && !session->ended && !interrupt_end();
+	     watch_command(session))
+		poll(&end, 1, 1000);
+	if (session->ended && session->status)
+		return launch_exit_status(session->status);
+	return failed ? CMD_FAILED : CMD_DONE;
+}
+
+/* Of a recording that could not begin there is no file. */
+static void take_back(struct session *session)
+{
+	struct stat st;
+
+	record_close(session->record);
+	session->record = NULL;
+	if (!session->ask.flight && !lstat(session->ask.path, &st) && S_ISREG(st.st_mode))
+		unlink(session->ask.path);
+}
+
+static int go(struct session *session)
+{
+	int r = setup_on(session->setup, &session->err);
+
+	if (!r && session->ask.daemonize)
+		r = background_begin(&session->background, session->ask.path, &session->err);
+	if (!r && session->ask.has_command)
+		r = launch_go(&session->launch, &session->err);
+	if (r) {
+		take_back(session);
+		return cmd_fail(&session->err);
+	}
+	if (!session->ask.has_command && !session->ask.quiet && isatty(STDERR_FILENO))
+		cmd_say("recording; Ctrl-C ends it");
+	r = session->flight ? record_flight_run(session->flight) : record_all(session);
+	return wait_for_command(session, r);
+}
+
+static void give_up(struct session *session)
+{
+	struct err err = ERR_INIT;
+
+	record_close(session->record);
+	record_flight_close(session->flight);
+	if (session->setup && !session->ask.keep_buffers && setup_undo(session->setup, &err))
+		cmd_say("%s", err.text);
+	launch_close(&session->launch);
+	setup_close(session->setup);
+	source_close(session->source);
+	background_end(&session->background);
+	free(session->buffers);
+	free(session->argv);
+}
+
+/* What two busy CPUs write while a disk makes a recorder wait; less where there is little memory. */
+static uint64_t usual_size(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t kb = pages > 0 && cpus > 0 ? (uint64_t)pages * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024) / 32 /
+					      (uint64_t)cpus : USUAL_KB;
+
+	return kb > USUAL_KB ? USUAL_KB : kb < 64 ? 64 : kb;
+}
+
+static int run(const struct opts *opts)
+{
+	struct setup_how how = { .on = true, .fresh = true, .clock = control_clock_cheapest(), .size_kb = usual_size() };
+	struct session session = {
+		.opts = opts, .launch = LAUNCH_NONE, .background.tell = -1, .err = ERR_INIT,
+	};
+	int status = record_ask(&session.ask, &cmd_record, opts), r;
+
+	if (status)
+		return status;
+	r = setup_parse(&session.setup, opts, &how, &session.err);
+	if (r)
+		return setup_refused(&cmd_record, r, &session.err);
+	if (session.ask.daemonize) {
+		r = background_fork(&session.background, &session.err);
+		if (r > 0)
+			return r - 1;
+	}
+	if (!r)
+		r = launch_open_source(&session.source, opts, session.ask.user, &session.err);
+	if (!r && !source_control(session.source))
+		r = err_set(&session.err, -EOPNOTSUPP, "%s: only programs can be recorded: a tracing directory",
+			    source_name(session.source));
+	interrupt_catch();
+	if (!r)
+		r = begin(&session);
+	status = r ? cmd_fail(&session.err) : go(&session);
+	give_up(&session);
+	return status;
+}
+
+const struct cmd cmd_record = {
+	.name = "record",
+	.synopsis = "[-o PATH] " SETUP_SYNOPSIS " [OPTION]... [--] [COMMAND [ARGUMENT]...]",
+	.summary = "record events into a trace file",
+	.text = "Runs a command and records what it, and every other program that uses the tracing\n"
+		"directory, emits; without a command until Ctrl-C. The file can be opened at any\n"
+		"moment, also by trace-cmd. All events are recorded when neither -e nor -p is there.\n"
+		"A buffer is made for this alone and removed in the end, unless -B or --top names\n"
+		"another. The command's exit status is passed on.\n",
+	.opts = record_opts,
+	.args_max = -1,
+	.verbatim = -1,
+	.run = run,
+};

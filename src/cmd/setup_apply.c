@@ -1,0 +1,580 @@
+/*
+ * cmd/setup_apply: a command line put in force, in order: instances are made, settings written, events switched on, and
+ * recording with them.
+ *
+ * In a tracing directory sizes, events and the last step are one change, and the events are patterns that also hold for
+ * programs to come. Before anything is changed, setup_undo.c is told what it was; what fails is taken back.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/defaults.h"
+#include "cmd/setup_local.h"
+#include "control/buffer.h"
+#include "control/clock.h"
+#include "control/enable.h"
+
+/* Options that are no more than a text for a file, in the order in which they are written. */
+static const struct setting {
+	const char *word;
+	const char *file;
+	enum setup_keep kind;	/* of a list the first replaces what is there, others are added */
+	bool of_tracer;		/* only with a tracer, and where there is such a file */
+} settings[] = {
+	{ "clock", "trace_clock", KEEP_WORD, false },
+	{ "subbuf-size", "buffer_subbuf_size_kb", KEEP_WORD, false },
+	{ "cpumask", "tracing_cpumask", KEEP_WORD, false },
+	{ "pid", "set_event_pid", KEEP_LIST, false },
+	{ "pid", "set_ftrace_pid", KEEP_LIST, true },
+	{ "function", "set_ftrace_filter", KEEP_LIST, false },
+	{ "no-function", "set_ftrace_notrace", KEEP_LIST, false },
+	{ "graph", "set_graph_function", KEEP_LIST, false },
+	{ "max-graph-depth", "max_graph_depth", KEEP_WORD, false },
+	{ "tracer", "current_tracer", KEEP_WORD, false },
+};
+
+#define NSETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+static int out_of_memory(struct err *err)
+{
+	return err_set(err, -ENOMEM, "out of memory");
+}
+
+static struct scope *scope_at(const struct setup *setup, int s)
+{
+	return &setup->scopes.scope[s];
+}
+
+/* Words of a list, each of which ends. `behind` goes behind each of them. */
+static int write_list(struct setup *setup, int s, const char *file, const char *value, const char *behind,
+		      bool append, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	int r;
+
+	for (;; value++) {
+		if (*value && *value != ',') {
+			buf_putc(&text, *value);
+			continue;
+		}
+		buf_puts(&text, behind);
+		if (!*value)
+			break;
+		buf_putc(&text, ' ');
+	}
+	buf_putc(&text, '\n');
+	r = buf_failed(&text) ? out_of_memory(err)
+			      : scope_write(scope_at(setup, s), setup->source, file, text.data, append, err);
+	buf_fini(&text);
+	return r;
+}
+
+static int write_mask(struct setup *setup, int s, const char *mask, struct err *err)
+{
+	struct buf all = BUF_INIT;
+	int r = 0;
+
+	if (!strcmp(mask, "-1")) {
+		r = defaults_cpumask(setup->source, &all);
+		if (r)
+			err_set(err, r, "%s does not tell which CPUs it has", source_name(setup->source));
+	}
+	if (!r)
+		r = scope_write(scope_at(setup, s), setup->source, "tracing_cpumask",
+				all.data ? all.data : mask, false, err);
+	buf_fini(&all);
+	return r;
+}
+
+static int write_value(struct setup *setup, int s, const struct setting *setting, const char *value,
+		       bool again, struct err *err)
+{
+	const char *module = setup_value(setup, scope_at(setup, s), "module");
+	char behind[128] = "";
+
+	if (module && !strcmp(setting->word, "function"))
+		snprintf(behind, sizeof(behind), ":mod:%.100s", module);
+	if (setting->kind == KEEP_LIST)
+		return write_list(setup, s, setting->file, value, behind, again, err);
+	if (!strcmp(setting->word, "cpumask"))
+		return write_mask(setup, s, value, err);
+	if (!strcmp(setting->word, "clock"))
+		value = setup_clock(value);
+	return scope_write(scope_at(setup, s), setup->source, setting->file, value, false, err);
+}
+
+/* Of buffers that are made here, all by one clock if the line does not say otherwise. */
+static const char *usual_clock(const struct setup *setup, int s)
+{
+	const char *said = opts_value(setup->opts, "clock");
+
+	if (!setup->buffers[s].made || setup_value(setup, scope_at(setup, s), "clock"))
+		return NULL;
+	return said ? said : setup->how.clock;
+}
+
+/* What the command line implies beside what it says, or NULL. */
+static const char *implied(const struct setup *setup, int s, const struct setting *setting, char text[16])
+{
+	const struct scope *scope = scope_at(setup, s);
+
+	if (!strcmp(setting->word, "clock"))
+		return usual_clock(setup, s);
+	if (!strcmp(setting->word, "pid") && setup->only &&
+	    opts_value(setup->opts, "only-command")) {
+		snprintf(text, 16, "%d", (int)setup->only);
+		return text;
+	}
+	if (!strcmp(setting->word, "function") && setup_value(setup, scope, "module") &&
+	    !setup_value(setup, scope, "function"))
+		return "*";
+	return NULL;
+}
+
+static int write_setting(struct setup *setup, int s, const struct setting *setting, struct err *err)
+{
+	const struct scope *scope = scope_at(setup, s);
+	char text[16];
+	const char *more = implied(setup, s, setting, text);
+	bool again = false;
+	int r;
+
+	if ((!more && !setup_value(setup, scope, setting->word)) ||
+	    (setting->of_tracer && (!setup_value(setup, scope, "tracer") ||
+				    !scope_has(scope, setup->source, setting->file))))
+		return 0;
+	r = setup_keep(setup, s, setting->file, setting->kind, err);
+	for (int i = scope->first; !r && i < scope->end; i++) {
+		const struct opts_item *item = &setup->opts->items[i];
+
+		if (!scope_is(item, setting->word))
+			continue;
+		r = write_value(setup, s, setting, item->value, again, err);
+		again = true;
+	}
+	if (!r && more)
+		r = write_value(setup, s, setting, more, again, err);
+	return r;
+}
+
+static int write_option(struct setup *setup, int s, const char *option, struct err *err)
+{
+	int r = setup_keep_option(setup, s, option, err);
+
+	return r ? r : scope_write(scope_at(setup, s), setup->source, "trace_options", option, false, err);
+}
+
+static int write_options(struct setup *setup, int s, struct err *err)
+{
+	const struct scope *scope = scope_at(setup, s);
+	bool picks = setup_value(setup, scope, "pid") ||
+		     (setup->only && opts_value(setup->opts, "only-command"));
+	bool functions;
+	int r = 0;
+
+	/* It stands for the top buffer, where programs mark and print. */
+	if (setup->buffers[s].fresh && !setup->files)
+		r = scope_write(scope, setup->source, "trace_options", "copy_trace_marker", false, err);
+	for (int i = scope->first; !r && i < scope->end; i++)
+		if (scope_is(&setup->opts->items[i], "option"))
+			r = write_option(setup, s, setup->opts->items[i].value, err);
+	if (!r && setup_value(setup, scope, "stacktrace"))
+		r = write_option(setup, s, "stacktrace", err);
+	if (r || !picks || !opts_value(setup->opts, "children"))
+		return r;
+	functions = setup_has_option(setup, "function-fork");
+	r = write_option(setup, s, "event-fork", err);
+	return r || !functions ? r : write_option(setup, s, "function-fork", err);
+}
+
+static int write_settings(struct setup *setup, int s, struct err *err)
+{
+	int r = write_options(setup, s, err);
+
+	for (size_t n = 0; !r && n < NSETTINGS; n++)
+		r = write_setting(setup, s, &settings[n], err);
+	/* The tracer's own: it is there when the tracer is. */
+	if (!r && setup_value(setup, scope_at(setup, s), "func-stack"))
+		r = write_option(setup, s, "func_stack_trace", err);
+	return r;
+}
+
+/* A trigger is added: it can be taken away once it is there. A filter replaces another. */
+static int write_file(struct setup *setup, int s, const char *file, bool trigger, const char *text,
+		      struct err *err)
+{
+	int r = trigger ? 0 : setup_keep(setup, s, file, KEEP_FILTER, err);
+
+	if (!r)
+		r = scope_write(scope_at(setup, s), setup->source, file, text, trigger, err);
+	return r || !trigger ? r : setup_keep_trigger(setup, s, file, text, err);
+}
+
+/* Is there one file for what is wished? Its events are kept one by one. */
+static int write_system(struct setup *setup, int s, const struct events_wish *wish, const char *file,
+			const char *text, struct err *err)
+{
+	char own[256];
+	int r = 0;
+
+	for (size_t i = 0; !r && i < setup->events.n; i++) {
+		const struct events_item *item = &setup->events.item[i];
+
+		if (strcmp(item->system, wish->system))
+			continue;
+		snprintf(own, sizeof(own), "events/%.80s/%.80s/filter", item->system, item->name);
+		r = setup_keep(setup, s, own, KEEP_FILTER, err);
+	}
+	return r ? r : scope_write(scope_at(setup, s), setup->source, file, text, false, err);
+}
+
+/* A filter or a trigger: a filter for a whole system at once where that is meant, else for each event. */
+static int write_condition(struct setup *setup, int s, const char *event, const char *word, const char *text,
+			   struct err *err)
+{
+	bool trigger = !strcmp(word, "trigger"), found = false;
+	struct events_wish wish;
+	char file[256];
+	int r = 0;
+
+	events_wish_parse(&wish, event);
+	snprintf(file, sizeof(file), "events/%s/%s", wish.system, word);
+	if (!trigger && (wish.bare || !strcmp(wish.event, "*")) &&
+	    scope_has(scope_at(setup, s), setup->source, file))
+		return write_system(setup, s, &wish, file, text, err);
+	for (size_t i = 0; !r && i < setup->events.n; i++) {
+		const struct events_item *item = &setup->events.item[i];
+
+		if (!events_wish_matches(&wish, item))
+			continue;
+		found = true;
+		snprintf(file, sizeof(file), "events/%.80s/%.80s/%s", item->system, item->name, word);
+		r = write_file(setup, s, file, trigger, text, err);
+	}
+	if (!r && !found && !opts_value(setup->opts, "ignore-unknown"))
+		r = err_set(err, -ENOENT, "a %s is for events that are known, and no program has "
+			    "brought %.120s yet", word, event);
+	return r;
+}
+
+/* All filters of the event at item `i`, as one. */
+static int write_filters(struct setup *setup, int s, int i, struct err *err)
+{
+	const struct opts_item *items = setup->opts->items;
+	const char *only = NULL;
+	struct buf all = BUF_INIT;
+	int n = 0, r = 0;
+
+	for (int j = i + 1; j < scope_at(setup, s)->end && !scope_is(&items[j], "event"); j++) {
+		if (!scope_is(&items[j], "filter"))
+			continue;
+		buf_printf(&all, "%s(%s)", n++ ? "&&" : "", items[j].value);
+		only = items[j].value;
+	}
+	if (buf_failed(&all))
+		r = out_of_memory(err);
+	else if (n)
+		r = write_condition(setup, s, items[i].value, "filter", n > 1 ? all.data : only, err);
+	buf_fini(&all);
+	return r;
+}
+
+static int write_conditions(struct setup *setup, int s, struct err *err)
+{
+	const struct scope *scope = scope_at(setup, s);
+	const char *event = NULL;
+	int r = 0;
+
+	for (int i = scope->first; !r && i < scope->end; i++) {
+		const struct opts_item *item = &setup->opts->items[i];
+
+		if (scope_is(item, "event")) {
+			event = item->value;
+			r = write_filters(setup, s, i, err);
+		} else if (scope_is(item, "trigger")) {
+			r = write_condition(setup, s, event, "trigger", item->value, err);
+		}
+	}
+	return r;
+}
+
+/* Files: the size before all else, since it is what most likely fails; then events. */
+static int write_size(struct setup *setup, int s, struct err *err)
+{
+	const char *size = setup_value(setup, scope_at(setup, s), "buffer-size");
+	int r;
+
+	if (!size)
+		return 0;
+	r = setup_keep_size(setup, s, err);
+	if (r || !setup->files)
+		return r;
+	return scope_write(scope_at(setup, s), setup->source, "buffer_size_kb", size, false, err);
+}
+
+static int switch_to(struct setup *setup, int s, bool on, struct err *err)
+{
+	return scope_write(scope_at(setup, s), setup->source, "tracing_on", on ? "1" : "0", false, err);
+}
+
+static int write_name(struct setup *setup, int s, bool on, const char *system, const char *event,
+		      struct err *err)
+{
+	char word[200];
+
+	snprintf(word, sizeof(word), "%s%.80s%s%.80s\n", on ? "" : "!", system, *event ? ":" : "", event);
+	return scope_write(scope_at(setup, s), setup->source, "set_event", word, true, err);
+}
+
+/* A kernel knows no patterns but all of a system, and all. */
+static bool is_for_us(const struct events_wish *wish)
+{
+	if (events_wish_is_all(wish))
+		return false;
+	return strpbrk(wish->system, "*?[") ||
+	       (!wish->bare && strcmp(wish->event, "*") && strpbrk(wish->event, "*?["));
+}
+
+/* With -i those that are not there are left out; without, they were refused. */
+static int write_event(struct setup *setup, int s, int i, struct err *err)
+{
+	bool on = !setup_negated(setup, i);
+	struct events_wish wish;
+	int r = 0;
+
+	events_wish_parse(&wish, setup->opts->items[i].value);
+	if (!setup_knows(setup, &wish))
+		return 0;
+	if (!is_for_us(&wish))
+		return write_name(setup, s, on, wish.system, wish.bare ? "" : wish.event, err);
+	for (size_t e = 0; !r && e < setup->events.n; e++)
+		if (events_wish_matches(&wish, &setup->events.item[e]))
+			r = write_name(setup, s, on, setup->events.item[e].system,
+				       setup->events.item[e].name, err);
+	return r;
+}
+
+static int write_events(struct setup *setup, int s, struct err *err)
+{
+	const struct scope *scope = scope_at(setup, s);
+	int r = 0;
+
+	if (setup_value(setup, scope, "event"))
+		r = setup_keep_events(setup, s, err);
+	for (int i = scope->first; !r && i < scope->end; i++)
+		if (scope_is(&setup->opts->items[i], "event"))
+			r = write_event(setup, s, i, err);
+	if (!r && setup->how.on && !setup->how.fresh)
+		r = switch_to(setup, s, true, err);
+	return r;
+}
+
+/* The same in a tracing directory, within a transaction. */
+static int change_rules(struct setup *setup, struct control *control, uint32_t index, int s, struct err *err)
+{
+	const struct scope *scope = scope_at(setup, s);
+	int r = 0;
+
+	if (setup_wants_all(setup, scope))
+		r = control_enable(control, index, "*", "*", true, err);
+	for (int i = scope->first; !r && i < scope->end; i++) {
+		bool on = !setup_negated(setup, i);
+		struct events_wish wish;
+
+		if (!scope_is(&setup->opts->items[i], "event"))
+			continue;
+		events_wish_parse(&wish, setup->opts->items[i].value);
+		if (wish.bare)
+			r = control_enable_name(control, index, wish.system, on, err);
+		else
+			r = control_enable(control, index, wish.system, wish.event, on, err);
+	}
+	return r;
+}
+
+static int change_events(struct setup *setup, struct control *control, int s, struct err *err)
+{
+	const struct scope *scope = scope_at(setup, s);
+	int index = control_state_buffer(&control->state, scope->instance ? scope->instance : "");
+	const char *size = setup_value(setup, scope, "buffer-size");
+	struct setup_buffer *mine = &setup->buffers[s];
+	struct state_buffer *buffer;
+	uint64_t kb;
+	int r;
+
+	if (index < 0)
+		return scope_check(scope, setup->source, err);
+	buffer = &control->state.buffers[index];
+	r = setup_keep_rules(&mine->before, &control->state, (uint32_t)index, err);
+	if (!size || !setup_number(size, &kb))
+		kb = mine->made ? setup->how.size_kb : 0;
+	if (!r && kb)
+		r = control_buffer_resize(control, buffer, control_pages_from_kb(kb, buffer->page_size), err);
+	if (!r)
+		r = change_rules(setup, control, (uint32_t)index, s, err);
+	if (!r)
+		r = setup_keep_rules(&mine->after, &control->state, (uint32_t)index, err);
+	if (!r && setup->how.on && !setup->how.fresh)
+		buffer->flags |= BUFFER_ON;
+	return r;
+}
+
+static int change_all(struct setup *setup, struct control *control, struct err *err)
+{
+	int r = control_begin(control, err);
+
+	if (r)
+		return r;
+	for (int s = 0; !r && s < setup->scopes.n; s++)
+		if (!setup->buffers[s].removed)
+			r = change_events(setup, control, s, err);
+	return control_end(control, r, err);
+}
+
+/* Made, held if it is to be, and set. */
+static int prepare(struct setup *setup, int s, struct err *err)
+{
+	int r = setup_make(setup, s, err);
+
+	if (!r && setup->how.on)
+		r = setup_keep(setup, s, "tracing_on", KEEP_WORD, err);
+	if (!r && setup->how.fresh)
+		r = switch_to(setup, s, false, err);
+	if (!r)
+		r = write_size(setup, s, err);
+	if (!r)
+		r = write_settings(setup, s, err);
+	if (!r)
+		r = write_conditions(setup, s, err);
+	return r;
+}
+
+/* What cannot be taken back comes last. */
+static int remove_instances(struct setup *setup, struct err *err)
+{
+	char path[SCOPE_PATH];
+	int r = 0;
+
+	for (int s = 0; !r && s < setup->scopes.n; s++)
+		if (setup->buffers[s].removed)
+			r = source_rmdir(setup->source, scope_path(path, scope_at(setup, s), ""), err);
+	return r;
+}
+
+static int change(struct setup *setup, struct err *err)
+{
+	struct control *control = source_control(setup->source);
+	int r = 0;
+
+	for (int s = 0; !r && s < setup->scopes.n; s++)
+		if (!setup->buffers[s].removed)
+			r = prepare(setup, s, err);
+	if (!r && control)
+		r = change_all(setup, control, err);
+	for (int s = 0; !r && !control && s < setup->scopes.n; s++)
+		if (!setup->buffers[s].removed)
+			r = write_events(setup, s, err);
+	return r ? r : remove_instances(setup, err);
+}
+
+/* One file has times of one kind: buffers that are made go by the clock of those that are there. */
+static int follow_clock(struct setup *setup, struct control *control, struct err *err)
+{
+	int r = control_refresh(control, err);
+
+	for (int s = 0; !r && s < setup->scopes.n; s++) {
+		const struct scope *scope = scope_at(setup, s);
+		int index = setup->buffers[s].fresh ? -1 :
+			    control_state_buffer(&control->state, scope->instance ? scope->instance : "");
+
+		if (index < 0)
+			continue;
+		setup->how.clock = control_clock_name(control->state.buffers[index].clock);
+		break;
+	}
+	return r;
+}
+
+int setup_apply(struct setup *setup, struct source *source, struct err *err)
+{
+	int r = 0;
+
+	setup->source = source;
+	setup->files = !source_control(source);
+	/* Whether the line names events at all; reading what there is takes a while. */
+	if (opts_value(setup->opts, "event"))
+		r = events_load(&setup->events, source, err);
+	if (!r)
+		r = setup_check_names(setup, err);
+	if (!r && setup->how.clock && !setup->files)
+		r = follow_clock(setup, source_control(source), err);
+	if (r)
+		return r;
+	r = change(setup, err);
+	if (r)
+		setup_undo(setup, NULL);
+	else if (!setup->files)
+		setup_tell_unknown(setup);
+	return r;
+}
+
+static int switch_directory(struct setup *setup, struct control *control, bool on, struct err *err)
+{
+	int r = control_begin(control, err);
+
+	if (r)
+		return r;
+	for (int s = 0; !r && s < setup->scopes.n; s++) {
+		const struct scope *scope = scope_at(setup, s);
+		int index = control_state_buffer(&control->state, scope->instance ? scope->instance : "");
+
+		if (index < 0)
+			r = scope_check(scope, setup->source, err);
+		else if (on)
+			control->state.buffers[index].flags |= BUFFER_ON;
+		else
+			control->state.buffers[index].flags &= ~(uint32_t)BUFFER_ON;
+	}
+	return control_end(control, r, err);
+}
+
+static int switch_all(struct setup *setup, bool on, struct err *err)
+{
+	struct control *control = source_control(setup->source);
+	int r = 0;
+
+	if (control)
+		return switch_directory(setup, control, on, err);
+	for (int s = 0; !r && s < setup->scopes.n; s++)
+		r = switch_to(setup, s, on, err);
+	return r;
+}
+
+int setup_on(struct setup *setup, struct err *err)
+{
+	return switch_all(setup, true, err);
+}
+
+int setup_off(struct setup *setup, struct err *err)
+{
+	return switch_all(setup, false, err);
+}
+
+int setup_hide(struct setup *setup, pid_t tid, struct err *err)
+{
+	static const char file[] = "set_event_notrace_pid";
+	char text[16];
+	int r = 0;
+
+	snprintf(text, sizeof(text), "%d", (int)tid);
+	for (int s = 0; !r && setup->files && s < setup->scopes.n; s++) {
+		if (opts_value(setup->opts, "no-filter") || !scope_has(scope_at(setup, s), setup->source, file))
+			continue;
+		r = setup_keep(setup, s, file, KEEP_LIST, err);
+		if (!r)
+			r = write_list(setup, s, file, text, "", true, err);
+	}
+	return r;
+}

@@ -1,0 +1,155 @@
+/*
+ * record/clock: see clock.h.
+ */
+#include "record/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "control/clock.h"
+
+/* The clock of a set that is there: then nothing has to be measured. */
+static const struct state_clock *known_clock(const struct control *control)
+{
+	for (uint32_t i = 0; i < control->state.nbuffers; i++) {
+		const struct state_set *set = &control->state.buffers[i].live;
+
+		if (control->state.buffers[i].born && set->offset && control_clock_is_ns(set->clock.id) &&
+		    set->clock.flags & TRACE_CLOCK_BY_COUNTER)
+			return &set->clock;
+	}
+	return NULL;
+}
+
+static uint64_t scale(const struct record_clock *clock, uint64_t counts)
+{
+	uint64_t high = (counts >> 32) * clock->mult, low = (counts & UINT32_MAX) * clock->mult;
+
+	return (high << (32 - clock->shift)) + (low >> clock->shift);
+}
+
+void record_clock_init(struct record_clock *clock, struct control *control, uint32_t id)
+{
+	struct state_clock local;
+	uint64_t mult;
+
+	*clock = (struct record_clock){ .id = id };
+	if (id != TRACE_CLOCK_X86_TSC)
+		return;
+	control_clock_make(&local, TRACE_CLOCK_LOCAL, &control->dir, known_clock(control));
+	/* Constants of 32 bits: as many of them as there can be. */
+	mult = local.mult;
+	clock->shift = 32;
+	while (mult > UINT32_MAX && clock->shift) {
+		mult >>= 1;
+		clock->shift--;
+	}
+	clock->by_tsc = local.flags & TRACE_CLOCK_BY_COUNTER && mult && clock->shift;
+	if (!clock->by_tsc)
+		return;
+	clock->mult = (uint32_t)mult;
+	clock->offset = (int64_t)(local.ns0 - scale(clock, local.counter0));
+}
+
+const char *record_clock_name(const struct record_clock *clock)
+{
+	const char *name = control_clock_name(clock->id);
+
+	if (clock->by_tsc)
+		return "tsc2nsec";
+	return name ? name : "local";
+}
+
+bool record_clock_is_time(const struct record_clock *clock)
+{
+	return clock->id != TRACE_CLOCK_COUNTER && (clock->id != TRACE_CLOCK_X86_TSC || clock->by_tsc);
+}
+
+/* Nanoseconds of a count, of clocks that are not scaled. */
+static uint64_t grain(const struct record_clock *clock)
+{
+	struct timespec tick;
+
+	if (clock->id != TRACE_CLOCK_UPTIME || clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_nsec <= 0)
+		return 1;
+	return (uint64_t)tick.tv_nsec;
+}
+
+uint64_t record_clock_counts(const struct record_clock *clock, uint64_t ns)
+{
+	double counts = (double)ns;
+
+	if (!clock->by_tsc)
+		return ns / grain(clock);
+	for (uint32_t i = 0; i < clock->shift; i++)
+		counts *= 2;
+	counts /= clock->mult;
+	return counts < 1.8e19 ? (uint64_t)counts : UINT64_MAX;
+}
+
+uint64_t record_clock_span(const struct record_clock *clock, uint64_t counts)
+{
+	return clock->by_tsc ? scale(clock, counts) : counts * grain(clock);
+}
+
+uint64_t record_clock_shown(const struct record_clock *clock, uint64_t counts)
+{
+	return clock->by_tsc ? scale(clock, counts) + (uint64_t)clock->offset : counts;
+}
+
+/* What the clock shows now, in nanoseconds. */
+static uint64_t now(const struct record_clock *clock, struct control *control)
+{
+	struct state_clock made;
+
+	control_clock_make(&made, clock->id, &control->dir, known_clock(control));
+	if (!clock->by_tsc)
+		return control_clock_now(&made, &control->dir);
+	return scale(clock, control_clock_now(&made, &control->dir));
+}
+
+static int put_text(const struct record_sink *sink, enum dat_id id, const char *text)
+{
+	return sink->option(sink->ctx, id, text, strlen(text) + 1);
+}
+
+/* Microseconds from what the clock shows to the calendar. */
+static int put_date(const struct record_clock *clock, struct control *control, const struct record_sink *sink)
+{
+	struct timespec wall;
+	uint64_t shown = now(clock, control);
+	char text[32];
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	snprintf(text, sizeof(text), "0x%" PRIx64,
+		 (uint64_t)wall.tv_sec * 1000000u + (uint64_t)wall.tv_nsec / 1000 - shown / 1000);
+	return put_text(sink, DAT_DATE, text);
+}
+
+int record_clock_put(const struct record_clock *clock, struct control *control, bool date, int64_t ts_offset,
+		     const struct record_sink *sink, struct err *err)
+{
+	struct {
+		uint32_t mult, shift;
+		uint64_t offset;
+	} tsc = { clock->mult, clock->shift, 0 };
+	char text[64];
+	int64_t offset = ts_offset;
+	int r;
+
+	snprintf(text, sizeof(text), "[%s]", record_clock_name(clock));
+	r = put_text(sink, DAT_CLOCK, text);
+	if (!r && clock->by_tsc)
+		r = sink->option(sink->ctx, DAT_TSC2NSEC, &tsc, sizeof(tsc));
+	if (!r && date)
+		r = put_date(clock, control, sink);
+	else if (clock->by_tsc)
+		offset += clock->offset;
+	snprintf(text, sizeof(text), "%" PRId64, offset);
+	if (!r && offset)
+		r = put_text(sink, DAT_OFFSET, text);
+	return r ? err_set(err, r, "cannot write the clock: %s", strerror(-r)) : 0;
+}

@@ -1,0 +1,328 @@
+/*
+ * record/file: see file.h.
+ */
+#include "record/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mono.h"
+#include "control/clock.h"
+#include "dat/live.h"
+#include "record/meta.h"
+#include "record/old.h"
+
+/* Names of threads are told again after that long, then after twice as long, and so on. */
+#define NAMES_MS 1000
+#define NAMES_MS_MAX 32000
+
+struct record_file {
+	struct record_how how;
+	struct control *control;
+	char *path, *compression;
+	struct record_buffer *buffers;
+	struct record_clock *clocks;
+	struct dat_write_buffer *described;
+	size_t first;			/* of those, the one that belongs to buffers[0] */
+	uint32_t nr_cpus;
+	struct dat_live *live;
+	struct record_meta *meta;
+	int64_t began, names_at, names_wait;
+	uint64_t bytes_before;		/* in files that are done */
+	unsigned int count;
+};
+
+static int sink_section(void *ctx, enum dat_id id, const void *payload, size_t len)
+{
+	return dat_live_section(((struct record_file *)ctx)->live, id, payload, len);
+}
+
+static int sink_option(void *ctx, enum dat_id id, const void *value, size_t len)
+{
+	return dat_live_option(((struct record_file *)ctx)->live, id, value, len);
+}
+
+static struct record_sink sink_of(struct record_file *file)
+{
+	return (struct record_sink){ sink_section, sink_option, file };
+}
+
+/* The file's own words for a failure are better than anybody's. */
+static int outcome(struct record_file *file, int r, struct err *err)
+{
+	if (!r)
+		return 0;
+	dat_live_failed(file->live, err);
+	return err_set(err, r, "cannot write %.300s: %s", file->path, strerror(-r));
+}
+
+/* ---- one file ---- */
+
+static int tell(struct record_file *file, struct err *err)
+{
+	struct record_sink sink = sink_of(file);
+	int r = record_meta_put(file->meta, &sink, err);
+
+	return r ? outcome(file, r, err) : outcome(file, dat_live_publish(file->live), err);
+}
+
+static int tell_names(struct record_file *file, struct err *err)
+{
+	struct record_sink sink = sink_of(file);
+	int r = record_meta_put_names(file->meta, &sink, err);
+
+	return r ? outcome(file, r, err) : outcome(file, dat_live_publish(file->live), err);
+}
+
+static int begin(struct record_file *file, struct err *err)
+{
+	struct dat_live_how how = {
+		.page_size = file->described[0].page_size,
+		.nr_cpus = file->nr_cpus,
+		.compression = file->compression,
+		.buffers = file->described,
+		.nr_buffers = file->first + file->how.nr_buffers,
+		.keep = file->how.keep,
+	};
+	struct record_sink sink = sink_of(file);
+	int r = record_meta_open(&file->meta, file->how.source, &(struct record_meta_how){ NULL }, err);
+
+	if (!r)
+		r = dat_live_open(&file->live, file->path, &how, err);
+	if (r)
+		return r;
+	r = record_clock_put(&file->clocks[0], file->control, file->how.date, file->how.ts_offset, &sink, err);
+	if (!r)
+		r = record_meta_put_machine(file->meta, &sink, err);
+	file->began = mono_ms();
+	file->names_wait = NAMES_MS;
+	file->names_at = file->began + NAMES_MS;
+	return r ? outcome(file, r, err) : tell(file, err);
+}
+
+static int put_rest(struct record_file *file, struct err *err)
+{
+	struct record_sink sink = sink_of(file);
+	int r = record_meta_put(file->meta, &sink, err);
+
+	if (!r)
+		r = record_meta_put_symbols(file->meta, &sink, err);
+	for (size_t i = 0; !r && i < file->how.nr_buffers; i++)
+		r = record_meta_put_stats(file->meta, file->buffers[i].instance, file->buffers[i].name, &sink, err);
+	return r;
+}
+
+/* Closes what is open; with `last` also what an earlier failure has left. */
+static int end(struct record_file *file, struct err *err)
+{
+	struct err ours = ERR_INIT;
+	int r, rest = dat_live_failed(file->live, NULL) ? 0 : put_rest(file, &ours);
+
+	r = dat_live_finish(file->live, err);
+	if (!r && rest)
+		r = err_set(err, rest, "%s", ours.text);
+	file->bytes_before += dat_live_bytes(file->live);
+	dat_live_close(file->live);
+	record_meta_close(file->meta);
+	file->live = NULL;
+	file->meta = NULL;
+	if (!r && file->how.version == 6)
+		r = record_old_make(file->path, err);
+	return r;
+}
+
+/* ---- all of them ---- */
+
+static const char *called(const struct record_buffer *buffer)
+{
+	return *buffer->name ? buffer->name : "the top buffer";
+}
+
+/* A file has one place for how its times become nanoseconds. */
+static int check_clocks(const struct record_how *how, const struct record_clock *clocks, struct err *err)
+{
+	for (size_t i = 1; i < how->nr_buffers; i++)
+		if (clocks[i].by_tsc != clocks[0].by_tsc)
+			return err_set(err, -EINVAL, "times of %.60s are %s and those of %.60s are %s: "
+				       "one file cannot hold both", called(&how->buffers[0]),
+				       control_clock_name(clocks[0].id), called(&how->buffers[i]),
+				       control_clock_name(clocks[i].id));
+	return 0;
+}
+
+static int copy_how(struct record_file *file, const struct record_how *how, const uint32_t *page_sizes,
+		    const struct record_clock *clocks)
+{
+	size_t n = how->nr_buffers;
+
+	file->how = *how;
+	/* A file has a top buffer, with or without anything in it. */
+	file->first = *how->buffers[0].name ? 1 : 0;
+	file->control = source_control(how->source);
+	file->path = strdup(how->path);
+	file->compression = how->compression ? strdup(how->compression) : NULL;
+	file->buffers = calloc(n, sizeof(*file->buffers));
+	file->clocks = calloc(n, sizeof(*file->clocks));
+	file->described = calloc(file->first + n, sizeof(*file->described));
+	if (!file->path || (how->compression && !file->compression) || !file->buffers || !file->clocks ||
+	    !file->described)
+		return -ENOMEM;
+	memcpy(file->clocks, clocks, n * sizeof(*clocks));
+	for (size_t i = 0; i < n; i++) {
+		file->buffers[i].instance = strdup(how->buffers[i].instance);
+		file->buffers[i].name = strdup(how->buffers[i].name);
+		if (!file->buffers[i].instance || !file->buffers[i].name)
+			return -ENOMEM;
+		file->described[file->first + i] = (struct dat_write_buffer){
+			.name = file->buffers[i].name, .clock = record_clock_name(&file->clocks[i]),
+			.page_size = page_sizes[i],
+		};
+	}
+	if (file->first) {
+		file->described[0] = file->described[1];
+		file->described[0].name = "";
+	}
+	return 0;
+}
+
+int record_file_open(struct record_file **out, const struct record_how *how, const uint32_t *page_sizes,
+		     uint32_t nr_cpus, const struct record_clock *clocks, struct err *err)
+{
+	struct record_file *file = calloc(1, sizeof(*file));
+	int r;
+
+	*out = NULL;
+	if (!file)
+		return err_set(err, -ENOMEM, "out of memory");
+	file->nr_cpus = nr_cpus;
+	r = copy_how(file, how, page_sizes, clocks);
+	if (r)
+		err_set(err, r, "out of memory");
+	if (!r)
+		r = check_clocks(how, clocks, err);
+	if (!r)
+		r = begin(file, err);
+	if (r) {
+		record_file_close(file);
+		return r;
+	}
+	*out = file;
+	return 0;
+}
+
+void record_file_close(struct record_file *file)
+{
+	if (!file)
+		return;
+	dat_live_close(file->live);
+	record_meta_close(file->meta);
+	for (size_t i = 0; file->buffers && i < file->how.nr_buffers; i++) {
+		free((char *)(uintptr_t)file->buffers[i].instance);
+		free((char *)(uintptr_t)file->buffers[i].name);
+	}
+	free(file->buffers);
+	free(file->clocks);
+	free(file->described);
+	free(file->compression);
+	free(file->path);
+	free(file);
+}
+
+int record_file_write(struct record_file *file, size_t buffer, uint32_t cpu, const struct iovec *pages, int n)
+{
+	return dat_live_write(file->live, file->first + buffer, cpu, pages, n);
+}
+
+int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bool open, struct err *err)
+{
+	int r = dat_live_failed(file->live, NULL);
+
+	/* Asked behind the copy: all that the pages refer to was brought before them. */
+	if (!r && record_meta_is_stale(file->meta))
+		r = tell(file, err);
+	if (!r)
+		r = open ? dat_live_accept_open(file->live, file->first + buffer, cpu) :
+			   dat_live_accept(file->live, file->first + buffer, cpu);
+	return outcome(file, r, err);
+}
+
+bool record_file_is_large(const struct record_file *file)
+{
+	return file->how.rotate_bytes && dat_live_bytes(file->live) >= file->how.rotate_bytes;
+}
+
+int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
+{
+	int64_t now = mono_ms();
+	uint64_t bytes = dat_live_bytes(file->live);
+	int r = 0;
+
+	if (now >= file->names_at) {
+		if (record_meta_has_names(file->meta))
+			r = tell_names(file, err);
+		file->names_wait = file->names_wait < NAMES_MS_MAX ? file->names_wait * 2 : NAMES_MS_MAX;
+		file->names_at = now + file->names_wait;
+	}
+	*is_full = record_file_is_large(file) ||
+		   (bytes && file->how.rotate_ms && now - file->began >= (int64_t)file->how.rotate_ms);
+	return r;
+}
+
+/* The name of the n-th that is done. */
+static char *old_name(const struct record_file *file, unsigned int n)
+{
+	char *name;
+
+	return asprintf(&name, "%s.%u", file->path, n) < 0 ? NULL : name;
+}
+
+static int put_aside(struct record_file *file, struct err *err)
+{
+	unsigned int keep = file->how.rotate_keep;
+	char *name = old_name(file, ++file->count), *oldest = NULL;
+	int r = 0;
+
+	if (!name)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (rename(file->path, name))
+		r = err_set(err, -errno, "cannot rename %.200s to %.200s: %s", file->path, name, strerror(errno));
+	if (!r && keep && file->count > keep && (oldest = old_name(file, file->count - keep)))
+		unlink(oldest);
+	free(oldest);
+	free(name);
+	return r;
+}
+
+int record_file_rotate(struct record_file *file, struct err *err)
+{
+	int r = end(file, err);
+
+	if (!r)
+		r = put_aside(file, err);
+	return r ? r : begin(file, err);
+}
+
+int record_file_maps(struct record_file *file, int pid, struct err *err)
+{
+	struct record_sink sink = sink_of(file);
+
+	return outcome(file, record_meta_put_maps(file->meta, pid, &sink, err), err);
+}
+
+uint64_t record_file_bytes(const struct record_file *file)
+{
+	return file->bytes_before + (file->live ? dat_live_bytes(file->live) : 0);
+}
+
+unsigned int record_file_count(const struct record_file *file)
+{
+	return file->count;
+}
+
+int record_file_finish(struct record_file *file, struct err *err)
+{
+	return file->live ? end(file, err) : 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * record/file: the trace file of a recording, and those before it.
+ *
+ * dat/live holds the pages, record/meta knows what belongs beside them; here the two meet: what was brought to the directory
+ * since is told before the pages that may refer to it count. With rotation the file is finished and renamed when it is full,
+ * and the next one begins under the same name.
+ *
+ *	trace.dat -> trace.dat.1		trace.dat -> trace.dat.2 ...
+ */
+#ifndef RECORD_FILE_H
+#define RECORD_FILE_H
+
+#include <sys/uio.h>
+
+#include "record/clock.h"
+#include "record/record.h"
+
+struct record_file;
+
+/* `page_sizes` of the buffers, in the order of `how`. */
+int record_file_open(struct record_file **out, const struct record_how *how, const uint32_t *page_sizes,
+		     uint32_t nr_cpus, const struct record_clock *clocks, struct err *err);
+void record_file_close(struct record_file *file);
+
+/* Whole pages of a CPU, not counted yet: dat_live_write(). -EFAULT: they could not be read. */
+int record_file_write(struct record_file *file, size_t buffer, uint32_t cpu, const struct iovec *pages, int n);
+/* Now they are; `open`: the last one will be written again. */
+int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bool open, struct err *err);
+
+/* As large as a file may be: nothing more should come before record_file_tend(). */
+bool record_file_is_large(const struct record_file *file);
+/* Now and then: names that have come, and whether it is time for another file. All pages are full or were accepted. */
+int record_file_tend(struct record_file *file, bool *is_full, struct err *err);
+/* The next one. Nothing may be open. */
+int record_file_rotate(struct record_file *file, struct err *err);
+
+int record_file_maps(struct record_file *file, int pid, struct err *err);
+
+/* Bytes of data, and files that are done. */
+uint64_t record_file_bytes(const struct record_file *file);
+unsigned int record_file_count(const struct record_file *file);
+
+int record_file_finish(struct record_file *file, struct err *err);
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * record/formats: what pages and records look like, as trace files tell it: texts of the tree, each behind its length.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "control/enable.h"
+#include "record/local.h"
+
+static int out_of_memory(struct err *err)
+{
+	return err_set(err, -ENOMEM, "out of memory");
+}
+
+/* A count or a length that is known only when what it counts is there. */
+static size_t word_hold(struct buf *out, size_t size)
+{
+	size_t at = out->len;
+
+	buf_add(out, "\0\0\0\0\0\0\0", size);
+	return at;
+}
+
+static void length_set(struct buf *out, size_t at)
+{
+	uint64_t len = out->len - at - sizeof(len);
+
+	if (!buf_failed(out))
+		memcpy(out->data + at, &len, sizeof(len));
+}
+
+static void count_set(struct buf *out, size_t at, uint32_t count)
+{
+	if (!buf_failed(out))
+		memcpy(out->data + at, &count, sizeof(count));
+}
+
+/* Back to what it was: what was added is of no use. */
+static void cut_back(struct buf *out, size_t len)
+{
+	if (!buf_failed(out))
+		out->len = len;
+}
+
+static int add_text(struct source *source, const char *path, struct buf *out, struct err *err)
+{
+	size_t at = word_hold(out, sizeof(uint64_t));
+	int r = source_read(source, path, out, err);
+
+	if (r)
+		cut_back(out, at);
+	else
+		length_set(out, at);
+	return r;
+}
+
+int record_formats_header(struct record_meta *meta, struct buf *out, struct err *err)
+{
+	int r;
+
+	buf_add(out, "header_page", sizeof("header_page"));
+	r = add_text(meta->source, "events/header_page", out, err);
+	if (r)
+		return r;
+	buf_add(out, "header_event", sizeof("header_event"));
+	r = add_text(meta->source, "events/header_event", out, err);
+	if (r)
+		return r;
+	return buf_failed(out) ? out_of_memory(err) : 0;
+}
+
+/* The next line of a list that names a directory, less its slash; NULL behind the last. */
+static char *next_dir(char **list)
+{
+	char *name;
+
+	while ((name = strsep(list, "\n"))) {
+		size_t len = strlen(name);
+
+		if (len < 2 || name[len - 1] != '/')
+			continue;
+		name[len - 1] = '\0';
+		return name;
+	}
+	return NULL;
+}
+
+/* Events come and go with the modules that bring them. */
+static bool is_gone(int r)
+{
+	return r == -ENOENT || r == -ENODEV || r == -ENOTDIR;
+}
+
+/* All formats of a system, behind their number: how many, or -errno. */
+static int add_system(struct source *source, const char *system, struct buf *out, struct err *err)
+{
+	struct buf list = BUF_INIT;
+	struct err own = ERR_INIT;
+	char path[512], *at, *name;
+	size_t count = word_hold(out, sizeof(uint32_t));
+	uint32_t n = 0;
+	int r;
+
+	snprintf(path, sizeof(path), "events/%s", system);
+	r = source_list(source, path, &list, &own);
+	for (at = list.data; !r && (name = next_dir(&at));) {
+		if (snprintf(path, sizeof(path), "events/%s/%s/format", system, name) >= (int)sizeof(path))
+			continue;
+		r = add_text(source, path, out, &own);
+		n += !r;
+		if (is_gone(r)) {
+			own = (struct err)ERR_INIT;
+			r = 0;
+		}
+	}
+	if (is_gone(r))
+		r = 0;
+	buf_fini(&list);
+	count_set(out, count, n);
+	return r ? err_set(err, r, "%s", own.text) : (int)n;
+}
+
+int record_formats_ftrace(struct record_meta *meta, struct buf *out, struct err *err)
+{
+	int r = add_system(meta->source, "ftrace", out, err);
+
+	if (r < 0)
+		return r;
+	return buf_failed(out) ? out_of_memory(err) : 0;
+}
+
+static int add_tree(struct source *source, struct buf *out, uint32_t *nsystems, struct err *err)
+{
+	struct buf list = BUF_INIT;
+	char *at, *name;
+	int r;
+
+	r = source_list(source, "events", &list, err);
+	for (at = list.data; r >= 0 && (name = next_dir(&at));) {
+		size_t before = out->len;
+
+		if (!strcmp(name, "ftrace"))
+			continue;
+		buf_add(out, name, strlen(name) + 1);
+		r = add_system(source, name, out, err);
+		if (r > 0)
+			++*nsystems;
+		else
+			cut_back(out, before);
+	}
+	buf_fini(&list);
+	return r < 0 ? r : 0;
+}
+
+/* Every layout of every name: records of each may be in the pages. */
+static void add_registry(const struct control_registry *registry, struct buf *out, uint32_t *nsystems)
+{
+	const struct control_event *event = registry->events, *end = event + registry->nevents;
+
+	while (event < end) {
+		const char *system = event->system;
+		size_t count, at;
+		uint32_t n = 0;
+
+		buf_add(out, system, strlen(system) + 1);
+		count = word_hold(out, sizeof(uint32_t));
+		for (; event < end && !strcmp(event->system, system); event++, n++) {
+			at = word_hold(out, sizeof(uint64_t));
+			control_event_format(event, out);
+			length_set(out, at);
+		}
+		count_set(out, count, n);
+		++*nsystems;
+	}
+}
+
+int record_formats_events(struct record_meta *meta, const struct control_registry *registry, struct buf *out,
+			  struct err *err)
+{
+	size_t count = word_hold(out, sizeof(uint32_t));
+	uint32_t nsystems = 0;
+	int r = 0;
+
+	if (registry)
+		add_registry(registry, out, &nsystems);
+	else
+		r = add_tree(meta->source, out, &nsystems, err);
+	count_set(out, count, nsystems);
+	return !r && buf_failed(out) ? out_of_memory(err) : r;
+}

@@ -1,0 +1,219 @@
+/*
+ * symbol/functions: functions of an ELF file as lines of a kallsyms text.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbol/elf.h"
+#include "symbol/symbol.h"
+
+#define TEXT_MAX (32u << 20)	/* of one file */
+#define NAME_LEN_MAX 700u	/* a line stays below 1024 bytes: longer ones are too much for readers */
+#define MODULE_LEN_MAX 255u
+#define GAP_MIN 64u		/* fewer bytes are there to align what follows */
+
+struct function {
+	uint64_t address, size;
+	const char *name;	/* in the table that it is from */
+	char type;
+};
+
+struct functions {
+	struct elf_symbols symbols;
+	struct function *all;
+	size_t n, cap;
+};
+
+static void functions_fini(struct functions *functions)
+{
+	elf_symbols_close(&functions->symbols);
+	free(functions->all);
+	*functions = (struct functions){ 0 };
+}
+
+static bool is_function(const struct elf_symbol *symbol)
+{
+	return (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC) && symbol->section != SHN_UNDEF &&
+	       symbol->section != SHN_ABS && symbol->value && symbol->name[0] && symbol->name[0] != '$';
+}
+
+static char type_of(const struct elf_symbol *symbol)
+{
+	return symbol->bind == STB_LOCAL ? 't' : symbol->bind == STB_WEAK ? 'W' : 'T';
+}
+
+static int functions_add(struct functions *functions, const struct elf_symbol *symbol)
+{
+	/* There the lowest bit of an address tells the instruction set. */
+	uint64_t flag = functions->symbols.elf->machine == EM_ARM;
+
+	if (functions->n == functions->cap) {
+		size_t cap = functions->cap ? functions->cap * 2 : 1024;
+		struct function *more = realloc(functions->all, cap * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		functions->all = more;
+		functions->cap = cap;
+	}
+	functions->all[functions->n++] = (struct function){
+		symbol->value & ~flag, symbol->size, symbol->name, type_of(symbol),
+	};
+	return 0;
+}
+
+/* Those of one table of the file: how many, or -errno. */
+static int functions_take(struct functions *functions, const struct elf *elf, uint32_t kind)
+{
+	struct elf_symbol symbol;
+	int r = elf_symbols_open(&functions->symbols, elf, kind);
+
+	if (r)
+		return r == -ENODATA ? 0 : r;
+	while (!r && elf_symbols_next(&functions->symbols, &symbol))
+		if (is_function(&symbol))
+			r = functions_add(functions, &symbol);
+	if (r || !functions->n)
+		functions_fini(functions);
+	return r ? r : functions->n != 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	static const char order[] = "TWt";
+	const struct function *x = a, *y = b;
+	const char *i = strchr(order, x->type), *j = strchr(order, y->type);
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return i != j ? (i < j ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* Files call things what they like, but lines are taken apart at blanks, tabs and brackets. */
+static void put_word(struct buf *out, const char *text, size_t max, const char *not)
+{
+	for (size_t i = 0; i < max && text[i]; i++)
+		buf_putc(out, (unsigned char)text[i] <= ' ' || text[i] == 0x7f || strchr(not, text[i]) ? '_' : text[i]);
+}
+
+static void put_line(struct buf *out, const struct symbol_file *file, uint64_t address, char type, const char *name)
+{
+	/* "name@VERSION" in files that are not stripped. */
+	size_t len = strcspn(name, "@");
+
+	buf_printf(out, "%016" PRIx64 " %c ", file->base + address, type);
+	put_word(out, name, len && len < NAME_LEN_MAX ? len : NAME_LEN_MAX, "");
+	buf_puts(out, "\t[");
+	put_word(out, file->module, MODULE_LEN_MAX, "[]");
+	buf_puts(out, "]\n");
+}
+
+static bool is_same(const struct function *a, const struct function *b)
+{
+	size_t len = strcspn(a->name, "@");
+
+	return a->address == b->address && len == strcspn(b->name, "@") && !memcmp(a->name, b->name, len);
+}
+
+/* `known` is where the functions so far end: what is between it and the next one has no name. */
+static void put_all(struct buf *out, const struct symbol_file *file, const struct functions *functions)
+{
+	size_t start = out->len;
+	uint64_t known = 0;
+	bool open = true;	/* nothing is said of what follows `known` */
+
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct function *function = &functions->all[i];
+		uint64_t end = function->address + function->size;
+
+		if (function->address >= file->span)
+			break;
+		if (out->len - start > TEXT_MAX) {
+			known = function->address;
+			open = true;
+			break;
+		}
+		if (i && is_same(function, function - 1))
+			continue;
+		if (open && function->address - known >= (i ? GAP_MIN : 1) && function->address > known)
+			put_line(out, file, known, 't', SYMBOL_UNKNOWN);
+		put_line(out, file, function->address, function->type, function->name);
+		/* One without a size is taken to reach as far as the next. */
+		open = function->size || function->address < known;
+		if (end > known && end > function->address)
+			known = end;
+		else if (known < function->address)
+			known = function->address;
+	}
+	if (open && known < file->span)
+		put_line(out, file, known, 't', SYMBOL_UNKNOWN);
+}
+
+/* A build-id of another length was cut by whoever wrote it down. */
+static bool is_changed(const struct elf *elf, const struct symbol_file *file)
+{
+	unsigned char id[ELF_BUILD_ID_MAX];
+	uint32_t len = elf_build_id(elf, id);
+
+	return file->build_id_len && (len != file->build_id_len || memcmp(id, file->build_id, len));
+}
+
+static int look_into(const struct elf *elf, const struct symbol_file *file, struct buf *out, struct err *err)
+{
+	struct functions functions = { 0 };
+	int r;
+
+	if (is_changed(elf, file))
+		return err_set(err, -ESTALE, "%.300s: has another build-id by now", file->path);
+	r = functions_take(&functions, elf, SHT_SYMTAB);
+	if (!r)
+		r = functions_take(&functions, elf, SHT_DYNSYM);
+	if (r < 0)
+		return err_set(err, r, "out of memory");
+	if (functions.n)
+		qsort(functions.all, functions.n, sizeof(*functions.all), compare);
+	put_all(out, file, &functions);
+	functions_fini(&functions);
+	return 0;
+}
+
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -ENOEXEC;
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
+}
+
+int symbol_put_functions(struct buf *out, const struct symbol_file *file, struct err *err)
+{
+	struct err why = ERR_INIT;
+	struct elf elf;
+	int fd = open_file(file->path), r;
+
+	r = fd < 0 ? err_set(err, fd, "%.300s: %s", file->path, strerror(-fd)) : elf_open(&elf, fd, &why);
+	if (fd >= 0) {
+		if (r)
+			err_set(err, r, "%.300s %s", file->path, why.text);
+		else
+			r = look_into(&elf, file, out, err);
+		elf_close(&elf);
+		close(fd);
+	}
+	if (r)
+		put_line(out, file, 0, 't', SYMBOL_UNKNOWN);
+	return !r && buf_failed(out) ? err_set(err, -ENOMEM, "out of memory") : r;
+}
