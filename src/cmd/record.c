@@ -323,8 +323,10 @@ static int run(const struct opts *opts)
 		return setup_refused(&cmd_record, r, &session.err);
 	if (session.ask.daemonize) {
 		r = background_fork(&session.background, &session.err);
-		if (r > 0)
+		if (r > 0) {
+			setup_close(session.setup);
 			return r - 1;
+		}
 	}
 	if (!r)
 		r = launch_open_source(&session.source, opts, session.ask.user, &session.err);

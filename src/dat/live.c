@@ -9,6 +9,7 @@
 #include "dat/live.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -104,6 +105,19 @@ static int put_start(struct live_file *f, const struct pack *pack, uint32_t page
 	return r;
 }
 
+/* A file that another writer grows would go on without a name. */
+static int check_free(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r = 0;
+
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK)
+		r = err_set(err, -EBUSY, "cannot write %.300s: somebody is recording to it", path);
+	close(fd);
+	return r;
+}
+
 static int begin(struct dat_live *live, const char *path, const struct dat_live_how *how, struct err *err)
 {
 	struct live_file *f = &live->file;
@@ -113,6 +127,9 @@ static int begin(struct dat_live *live, const char *path, const struct dat_live_
 	f->fd = place_open(&live->place, path, err);
 	if (f->fd < 0)
 		return f->fd;
+	r = check_free(path, err);
+	if (r)
+		return r;
 	f->path = strdup(path);
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		f->max = (uint64_t)limit.rlim_cur;

@@ -80,11 +80,12 @@ static int put_pieces(struct dat_live *live, struct live_lane *lane, const char 
 int live_pack_accept(struct dat_live *live, struct live_lane *lane, uint32_t page_size, bool open)
 {
 	size_t stays = open ? page_size : 0, len = lane->written - stays;
-	char *pages = lane->pages.data + lane->open;
+	char *pages;
 	int r;
 
 	if (!lane->written)
 		return 0;
+	pages = lane->pages.data + lane->open;
 	r = len ? put_pieces(live, lane, pages, len, page_size) : 0;
 	if (r)
 		return live_fail(live, r);

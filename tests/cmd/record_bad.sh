@@ -165,6 +165,18 @@ if [ "$(id -u)" -ne 0 ]; then
 	clean
 fi
 
+# A file that grows has its recorder; when that is gone it can be replaced.
+begin -e numbers "$slow" 3000
+"$RINGSIDE" record -o "$file" true 2>"$RINGSIDE_SCRATCH/words" && fail "two recorders have one file"
+grep -q 'recording to it' "$RINGSIDE_SCRATCH/words" || fail "not told why"
+ends 4 "3000 events"
+numbers "$file"
+[ "$n" -eq 3000 ] || fail "$n numbers"
+want 4 record -i -F -o "$file" -e numbers "$slow" 100
+numbers "$file"
+[ "$n" -eq 100 ] || fail "$n numbers"
+clean t.dat
+
 # A limit on the size of files, which the directory's own keep to.
 for how in none zstd; do
 	(
