@@ -219,6 +219,17 @@ static void tell_result(struct session *session)
 		cmd_say("%s.%u and before it: what came before", session->ask.path, sums.files);
 }
 
+/* With -k: the one that nobody gave a name has to be found again. */
+static void tell_kept(struct session *session)
+{
+	for (size_t i = 0; i < setup_buffers(session->setup); i++) {
+		const char *instance = setup_instance(session->setup, i);
+
+		if (session->ask.keep_buffers && !session->ask.quiet && instance && !*setup_title(session->setup, i))
+			cmd_say("the instance %s stays as it is: `ringside set -v -B %s` removes it", instance, instance);
+	}
+}
+
 static int record_all(struct session *session)
 {
 	int r = 1, end;
@@ -235,6 +246,7 @@ static int record_all(struct session *session)
 	if (!r && end)
 		cmd_say("%s", session->err.text);
 	tell_result(session);
+	tell_kept(session);
 	return r ? r : end;
 }
 
