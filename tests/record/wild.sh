@@ -76,6 +76,8 @@ rec -e busy -e done busy 1 3 tick other
 has 3 tick 1 all
 rec -a -e tick -O nooverwrite -b 100 --subbuf-size 8 -C mono --no-filter busy 1 3 tick other
 has 3 tick
+rec -s 1000 --poll --nosplice --cmdlines-size 4096 --tsc2nsec --temp /tmp -e tick busy 1 3
+has 3 tick
 rec -i -e no_such_event -e tick busy 1 3
 has 3 tick
 rec -p nop -e tick busy 1 3
@@ -111,6 +113,7 @@ refuse 2 record -b many busy -- '-b'
 refuse 2 record --subbuf-size x busy -- '--subbuf-size'
 refuse 2 record -M 0xzz busy -- '-M'
 refuse 2 record -P abc busy -- '-P'
+refuse 2 record -r 100 busy -- '-r'
 refuse 2 record -c busy -- '-c'
 refuse 2 record -F -- '--only-command'
 refuse 2 record --keep 3 busy -- '--keep' '--rotate'
@@ -262,6 +265,7 @@ has 2 tick
 rec -e tick sh -c 'busy 1 2; exec busy 1 "$1"' -e 3 -o nothing
 has 5 tick
 [ ! -e nothing ] || fail "options of the command were taken for ours"
+may -r 10 busy 1 3
 want 3 record -q sh -c 'exit 3'
 want 137 record -q sh -c 'kill -KILL $$'
 want 143 record -q sh -c 'kill -TERM $$'
