@@ -138,7 +138,7 @@ static int take_flight(struct record_ask *ask, const struct cmd *cmd, const stru
 static int take_file(struct record_ask *ask, const struct cmd *cmd, const struct opts *opts)
 {
 	const char *version = opts_value(opts, "file-version"), *size = opts_value(opts, "max-size");
-	const char *offset = opts_value(opts, "ts-offset");
+	const char *offset = opts_value(opts, "ts-offset"), *priority = opts_value(opts, "priority");
 	char *end;
 
 	ask->path = opts_value(opts, "output") ? opts_value(opts, "output") : FILES_DEFAULT;
@@ -152,6 +152,11 @@ static int take_file(struct record_ask *ask, const struct cmd *cmd, const struct
 	if (size && (!parse(size, kilobytes, &ask->how.keep) || !ask->how.keep))
 		return cmd_misuse(cmd, "record: -m '%s': a number of KiB is needed", size);
 	ask->how.date = opts_value(opts, "date");
+	if (priority) {
+		ask->priority = (int)strtoul(priority, &end, 10);
+		if (*priority < '0' || *priority > '9' || *end || ask->priority < 1 || ask->priority > 99)
+			return cmd_misuse(cmd, "record: -r '%s': a number from 1 to 99 is needed", priority);
+	}
 	if (offset) {
 		errno = 0;
 		ask->how.ts_offset = strtoll(offset, &end, 0);
