@@ -7,8 +7,9 @@ files=$RINGSIDE_SCRATCH/files
 file=$files/t.dat
 mkdir "$files"
 
-# Numbers, some at a time, for a while; then 4.
+# Numbers, some at a time, so many or until it is told that it is enough; then 4. How many there were is in $count.
 program slow <<'EOF'
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <ringside/ringside.h>
@@ -17,17 +18,25 @@ RINGSIDE_EVENT(numbers, number, field(long, nr), print("nr=%ld", nr))
 
 int main(int argc, char **argv)
 {
-	long n = argc > 1 ? atol(argv[1]) : 1000;
+	long n = atol(argv[1]), i = 0;
+	FILE *count;
 
-	for (long i = 1; i <= n; i++) {
-		trace_numbers_number(i);
+	while (argc > 3 ? access(argv[2], F_OK) : i < n) {
+		trace_numbers_number(++i);
 		if (i % 10 == 0)
 			usleep(500);
+	}
+	count = argc > 3 ? fopen(argv[3], "w") : NULL;
+	if (count) {
+		fprintf(count, "%ld\n", i);
+		fclose(count);
 	}
 	return 4;
 }
 EOF
 slow=$RINGSIDE_SCRATCH/slow
+enough=$RINGSIDE_SCRATCH/enough
+count=$RINGSIDE_SCRATCH/count
 
 # Nothing is on, no instance is there, and of files only these: clean [NAME...]
 clean() {
@@ -57,25 +66,34 @@ numbers() {
 
 # A recording in the background of this script, that has begun: begin OPTION...
 begin() {
-	rm -f "$file"
-	"$RINGSIDE" record -i -F -o "$file" "$@" >"$out" 2>"$err" &
+	rm -f "$file" "$enough" "$count"
+	"$RINGSIDE" record -i -F -o "$file" "$@" "$slow" 0 "$enough" "$count" >"$out" 2>"$err" &
 	recorder=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 400); do
 		"$RINGSIDE" report "$file" 2>/dev/null | grep -q ' nr=' && return
 		sleep 0.05
 	done
 	fail "record $*: nothing is recorded"
 }
 
-# It ends by itself with this status, having said that: ends STATUS TEXT...
+# Until it has said that.
+await() {
+	for _ in $(seq 400); do
+		grep -qF -e "$1" "$err" && return
+		sleep 0.05
+	done
+	fail "the recorder does not say '$1'"
+}
+
+# It ends by itself with the program's status, and has all numbers or, with `some`, the first of them: ends all|some
 ends() {
+	: >"$enough"
 	wait $recorder
 	got=$?
-	[ $got -eq "$1" ] || fail "the recorder ended with $got, not $1"
-	shift
-	for text; do
-		grep -qF -e "$text" "$err" || fail "the recorder does not say '$text'"
-	done
+	[ $got -eq 4 ] || fail "the recorder ended with $got, not 4"
+	numbers "$file"
+	[ "$n" -gt 0 ] || fail "nothing was recorded"
+	[ "$1" = some ] || [ "$n" -eq "$(cat "$count")" ] || fail "$n numbers, not $(cat "$count")"
 }
 
 "$slow" 1
@@ -123,7 +141,7 @@ refuse 1 record -o "$file" --user nobody-has-that-name true -- nobody-has-that-n
 clean
 
 # A word about what nobody brings, and on it goes.
-want 4 record -o "$file" -e nobody:knows "$slow"
+want 4 record -o "$file" -e nobody:knows "$slow" 100
 [ "$(grep -c nobody:knows "$err")" -eq 1 ] || fail "an unknown event is not told once"
 numbers "$file"
 [ "$n" -eq 0 ] || fail "what was not asked for is there"
@@ -152,26 +170,24 @@ kill "$(cat "$RINGSIDE_SCRATCH/child")"
 
 # ---- files ----
 
-refuse 1 record -o "$files/no/t.dat" "$slow" -- "$files/no/t.dat"
-refuse 1 record -o "$files" "$slow" -- "$files" regular
-refuse 1 record -o /dev/full "$slow" -- /dev/full regular
+refuse 1 record -o "$files/no/t.dat" "$slow" 1 -- "$files/no/t.dat"
+refuse 1 record -o "$files" "$slow" 1 -- "$files" regular
+refuse 1 record -o /dev/full "$slow" 1 -- /dev/full regular
 mkfifo "$files/fifo"
-refuse 1 record -o "$files/fifo" "$slow" -- "$files/fifo" regular
+refuse 1 record -o "$files/fifo" "$slow" 1 -- "$files/fifo" regular
 clean fifo
 if [ "$(id -u)" -ne 0 ]; then
 	chmod 500 "$files"
-	refuse 1 record -o "$file" "$slow" -- "$file"
+	refuse 1 record -o "$file" "$slow" 1 -- "$file"
 	chmod 700 "$files"
 	clean
 fi
 
 # A file that grows has its recorder; when that is gone it can be replaced.
-begin -e numbers "$slow" 3000
+begin -e numbers
 "$RINGSIDE" record -o "$file" true 2>"$RINGSIDE_SCRATCH/words" && fail "two recorders have one file"
 grep -q 'recording to it' "$RINGSIDE_SCRATCH/words" || fail "not told why"
-ends 4 "3000 events"
-numbers "$file"
-[ "$n" -eq 3000 ] || fail "$n numbers"
+ends all
 want 4 record -i -F -o "$file" -e numbers "$slow" 100
 numbers "$file"
 [ "$n" -eq 100 ] || fail "$n numbers"
@@ -230,48 +246,44 @@ for sig in INT TERM HUP; do
 		clean
 	done
 done
-begin -q -e numbers "$slow" 20000
+begin -q -e numbers
 kill -TERM $recorder
-ends 0
+wait $recorder || fail "SIGTERM: $?"
 numbers "$file"
 [ "$n" -gt 0 ] || fail "nothing was recorded"
+: >"$enough"
 clean t.dat
 
 # ---- directories ----
 
 # Without a name nobody else finds it; those who have it go on.
-begin -e numbers "$slow" 4000
+begin -e numbers
 rm -rf "$RINGSIDE_DIR"
-ends 4 "4000 events"
-numbers "$file"
-[ "$n" -eq 4000 ] || fail "$n numbers"
+ends all
 "$slow" 1
 clean t.dat
 
-begin -e numbers "$slow" 4000
+begin -e numbers
 "$RINGSIDE" reset || fail "reset"
-ends 4 gone 'the command goes on'
-numbers "$file"
-[ "$n" -gt 0 ] || fail "nothing was recorded"
+await 'the command goes on'
+grep -q 'is gone' "$err" || fail "not told why"
+ends some
 clean t.dat
 
 # An instance that is recorded cannot be removed.
-begin -B mine -e numbers "$slow" 4000
+begin -B mine -e numbers
 "$RINGSIDE" set -v -B mine 2>"$RINGSIDE_SCRATCH/words" && fail "it was removed"
 grep -q 'being read' "$RINGSIDE_SCRATCH/words" || fail "not told why"
-ends 4 "4000 events"
-numbers "$file"
-[ "$n" -eq 4000 ] || fail "$n numbers"
+ends all
 clean t.dat
 
 for segment in rings control registry; do
 	for how in none zstd; do
-		begin -e numbers --compression $how "$slow" 4000
+		begin -e numbers --compression $how
 		truncate -s 100 "$RINGSIDE_DIR/$segment"
-		# Some of it may never be looked at again.
-		ends 4
-		numbers "$file"
-		[ "$n" -gt 0 ] || fail "nothing was recorded"
+		# Some of it may never be looked at again; of the rings all is.
+		[ $segment != rings ] || await 'the command goes on'
+		ends some
 		rm -rf "$RINGSIDE_DIR"
 		"$slow" 1
 		clean t.dat
