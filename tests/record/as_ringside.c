@@ -33,10 +33,11 @@ static int show_buffer(struct ringside_dat *file, const char *name)
 int main(int argc, char **argv)
 {
 	const struct ringside_dat_buffer *buffer;
-	struct ringside_dat *file;
+	struct ringside_dat *file = NULL;
 	int r = argc == 2 ? ringside_dat_open(&file, argv[1]) : -1;
 
 	for (size_t i = 0; !r && (buffer = ringside_dat_buffer_at(file, i)); i++)
 		r = show_buffer(file, buffer->name);
+	ringside_dat_close(file);
 	return r ? 1 : 0;
 }
