@@ -52,7 +52,8 @@ enum {
 	EVENT_ID_BPRINT = 6,
 	EVENT_ID_RAW_DATA = 18,
 	EVENT_ID_BUILTIN_END = 32,
-	EVENT_ID_FIRST = 0x8000,
+	/* Behind the kernel's, and so that the first 16384 are positive for readers that have them in 16 bits, as KernelShark. */
+	EVENT_ID_FIRST = 0x4000,
 	EVENT_ID_END = 0x10000,
 };
 

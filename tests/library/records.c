@@ -50,7 +50,7 @@ static void check_step(const struct ringside_control_record *record, int n, pid_
 	CHECK(!strcmp(ringside_control_record_system(record), "lab") &&
 	      !strcmp(ringside_control_record_event(record), "step"), "which event");
 	CHECK(ringside_control_record_pid(record) == pid, "pid");
-	CHECK(ringside_control_record_id(record) >= 0x8000, "id");
+	CHECK(ringside_control_record_id(record) > 0x3fff, "id");
 	CHECK(ringside_control_record_cpu(record) >= 0, "cpu");
 	CHECK(ringside_control_record_data(record, &len) && len > 8, "bytes");
 	CHECK(!ringside_control_record_number(record, "n", &number) && number == n, "n");
