@@ -2,6 +2,10 @@
 # The flight recorder: nothing is written until the moment comes, and then what was before and after it.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 cd "$RINGSIDE_SCRATCH" || exit 1
+recorder='' shop=''
+# Whatever fails, nobody stays. Numbers are words of their own.
+# shellcheck disable=SC2086
+trap 'kill $recorder $shop 2>/dev/null' EXIT
 
 # order:N as many orders, pay:CENTS, signal:N its own death, exit:N, wait for a byte, tell that it came so far.
 program shop <<'EOF'
@@ -194,6 +198,7 @@ exec 3>&- 4<&-
 
 # A recorder that is killed: what it had can be had, until the next one sweeps.
 ./shop wait order:4 tell wait <tell >hear &
+shop=$!
 exec 3>tell 4<hear
 "$RINGSIDE" record --flight --on nosuch:event -o killed 2>words &
 recorder=$!
