@@ -258,6 +258,9 @@ static void consumer_look(struct consumer *consumer)
 	}
 }
 
+static bool changed;		/* the tool has made its last change */
+
+/* To the tool's end: a change may wait for readers to be through with what they have open. */
 static void *consumer_life(void *arg)
 {
 	struct consumer *consumer = arg;
@@ -265,7 +268,7 @@ static void *consumer_life(void *arg)
 	consumer->control = tool_open();
 	consumer->stream = calloc(consumer->control->dir.ncpu, sizeof(*consumer->stream));
 	consumer->reading = calloc(consumer->control->dir.ncpu, sizeof(*consumer->reading));
-	while (!stopped()) {
+	while (!stopped() || !__atomic_load_n(&changed, __ATOMIC_ACQUIRE)) {
 		consumer_look(consumer);
 		consumer->waits++;
 		stream_wait_any(consumer->stream, consumer->control->dir.ncpu, 50);
@@ -441,6 +444,7 @@ static void *tool_life(void *arg)
 		pause_us(draw(&dice) % 3000);
 	}
 	control_close(control);
+	__atomic_store_n(&changed, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
