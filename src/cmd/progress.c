@@ -70,8 +70,12 @@ void progress_show(struct progress *progress, const struct record_sums *sums)
 	const char *loud = "", *calm = "";
 	char events[32], rate[32], bytes[32], lost[32];
 
-	if (!progress->on || since < EVERY_MS)
+	if (!progress->on)
 		return;
+	if (since < EVERY_MS) {
+		progress->moving |= sums->events != progress->shown_events;
+		return;
+	}
 	if ((sums->lost || sums->lost_more) && cmd_colour(STDERR_FILENO)) {
 		loud = "\033[1;31m";
 		calm = "\033[0m";

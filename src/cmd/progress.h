@@ -13,7 +13,7 @@ struct progress {
 	bool on;
 	int64_t began, shown_at;	/* milliseconds */
 	uint64_t shown_events;
-	bool moving;			/* the line last told of events that came */
+	bool moving;			/* the line told of events that came, or some have come since */
 };
 
 /* On a terminal only, and not if the person said `quiet`. */

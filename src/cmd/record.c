@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,13 @@ static const struct opt record_opts[] = {
 	{ 'k', "keep-buffers", NULL, "leave the buffers and settings as they are then" },
 	{ 0, "user", "NAME", "run the command as that user" },
 	{ 0, "daemonize", NULL, "record in the background; PATH.pid has the process" },
+	{ 'r', "priority", "N", "record with this real-time priority" },
+	{ 's', "sleep", "US", "accepted, for trace-cmd's sake, as are all up to --temp: what they tune is not there" },
+	{ 0, "poll", NULL, "it sleeps until something comes" },
+	{ 0, "nosplice", NULL, "pages are copied once anyway" },
+	{ 0, "cmdlines-size", "N", "names of all threads are kept anyway" },
+	{ 0, "tsc2nsec", NULL, "the usual clock does so anyway" },
+	{ 0, "temp", "DIR", "there are no files but the one" },
 	{ 0, "flight", NULL, "keep the newest events in memory until the moment of --on comes" },
 	{ 0, "before", "TIME", "what is saved of the time before it (5s)" },
 	{ 0, "after", "TIME", "and after it (1s)" },
@@ -61,6 +69,7 @@ struct session {
 	struct launch launch;
 	struct background background;
 	struct record *record;
+	struct flight *flight;
 	struct record_buffer *buffers;
 	struct progress progress;
 	bool ended;		/* the command has */
@@ -115,19 +124,34 @@ static int start_command(struct session *session)
 	return r;
 }
 
+/* What the recorder starts has the usual one. */
+static int take_priority(struct session *session)
+{
+	struct sched_param param = { .sched_priority = session->ask.priority };
+
+	if (param.sched_priority && sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
+		return err_set(&session->err, -errno, "-r %d: %s", param.sched_priority, strerror(errno));
+	return 0;
+}
+
 /* Everything but the first event. */
 static int begin(struct session *session)
 {
 	int r = setup_sweep(session->source, &session->err);
 
-	r = r < 0 ? r : take_argv(session);
+	r = r < 0 ? r : take_priority(session);
+	if (!r)
+		r = take_argv(session);
 	if (!r && session->ask.has_command)
 		r = start_command(session);
 	if (!r)
 		r = setup_apply(session->setup, session->source, &session->err);
 	if (!r)
 		r = name_buffers(session);
-	if (!r && !session->ask.flight)
+	if (!r && session->ask.flight)
+		r = record_flight_open(&session->flight, &session->ask, session->opts,
+				       session->ask.has_command ? &session->launch : NULL, &session->err);
+	else if (!r)
 		r = record_open(&session->record, &session->ask.how, &session->err);
 	return r;
 }
@@ -215,6 +239,17 @@ static void tell_result(struct session *session)
 		cmd_say("%s.%u and before it: what came before", session->ask.path, sums.files);
 }
 
+/* With -k: the one that nobody gave a name has to be found again. */
+static void tell_kept(struct session *session)
+{
+	for (size_t i = 0; i < setup_buffers(session->setup); i++) {
+		const char *instance = setup_instance(session->setup, i);
+
+		if (session->ask.keep_buffers && !session->ask.quiet && instance && !*setup_title(session->setup, i))
+			cmd_say("the instance %s stays as it is: `ringside set -v -B %s` removes it", instance, instance);
+	}
+}
+
 static int record_all(struct session *session)
 {
 	int r = 1, end;
@@ -231,6 +266,7 @@ static int record_all(struct session *session)
 	if (!r && end)
 		cmd_say("%s", session->err.text);
 	tell_result(session);
+	tell_kept(session);
 	return r ? r : end;
 }
 
@@ -274,9 +310,7 @@ static int go(struct session *session)
 	}
 	if (!session->ask.has_command && !session->ask.quiet && isatty(STDERR_FILENO))
 		cmd_say("recording; Ctrl-C ends it");
-	if (session->ask.flight)
-		return record_flight(&session->ask, session->opts, session->setup, &session->launch);
-	r = record_all(session);
+	r = session->flight ? record_flight_run(session->flight) : record_all(session);
 	return wait_for_command(session, r);
 }
 
@@ -285,6 +319,7 @@ static void give_up(struct session *session)
 	struct err err = ERR_INIT;
 
 	record_close(session->record);
+	record_flight_close(session->flight);
 	if (session->setup && !session->ask.keep_buffers && setup_undo(session->setup, &err))
 		cmd_say("%s", err.text);
 	launch_close(&session->launch);

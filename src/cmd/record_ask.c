@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/files.h"
+#include "cmd/record_flight.h"
 
 /* A number with one of these letters or words behind it. False: it is none, or too large. */
 struct unit {
@@ -52,6 +53,7 @@ static const struct unit kilobytes[] = { { "", 1 << 10 }, { NULL, 0 } };
 /* Pairs that cannot both be meant. */
 static const char *const contradictions[][2] = {
 	{ "max-size", "rotate" }, { "flight", "rotate" }, { "flight", "max-size" }, { "flight", "keep-buffers" },
+	{ "flight", "proc-map" },
 	{ "max-size", "compression" }, { "flight", "daemonize" },
 };
 
@@ -112,6 +114,7 @@ static int take_rotation(struct record_ask *ask, const struct cmd *cmd, const st
 static int take_flight(struct record_ask *ask, const struct cmd *cmd, const struct opts *opts)
 {
 	const char *before = opts_value(opts, "before"), *after = opts_value(opts, "after");
+	struct err err = ERR_INIT;
 
 	ask->flight = opts_value(opts, "flight");
 	ask->on = opts_value(opts, "on");
@@ -122,18 +125,20 @@ static int take_flight(struct record_ask *ask, const struct cmd *cmd, const stru
 	if (after && !parse(after, times, &ask->after_ns))
 		return cmd_misuse(cmd, "record: --after '%s': a time like 1s is needed", after);
 	if (ask->flight && !ask->on)
-		ask->on = ask->has_command ? "death" : "signal";
+		ask->on = ask->has_command || opts_value(opts, "pid") ? "death" : "signal";
 	if (ask->flight && !*ask->on)
 		return cmd_misuse(cmd, "record: --on: an event, death or signal is needed");
 	if (ask->flight && !strcmp(ask->on, "death") && !ask->has_command && !opts_value(opts, "pid"))
 		return cmd_misuse(cmd, "record: --on death: whose? A command is needed, or -P");
+	if (ask->flight && record_flight_check(ask->on, &err))
+		return cmd_misuse(cmd, "record: --on: %s", err.text);
 	return CMD_DONE;
 }
 
 static int take_file(struct record_ask *ask, const struct cmd *cmd, const struct opts *opts)
 {
 	const char *version = opts_value(opts, "file-version"), *size = opts_value(opts, "max-size");
-	const char *offset = opts_value(opts, "ts-offset");
+	const char *offset = opts_value(opts, "ts-offset"), *priority = opts_value(opts, "priority");
 	char *end;
 
 	ask->path = opts_value(opts, "output") ? opts_value(opts, "output") : FILES_DEFAULT;
@@ -147,6 +152,11 @@ static int take_file(struct record_ask *ask, const struct cmd *cmd, const struct
 	if (size && (!parse(size, kilobytes, &ask->how.keep) || !ask->how.keep))
 		return cmd_misuse(cmd, "record: -m '%s': a number of KiB is needed", size);
 	ask->how.date = opts_value(opts, "date");
+	if (priority) {
+		ask->priority = (int)strtoul(priority, &end, 10);
+		if (*priority < '0' || *priority > '9' || *end || ask->priority < 1 || ask->priority > 99)
+			return cmd_misuse(cmd, "record: -r '%s': a number from 1 to 99 is needed", priority);
+	}
 	if (offset) {
 		errno = 0;
 		ask->how.ts_offset = strtoll(offset, &end, 0);

@@ -13,6 +13,7 @@ struct record_ask {
 	bool has_command;
 	bool quiet, keep_buffers, proc_map, daemonize, flight;
 	const char *user;
+	int priority;			/* 0: the usual one */
 	/* Of a flight recorder. */
 	uint64_t before_ns, after_ns;
 	const char *on;			/* "death", "signal", or an event */

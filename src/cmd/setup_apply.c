@@ -136,7 +136,7 @@ static const char *implied(const struct setup *setup, int s, const struct settin
 static int write_setting(struct setup *setup, int s, const struct setting *setting, struct err *err)
 {
 	const struct scope *scope = scope_at(setup, s);
-	char text[16];
+	char text[16], path[SCOPE_PATH];
 	const char *more = implied(setup, s, setting, text);
 	bool again = false;
 	int r;
@@ -145,6 +145,9 @@ static int write_setting(struct setup *setup, int s, const struct setting *setti
 	    (setting->of_tracer && (!setup_value(setup, scope, "tracer") ||
 				    !scope_has(scope, setup->source, setting->file))))
 		return 0;
+	if (!scope_has(scope, setup->source, setting->file))
+		return err_set(err, -ENOENT, "--%s: there is no %s here", setting->word,
+			       setup->buffers[s].fresh ? setting->file : scope_path(path, scope, setting->file));
 	r = setup_keep(setup, s, setting->file, setting->kind, err);
 	for (int i = scope->first; !r && i < scope->end; i++) {
 		const struct opts_item *item = &setup->opts->items[i];
@@ -251,7 +254,10 @@ static int write_condition(struct setup *setup, int s, const char *event, const 
 			continue;
 		found = true;
 		snprintf(file, sizeof(file), "events/%.80s/%.80s/%s", item->system, item->name, word);
-		r = write_file(setup, s, file, trigger, text, err);
+		if (scope_has(scope_at(setup, s), setup->source, file))
+			r = write_file(setup, s, file, trigger, text, err);
+		else
+			r = err_set(err, -ENOENT, "%.80s:%.80s has no %s here", item->system, item->name, word);
 	}
 	if (!r && !found && !opts_value(setup->opts, "ignore-unknown"))
 		r = err_set(err, -ENOENT, "a %s is for events that are known, and no program has "

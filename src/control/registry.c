@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crc32c.h"
 #include "control/file.h"
 
 /* One table and what its slots point to. */
@@ -460,14 +459,16 @@ bool control_registry_has_more(const struct control_moment *moment, const struct
 int control_registry_names(const struct segment_dir *dir, uint32_t *mark, struct err *err)
 {
 	size_t len = REGISTRY_TASKS * sizeof(struct registry_task);
-	void *table = malloc(len);
+	uint64_t *table = malloc(len), sum = 0;
 	int r;
 
 	if (!table)
 		return err_set(err, -ENOMEM, "out of memory");
 	r = control_file_read(dir, SEGMENT_REGISTRY, table, len, REGISTRY_TASKS_OFFSET, err);
-	if (!r)
-		*mark = crc32c(0, table, len);
+	/* A megabyte, looked at each second: no more than a step a word. */
+	for (size_t i = 0; !r && i < len / sizeof(*table); i++)
+		sum = (sum ^ table[i]) * 0x9e3779b97f4a7c15u;
+	*mark = (uint32_t)(sum >> 32);
 	free(table);
 	return r;
 }

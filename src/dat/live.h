@@ -15,7 +15,10 @@
  *	dat_live_close				without the line before: left as it is, and it opens
  *
  * After a failure to write every call returns it again, and dat_live_failed() has its words; dat_live_finish() still
- * closes up what was accepted before. One thread at a time.
+ * closes up what was accepted before. Calls that make no sense are -EINVAL and change nothing. One thread at a time.
+ *
+ * Others may read the file while it grows. Closing up moves what is in it: a reader that has it open then has to open it
+ * again.
  */
 #ifndef DAT_LIVE_H
 #define DAT_LIVE_H
@@ -37,14 +40,18 @@ struct dat_live_how {
 	const char *compression;	/* as in struct dat_write_how */
 	const struct dat_write_buffer *buffers;	/* the top one first; no texts */
 	size_t nr_buffers;
-	uint64_t keep;			/* of each CPU the newest pages of at least so many bytes; 0: all */
+	/* Of each CPU the newest pages of at least so many bytes, and not many more; 0: all. Not with compression. */
+	uint64_t keep;
 };
 
 /* Checks all of `how` before anything is made. The strings in it need not outlive the call. */
 int dat_live_open(struct dat_live **out, const char *path, const struct dat_live_how *how, struct err *err);
 void dat_live_close(struct dat_live *live);
 
-/* One of HEADER_INFO .. CMDLINES, with the payload that dat_write_section() takes. A second one of an ID replaces the first. */
+/*
+ * One of HEADER_INFO .. CMDLINES, and in a packed file BTF and MODULES, with the payload that dat_write_section() takes.
+ * A second one of an ID replaces the first.
+ */
 int dat_live_section(struct dat_live *live, enum dat_id id, const void *payload, size_t len);
 
 /* As dat_write_option(). Each call adds one. */
@@ -61,9 +68,12 @@ int dat_live_publish(struct dat_live *live);
  * program cuts off: that is -EFAULT, and no failure of the file.
  */
 int dat_live_write(struct dat_live *live, size_t buffer, uint32_t cpu, const struct iovec *pages, int n);
-/* All that was last written for this CPU counts from now on. */
+/* All that was last written for this CPU counts from now on. Of packed data it is packed together: better many pages. */
 int dat_live_accept(struct dat_live *live, size_t buffer, uint32_t cpu);
-/* The same, but the last page of it was not full yet: what is written next takes its place. Packed data waits for full pages. */
+/*
+ * The same, but the last page of it was not full yet: what is written next takes its place. Packed data waits for full
+ * pages, or for the end.
+ */
 int dat_live_accept_open(struct dat_live *live, size_t buffer, uint32_t cpu);
 
 /* Bytes of all CPUs' data in the file. */
@@ -75,7 +85,10 @@ int dat_live_failed(const struct dat_live *live, struct err *err);
 /* Publishes what is pending and closes up. Returns an earlier failure, too; the file is whole all the same. */
 int dat_live_finish(struct dat_live *live, struct err *err);
 
-/* Closes up a file that was left by a writer that did not come to it. 1, 0 when there was nothing to do, -errno. */
+/*
+ * Closes up a file that was left by a writer that did not come to it. 1, 0 when there was nothing to do, -errno:
+ * -EBUSY when it is still being written.
+ */
 int dat_live_close_up(const char *path, struct err *err);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * dat/live_close: cuts the holes out of a growing file when nothing is added any more. See live_file.h.
  *
- * Sections come together first, with room for the options behind them. Then the holes go, in one of two ways.
+ * The options go behind all data first. Then sections come together, with room for the options behind them, and the
+ * holes go, in one of two ways.
  *
  * A file system that can cut pieces out of a file moves all that lies behind them, and nothing is copied. That and what
- * the options tell have to change in one step. So the options are at the end of the file, X, and those that will be right
+ * the options tell have to change in one step. So the options are behind the data, at X, and those that will be right
  * lie exactly as far behind them as the next hole is long: cutting it out brings them to X, where the link leads.
  *
  *	| ... data ... hole ... data | options | ... | next options
@@ -13,8 +14,8 @@
  *
  * Elsewhere a CPU's data is copied to where it belongs, if it has room there beside itself, and then its row changes.
  *
- * At last the options go to their room in front. Whatever is under way, the file is whole: whoever finds it so can begin
- * here again.
+ * At last the options go to their room in front. Whatever is under way, the file is whole: whoever finds it so can
+ * begin here again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,12 +120,9 @@ static bool is_settled(struct closing *c)
 static int find_place(const struct closing *c, uint64_t len, uint64_t *at)
 {
 	const struct live_file *f = c->f;
-	struct range parts[DAT_NR_IDS + 1];
+	struct range parts[DAT_NR_IDS];
 	size_t n = find_sections(f, parts);
 
-	if (f->options.at < f->data)
-		parts[n++] = (struct range){ f->options.at, f->options.at + f->options.len };
-	qsort(parts, n, sizeof(*parts), by_place);
 	*at = f->front;
 	for (size_t i = 0; i <= n; i++) {
 		uint64_t to = i < n ? parts[i].from : f->data;
@@ -138,12 +136,24 @@ static int find_place(const struct closing *c, uint64_t len, uint64_t *at)
 }
 
 /*
- * Readers walk along the sections. Where that would lead them through what is about to change, a section ends behind the
- * file, and so does the walk.
+ * Readers walk along the sections. Where that would lead them through what is about to change, a section ends behind
+ * the file, and so does the walk.
  */
 static int put_end(const struct closing *c, uint64_t at)
 {
 	return live_put_unused(c->f, at, 2 * (end_of_data(c->f) + ((uint64_t)1 << 42)));
+}
+
+/* Behind the sections that stand at the very beginning. */
+static uint64_t first_gap(const struct closing *c)
+{
+	struct range parts[DAT_NR_IDS];
+	size_t n = find_sections(c->f, parts);
+	uint64_t at = c->f->front;
+
+	for (size_t i = 0; i < n && parts[i].from == at; i++)
+		at = parts[i].to;
+	return at;
 }
 
 /* Takes the room for the options. */
@@ -182,7 +192,7 @@ static int settle(struct closing *c)
 	return r;
 }
 
-/* The options go behind all data, and what is in front waits for others. */
+/* The options go behind all data, and what is in front is free. */
 static int tell_behind(struct closing *c)
 {
 	struct live_file *f = c->f;
@@ -190,11 +200,22 @@ static int tell_behind(struct closing *c)
 
 	if (!r && f->options.at < f->data)
 		r = live_tell_at(f, end_of_data(f), &c->options);
+	if (r || is_settled(c))
+		return r;
+	r = put_end(c, first_gap(c));
 	if (!r)
-		r = put_room(c);
-	if (!r && first_section(c) > f->front)
-		r = put_end(c, f->front);
-	return r;
+		r = settle(c);
+	if (!r)
+		r = live_options(f, &c->options, false);
+	return r ? r : live_tell_at(f, f->options.at + f->options.len, &c->options);
+}
+
+/* Nobody is to walk where something is about to change. */
+static int stop_walks(struct closing *c)
+{
+	int r = put_room(c);
+
+	return !r && first_section(c) > c->f->front ? put_end(c, c->f->front) : r;
 }
 
 static void shift(uint64_t *at, uint64_t from, uint64_t by)
@@ -378,15 +399,12 @@ static int put_closed(const struct live_file *f)
 static int close_up(struct closing *c)
 {
 	bool in_place;
-	int r = live_options(c->f, &c->options, false);
+	int r = tell_behind(c);
 
-	/* Options that lie behind the data are those of an earlier attempt, which came that far. */
-	if (!r && !is_settled(c))
-		r = c->f->options.at < c->f->data ? settle(c) : -EINVAL;
+	if (!r)
+		r = stop_walks(c);
 	if (!r)
 		r = find_ranges(c);
-	if (!r)
-		r = tell_behind(c);
 	if (r)
 		return r;
 	in_place = !cut_holes(c);

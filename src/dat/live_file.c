@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define PIECE ((size_t)1 << 20)
-#define BLOCK_MAX (1 << 20)	/* what file systems recommend may be far more than their blocks */
+#define BLOCK_MAX ((uint64_t)1 << 20)	/* what file systems recommend may be far more than their blocks */
 
 int live_put(const struct live_file *f, const void *bytes, size_t len, uint64_t at)
 {
@@ -114,12 +114,12 @@ void live_punch(const struct live_file *f, uint64_t from, uint64_t to)
 int live_measure(struct live_file *f, uint32_t page_size)
 {
 	struct stat st;
+	uint64_t block;
 
 	if (fstat(f->fd, &st))
 		return -errno;
-	f->block = LIVE_BLOCK;
-	if (st.st_blksize > LIVE_BLOCK && st.st_blksize <= BLOCK_MAX && !(st.st_blksize & (st.st_blksize - 1)))
-		f->block = (uint64_t)st.st_blksize;
+	block = (uint64_t)st.st_blksize;
+	f->block = block > LIVE_BLOCK && block <= BLOCK_MAX && !(block & (block - 1)) ? block : LIVE_BLOCK;
 	f->step = f->block > page_size ? f->block : page_size;
 	for (size_t i = 0; i < f->nr_buffers; i++)
 		if (f->buffers[i].page_size > f->step)

@@ -6,9 +6,9 @@
  *	                       |<- front                                        data ->|
  *	buffer:	| head | CPU 0 ... hole | CPU 1 ... hole | ...
  *
- * The link leads to the options in force, one section of them that tells everything. Others are written beside them, and
- * then the link is turned: one write of 8 bytes. What a CPU has is told by its row in these options: one write of 16
- * bytes. So the file is whole after each write, whatever comes next.
+ * The link leads to the options in force, one section of them that tells everything. Others are written beside them,
+ * and then the link is turned: one write of 8 bytes. What a CPU has is told by its row in these options: one write of
+ * 16 bytes. So the file is whole after each write, whatever comes next.
  *
  * Sections stand back to back as readers want it, which walk along them: what is unused is a section, too.
  */

@@ -1,8 +1,8 @@
 /*
  * dat/live_front: what a growing file tells, and how that changes. See live_file.h.
  *
- * Sections and options are written one behind the other. What they replace stays as it is, for readers that have the file
- * open, until the front is full; then it is written over.
+ * Sections and options are written one behind the other. What they replace stays as it is, for readers that have the
+ * file open, until the front is full; then it is written over.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static int find_gap(struct live_file *f, uint64_t len)
 		if (i < n)
 			from = parts[i].at + parts[i].len;
 	}
-	return -ENOSPC;
+	return -EFBIG;
 }
 
 int live_put_unused(const struct live_file *f, uint64_t from, uint64_t to)

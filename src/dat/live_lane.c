@@ -86,13 +86,13 @@ static int rewind_window(struct dat_live *live, struct live_lane *lane)
 	return r;
 }
 
-static int full(struct dat_live *live, const struct live_lane *lane)
+int live_full(struct dat_live *live, const struct live_lane *lane)
 {
 	const struct live_file *f = &live->file;
 	size_t i = (size_t)(lane - f->lanes);
 
-	err_set(&live->err, -EFBIG, "cannot write %.300s: CPU %zu of buffer '%.100s' has more than %llu bytes, for which there "
-		"is no room", f->path, i % f->nr_cpus, f->buffers[i / f->nr_cpus].name,
+	err_set(&live->err, -EFBIG, "cannot write %.300s: CPU %zu of buffer '%.100s' has more than %llu bytes, for which "
+		"there is no room", f->path, i % f->nr_cpus, f->buffers[i / f->nr_cpus].name,
 		(unsigned long long)(lane->end - lane->begin));
 	return live_fail(live, -EFBIG);
 }
@@ -108,7 +108,7 @@ static int write_plain(struct dat_live *live, struct live_lane *lane, const stru
 		r = rewind_window(live, lane);
 		at = lane->offset + lane->size - lane->open;
 		if (r == -EFBIG || (!r && len > lane->end - at))
-			return full(live, lane);
+			return live_full(live, lane);
 		if (r)
 			return live_fail(live, r);
 	}

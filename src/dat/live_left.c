@@ -1,6 +1,6 @@
 /*
- * dat/live_left: a growing file that nobody writes any more. In: a path. Out: the file as live_close.c wants it, which is
- * what our own reader finds in it.
+ * dat/live_left: a growing file that nobody writes any more. In: a path. Out: the file as live_close.c wants it, which
+ * is what our own reader finds in it.
  */
 #include <errno.h>
 #include <fcntl.h>

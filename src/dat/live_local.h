@@ -25,6 +25,8 @@ int live_fail(struct dat_live *live, int code);
 
 /* live_lane.c: finds a place for all data, if there is none yet. */
 int live_ready(struct dat_live *live);
+/* Fails: the CPU has used up its room. */
+int live_full(struct dat_live *live, const struct live_lane *lane);
 
 /* live_pack.c: the same as the calls without it, for packed data. */
 int live_pack_write(struct dat_live *live, struct live_lane *lane, const struct iovec *pages, int n, size_t len);

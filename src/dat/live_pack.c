@@ -61,7 +61,7 @@ static int put_pieces(struct dat_live *live, struct live_lane *lane, const char 
 	for (size_t at = 0; !r && at < len; at += most, nr++)
 		r = seven_piece(&pieces, live->pack, pages + at, len - at < most ? len - at : most, LIVE_BIG);
 	if (!r && pieces.len > lane->end - lane->offset - LIVE_COUNT - lane->size)
-		r = -EFBIG;
+		r = live_full(live, lane);
 	if (!r)
 		r = live_put(&live->file, pieces.data, pieces.len, live_end(&live->file, lane));
 	if (!r) {

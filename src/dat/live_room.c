@@ -65,9 +65,15 @@ static int put_heads(struct live_file *f, uint64_t region)
 	return r;
 }
 
+/* Bytes of sections and options so far. */
+static uint64_t told_at_least(const struct live_file *f)
+{
+	return f->gap - f->front + f->more.len + live_nr_lanes(f) * SEVEN_ROW + LIVE_BLOCK;
+}
+
 int live_lay_out(struct live_file *f, struct err *err)
 {
-	uint64_t used = f->gap - f->front, front = used * 4 > FRONT_MIN ? used * 4 : FRONT_MIN;
+	uint64_t used = told_at_least(f), front = used * 4 > FRONT_MIN ? used * 4 : FRONT_MIN;
 	uint64_t heads = f->nr_buffers * f->step, nr = live_nr_lanes(f), room;
 	uint64_t region = REGION_MAX, most = (uint64_t)INT64_MAX / 4;
 	int r;
@@ -78,7 +84,7 @@ int live_lay_out(struct live_file *f, struct err *err)
 	f->max = probe(f, 2 * (f->front + front + heads + (nr + 1) * region));
 	/* Where there is little room, the front takes not all of it. */
 	if (front > f->max / 8)
-		front = f->max / 8 > used + SPARE ? f->max / 8 : used + SPARE;
+		front = f->max / 8 > used * 2 + SPARE ? f->max / 8 : used * 2 + SPARE;
 	f->data = live_up(f->front + front, f->step);
 	room = f->max > f->data + heads ? f->max - f->data - heads : 0;
 	/* One more than there are, where there is no more. */
@@ -87,8 +93,8 @@ int live_lay_out(struct live_file *f, struct err *err)
 	region = live_down(region, f->step);
 	if (!region) {
 		f->data = 0;
-		return err_set(err, -EFBIG, "cannot write %.300s: a file may have no more than %llu bytes here, which is "
-			       "not enough for %llu CPUs", f->path, (unsigned long long)f->max, (unsigned long long)nr);
+		return err_set(err, -EFBIG, "cannot write %.300s: a file may have no more than %llu bytes here, which "
+			       "is not enough for %llu CPUs", f->path, (unsigned long long)f->max, (unsigned long long)nr);
 	}
 	f->gap_end = f->data;
 	r = put_heads(f, region);

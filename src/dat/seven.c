@@ -86,7 +86,7 @@ int seven_piece(struct buf *out, struct pack *pack, const void *bytes, size_t le
 	n = pack_shrink(pack, bytes, len, to + 8, room);
 	if (n < 0)
 		return (int)n;
-	if ((uint64_t)n > UINT32_MAX || (uint64_t)len > UINT32_MAX)
+	if ((uint64_t)n > UINT32_MAX || len >> 16 >> 16)
 		return -EFBIG;
 	dat_store(to, 4, (uint64_t)n, big_endian);
 	dat_store(to + 4, 4, len, big_endian);

@@ -114,6 +114,7 @@ struct tep_prog {
 	uint32_t nr_pieces, nr_nodes, nr_names;
 	bool calls;			/* has TEP_FUNCs: of use only where there are plugins */
 	bool exact;			/* gives the numbers that C gives */
+	bool odd;		/* has conversions that libtraceevent does not know, such as %f */
 };
 
 /* A program, or NULL when libtraceevent could not read it either; -ENOMEM. */

@@ -288,6 +288,7 @@ static bool add_odd(struct tep_compiler *c, struct text text, char odd)
 {
 	const char between[] = { '>', odd, '<', '\0' };
 
+	c->prog->odd |= odd && odd != '%';
 	if (odd)
 		text = tep_join(c, text, odd == '%' ? "%" : between, (struct text){ "", 0 });
 	return add_piece(c, (struct tep_piece){ .text = text });
@@ -373,9 +374,11 @@ static bool loses_sign(const struct tep_prog *p, const struct tep_piece *piece)
 	return cast || n->size < 4 || n->size < piece->conv.size;
 }
 
-/* No operator, whose rank and sign are not those of C, and no sign that is lost. */
+/* No operator, whose rank and sign are not those of C, no sign that is lost, and nothing that it cannot print. */
 static bool is_exact(const struct tep_prog *p)
 {
+	if (p->odd)
+		return false;
 	for (uint32_t i = 0; i < p->nr_nodes; i++)
 		if (p->nodes[i].kind == TEP_OP && p->nodes[i].op != '[')
 			return false;

@@ -112,5 +112,7 @@ static inline uint64_t format_space_address(uint32_t format_slot)
 
 /* What a marker's `ip` holds: readers print the kernel's name for it. */
 #define MARKER_IP (SYMBOL_SPACE_BASE + 16)
+/* Readers of trace files show this there, as the text of the tree does. */
+#define MARKER_NAME "tracing_mark_write"
 
 #endif

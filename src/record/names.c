@@ -59,7 +59,8 @@ static int learn_tree(struct record_meta *meta, struct err *err)
 {
 	struct buf text = BUF_INIT;
 	char *at, *line;
-	int r = source_read(meta->source, "saved_cmdlines", &text, err);
+	int r = source_exists(meta->source, "saved_cmdlines") ?
+			source_read(meta->source, "saved_cmdlines", &text, err) : 0;
 
 	for (at = text.data; !r && (line = strsep(&at, "\n"));)
 		if (learn_line(meta, line))

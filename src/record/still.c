@@ -21,6 +21,8 @@
 #include "record/file.h"
 
 #define TRIES 5
+/* A thread that is interrupted between two buffers comes back within that. */
+#define APART_NS 5000000000u
 
 struct buffer {
 	struct state_buffer shown;	/* as the streams see it */
@@ -254,8 +256,11 @@ static int make_file(struct still *still, struct err *err)
 
 static int fill(struct still *still, const struct record_window *window, struct err *err)
 {
+	const struct buffer *first = &still->buffers[0];
 	int r = 0, end;
 
+	still->sums->moment = record_clock_shown(&first->clock, window->moment ? window->moment : first->now) +
+			      (uint64_t)still->how->ts_offset;
 	for (size_t b = 0; !r && b < still->how->nr_buffers; b++) {
 		set_window(still, b, window);
 		for (uint32_t cpu = 0; !r && cpu < still->nr_cpus; cpu++)
@@ -268,13 +273,17 @@ static int fill(struct still *still, const struct record_window *window, struct 
 	return r ? r : end;
 }
 
+static void close_streams(const struct still *still, struct buffer *buffer)
+{
+	for (uint32_t cpu = 0; buffer->streams && cpu < still->nr_cpus; cpu++)
+		stream_close(buffer->streams[cpu]);
+	free(buffer->streams);
+}
+
 static void still_fini(struct still *still)
 {
-	for (size_t b = 0; still->buffers && b < still->how->nr_buffers; b++) {
-		for (uint32_t cpu = 0; still->buffers[b].streams && cpu < still->nr_cpus; cpu++)
-			stream_close(still->buffers[b].streams[cpu]);
-		free(still->buffers[b].streams);
-	}
+	for (size_t b = 0; still->buffers && b < still->how->nr_buffers; b++)
+		close_streams(still, &still->buffers[b]);
 	record_file_close(still->file);
 	free(still->buffers);
 	free(still->taken);
@@ -313,4 +322,66 @@ int record_still(const struct record_how *how, const struct record_window *windo
 	for (int i = 0; r == -EAGAIN && i < TRIES; i++)
 		r = try(how, window, snapshot, sums, err);
 	return r == -EAGAIN ? err_set(err, r, "somebody empties the buffers again and again while they are read") : r;
+}
+
+/* ---- one event ---- */
+
+struct sought {
+	const void *record;
+	size_t len;
+	uint64_t from, to;
+	uint64_t found;		/* 0: not yet */
+};
+
+static void search_page(struct sought *sought, const void *page, uint32_t size)
+{
+	struct page_event event;
+	struct page_walk walk;
+
+	if (page_walk_init(&walk, page, size))
+		return;
+	while (page_walk_next(&walk, &event) > 0 && event.ts <= sought->to)
+		if (event.ts >= sought->from && event.ts > sought->found && event.len == sought->len &&
+		    !memcmp(event.data, sought->record, event.len))
+			sought->found = event.ts;
+}
+
+static int search(struct still *still, struct sought *sought, struct err *err)
+{
+	struct buffer *buffer = &still->buffers[0];
+	uint64_t apart;
+	int r = look(still, err);
+
+	if (!r)
+		r = open_streams(still, buffer, err);
+	still->taken = r ? NULL : malloc(buffer->page_size);
+	if (!still->taken)
+		return r ? r : out_of_memory(err);
+	apart = record_clock_counts(&buffer->clock, APART_NS);
+	sought->from = record_clock_is_time(&buffer->clock) && apart < sought->to ? sought->to - apart : 0;
+	for (uint32_t cpu = 0; !r && cpu < still->nr_cpus; cpu++) {
+		struct stream_page info;
+
+		while (!r && stream_next(buffer->streams[cpu], still->taken, &info) > 0 && info.first_ts <= sought->to) {
+			r = check(still, err);
+			if (!r && info.last_ts >= sought->from)
+				search_page(sought, still->taken, buffer->page_size);
+		}
+	}
+	return r;
+}
+
+uint64_t record_still_time(struct control *control, const char *instance, const void *record, size_t len, uint64_t ts)
+{
+	struct record_buffer one = { instance, "" };
+	struct record_how how = { .buffers = &one, .nr_buffers = 1 };
+	struct buffer buffer = { .page_size = 0 };
+	struct still still = { .how = &how, .control = control, .buffers = &buffer, .nr_cpus = control->dir.ncpu };
+	struct sought sought = { .record = record, .len = len, .to = ts };
+	int r = search(&still, &sought, NULL);
+
+	still.buffers = NULL;
+	close_streams(&still, &buffer);
+	still_fini(&still);
+	return !r && sought.found ? sought.found : ts;
 }

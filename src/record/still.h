@@ -22,6 +22,7 @@ struct record_still_sums {
 	uint64_t lost;		/* in between */
 	uint64_t overwritten;	/* before the first event of a CPU: the window began before its ring's memory */
 	bool lost_more;		/* and some that nobody could count */
+	uint64_t moment;	/* as readers of the file see it, in nanoseconds, or as the clock counts */
 };
 
 /*
@@ -30,5 +31,11 @@ struct record_still_sums {
  */
 int record_still(const struct record_how *how, const struct record_window *window, bool snapshot,
 		 struct record_still_sums *sums, struct err *err);
+
+/*
+ * An event that goes to several buffers is written to each at another time. The time at which the buffer has this record, if
+ * `ts` is when another has it: the last one of just these bytes that is not later; `ts` when there is none within some seconds.
+ */
+uint64_t record_still_time(struct control *control, const char *instance, const void *record, size_t len, uint64_t ts);
 
 #endif

@@ -20,9 +20,6 @@
 #define PIECE 65536
 #define TEXT_MAX (64u << 20)
 
-/* Readers show this where the tree's own text does. */
-#define MARKER_NAME "tracing_mark_write"
-
 static int out_of_memory(struct err *err)
 {
 	return err_set(err, -ENOMEM, "out of memory");

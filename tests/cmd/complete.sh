@@ -59,7 +59,7 @@ offers() {
 
 t="--tracefs $tree"
 offers 'ringside sta' 'start stat'
-offers 'ringside help rest' 'restart'
+offers 'ringside help resta' 'restart'
 offers "ringside $t sho" 'show'
 offers 'ringside show --p' '--pipe --programs'
 offers 'ringside show --timeout 1 --js' '--json'

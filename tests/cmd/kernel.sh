@@ -119,6 +119,14 @@ if [ -e "$top/instances/$mine/snapshot" ]; then
 	want 0 --kernel snapshot -f -B $mine
 fi
 
+# Streamed: the kernel's own lines, from an instance that is gone then.
+"$RINGSIDE" --kernel list -B >"$out.instances"
+want 3 --kernel stream -e sched:sched_switch sh -c 'sleep 0.01; exit 3'
+grep -q 'sched_switch: prev_comm=' "$out" || fail "nothing was streamed"
+refuse 1 --kernel stream -B $mine -e sched:sched_switch -B $mine-b -e irq -- 'one buffer'
+"$RINGSIDE" --kernel list -B >"$out.after"
+! grep -vxFf "$out.instances" "$out.after" | grep '^record-' || fail "stream left an instance"
+
 # As new, and gone.
 want 0 --kernel reset -B $mine
 want 0 --kernel cat instances/$mine/set_event instances/$mine/tracing_on \

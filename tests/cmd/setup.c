@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd/setup.h"
-#include "cmd/events.h"
 #include "insist.h"
 
 static const struct opt table[] = { SETUP_BUFFER_OPTS, SETUP_LINE_OPTS, SETUP_ONLY_OPT, SETUP_TOP_OPT,
@@ -108,13 +108,12 @@ static void expect_rules(struct source *source, const char *want)
 	buf_fini(&text);
 }
 
-static void enable(struct source *source, const char *system, bool on)
+static void enable(const char *system, bool on)
 {
 	struct setup_how how = { .on = false };
 	char line[100];
 	struct try try;
 
-	(void)source;
 	snprintf(line, sizeof(line), "-q %s -e %s:*", on ? "" : "-v", system);
 	CHECK(!try_apply(&try, line, &how), "'%s'", line);
 	setup_close(try.setup);
@@ -181,7 +180,7 @@ static void check_top(struct source *source)
 	put(source, "options/markers", "0");
 	put(source, "set_event_pid", "1 2 3");
 	put(source, "buffer_size_kb", "100");
-	enable(source, "mine", true);
+	enable("mine", true);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		before[i] = text_of(source, files[i]);
 
@@ -190,7 +189,7 @@ static void check_top(struct source *source)
 	expect(source, "set_event_pid", "5\n6\n7\n");
 	expect(source, "options/event-fork", "1\n");
 	expect_rules(source, "http:* *:http !mine:* ");
-	enable(source, "other", true);
+	enable("other", true);
 	expect_rules(source, "http:* *:http !mine:* other:* ");
 	try_undo(&try);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
@@ -199,10 +198,15 @@ static void check_top(struct source *source)
 
 	/* What somebody else has switched off is not brought back. */
 	CHECK(!try_apply(&try, "--top -q -e http", &fresh), "refused");
-	enable(source, "other", false);
+	enable("other", false);
 	expect_rules(source, "mine:* http:* *:http !other:* ");
 	try_undo(&try);
 	expect_rules(source, "mine:* ");
+	CHECK(!try_apply(&try, "--top -q -e http", &fresh), "refused");
+	put(source, "set_event", "");
+	try_undo(&try);
+	expect_rules(source, "");
+	enable("mine", true);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		free(before[i]);
 }
@@ -288,6 +292,8 @@ static pid_t record_elsewhere(void)
 	if (!pid) {
 		struct try try;
 
+		/* A test that fails leaves nobody behind. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (try_apply(&try, "-q -e a -B own -e b", &fresh))
 			_exit(1);
 		if (write(line[1], "", 1) != 1)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,6 +122,8 @@ static pid_t record_elsewhere(char name[100])
 		struct setup *setup;
 		struct opts opts;
 
+		/* A test that fails leaves nobody behind. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (APPLY(&setup, &opts, &source, &err, "--kernel", "-e", "sched:sched_switch")) {
 			fprintf(stderr, "%s\n", err.text);
 			_exit(1);

@@ -35,13 +35,16 @@ static void tidy(const struct lived *l)
 	struct err err = ERR_INIT;
 	struct dat *dat;
 	uint64_t at = 0, data = 0, size;
+	int unused = 0;
 
 	CHECK(!dat_open(&dat, l->path, &err), "%s", err.text);
 	size = dat_info(dat)->size;
 	for (size_t i = 0; (s = dat_section(dat, i)); i++) {
 		CHECK(!i || s->at == at, "a section at %" PRIu64 ", the one before ends at %" PRIu64, s->at, at);
 		at = s->at + 16 + s->size;
+		unused += s->id == DAT_DONE && !s->chained;
 	}
+	CHECK(unused <= 1, "%d sections are not used", unused);
 	CHECK(at == size, "sections end at %" PRIu64 " of %" PRIu64, at, size);
 	for (size_t b = 0; b < l->nr_buffers; b++) {
 		const struct dat_buffer *buffer = dat_buffer(dat, b);
@@ -68,7 +71,7 @@ static void round_trip(const char *dir, const char *compression, size_t nr_buffe
 	snprintf(path, sizeof(path), "%s/live.dat", dir);
 	unlink(path);
 	live = lived_open(&l);
-	CHECK(!lived_meta(live, page_size), "sections");
+	CHECK(!lived_meta(&l, live), "sections");
 	CHECK(access(path, F_OK), "the file is there before it tells anything");
 	CHECK(!dat_live_publish(live), "publish");
 	same(&l, 0);
@@ -87,7 +90,7 @@ static void round_trip(const char *dir, const char *compression, size_t nr_buffe
 
 	/* And left behind. */
 	live = lived_open(&l);
-	CHECK(!lived_meta(live, page_size) && !dat_live_publish(live), "publish");
+	CHECK(!lived_meta(&l, live) && !dat_live_publish(live), "publish");
 	for (int i = 0; i < l.rounds; i++)
 		CHECK(!lived_round(&l, live, i) && (i % 2 || !lived_more(live, i)), "round %d", i);
 	dat_live_close(live);

@@ -24,10 +24,11 @@ static void check_file(const struct lived *l, const int accepted[LIVED_LANES], u
 		sum += counts[i];
 	}
 	CHECK(sum, "no pages were accepted");
+	CHECK(!dat_live_close_up(l->path, NULL), "it was not closed up");
 	CHECK(!stat(l->path, &st) && (uint64_t)st.st_size <= most, "%llu bytes", (unsigned long long)st.st_size);
 }
 
-static void fill(const char *dir, const char *compression, int code, uint64_t most)
+static void fill(const char *dir, const char *compression, int code, const char *words, uint64_t most)
 {
 	char path[700];
 	int accepted[LIVED_LANES] = { 0 }, r = 0;
@@ -38,7 +39,7 @@ static void fill(const char *dir, const char *compression, int code, uint64_t mo
 
 	snprintf(path, sizeof(path), "%s/full.dat", dir);
 	live = lived_open(&l);
-	CHECK(!lived_meta(live, 4096) && !lived_more(live, 0), "publish");
+	CHECK(!lived_meta(&l, live) && !lived_more(live, 0), "publish");
 	for (int i = 0; !r && i < ROUNDS; i++) {
 		r = lived_round(&l, live, i);
 		/* What is told changes, too. */
@@ -46,7 +47,7 @@ static void fill(const char *dir, const char *compression, int code, uint64_t mo
 			r = lived_more(live, i);
 	}
 	CHECK(r == code, "%s: %d, not %d", compression, r, code);
-	CHECK(dat_live_failed(live, &err) == code && strstr(err.text, "full.dat"), "%s", err.text);
+	CHECK(dat_live_failed(live, &err) == code && strstr(err.text, "full.dat") && strstr(err.text, words), "%s", err.text);
 	CHECK(dat_live_publish(live) == code && dat_live_accept(live, 0, 0) == code && lived_more(live, 7) == code &&
 	      lived_write(&l, live, 0, 0, 0, 1) == code, "it is forgotten");
 	CHECK(dat_live_finish(live, &again) == code && !strcmp(err.text, again.text), "%s", again.text);
@@ -77,7 +78,7 @@ static void limited(const char *dir)
 	/* It would be killed by it. */
 	signal(SIGXFSZ, SIG_DFL);
 	for (size_t i = 0; name; name = pack_name(i++))
-		fill(dir, name, -EFBIG, 2 << 20);
+		fill(dir, name, -EFBIG, "there is no room", 2 << 20);
 }
 
 static void small_disk(const char *dir)
@@ -90,7 +91,7 @@ static void small_disk(const char *dir)
 		return;
 	}
 	for (size_t i = 0; name; name = pack_name(i++))
-		fill(dir, name, -ENOSPC, UINT64_MAX);
+		fill(dir, name, -ENOSPC, "No space left", UINT64_MAX);
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static void keep(const char *dir)
 
 	snprintf(path, sizeof(path), "%s/keep.dat", dir);
 	live = lived_open(&l);
-	CHECK(!lived_meta(live, 4096) && !dat_live_publish(live), "publish");
+	CHECK(!lived_meta(&l, live) && !dat_live_publish(live), "publish");
 	for (int i = 0; i < PAGES; i += BATCH) {
 		for (uint32_t cpu = 0; cpu < 2; cpu++)
 			CHECK(!lived_write(&l, live, 0, cpu, i, BATCH) && !dat_live_accept(live, 0, cpu), "page %d", i);

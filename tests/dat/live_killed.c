@@ -4,6 +4,7 @@
  * later, and whoever does that may be killed, too.
  */
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "dat/pack.h"
 #include "lived_kill.h"
@@ -25,7 +26,7 @@ static void record(const struct lived *l)
 static void leave(const struct lived *l)
 {
 	struct dat_live *live = lived_open(l);
-	int r = lived_meta(live, l->page_size);
+	int r = lived_meta(l, live);
 
 	for (int i = 0; !r && i < l->rounds; i++) {
 		r = lived_round(l, live, i);
@@ -111,35 +112,40 @@ static int killed_closer(const struct lived *l)
 	return at;
 }
 
-static void both(const char *dir, const char *compression)
+static void both(const char *dir, const char *compression, size_t fat)
 {
 	char path[700];
 	struct lived l = { .path = path, .compression = compression, .nr_buffers = 3, .nr_cpus = 3, .page_size = 4096,
-			   .rounds = 2, .batch = 2, .accepted = seen->accepted, .published = &seen->published };
+			   .rounds = 2, .batch = 2, .fat = fat, .accepted = seen->accepted, .published = &seen->published };
 	int writer, closer;
 
 	snprintf(path, sizeof(path), "%s/killed.dat", dir);
 	writer = killed_writer(&l);
 	closer = killed_closer(&l);
-	printf("%s, %s: killed at %d and %d places\n", dir, compression, writer, closer);
+	printf("%s, %s, options of %zu: killed at %d and %d places\n", dir, compression, fat, writer, closer);
 	unlink(path);
 }
 
 int main(void)
 {
 	const char *base = getenv("RINGSIDE_SCRATCH");
+	struct rlimit limit = { 3 << 20, 3 << 20 };
 	char there[600];
 
 	CHECK(base, "RINGSIDE_SCRATCH is not set");
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(seen != MAP_FAILED, "%s", strerror(errno));
 	lived_make_dir(there);
-	both(base, "none");
-	both(there, "none");
+	both(base, "none", 0);
+	both(there, "none", 0);
 	if (pack_name(0)) {
-		both(base, pack_name(0));
-		both(there, pack_name(0));
+		both(base, pack_name(0), 0);
+		both(there, pack_name(0), 0);
 	}
+	/* Holes that are shorter than options. */
+	CHECK(!setrlimit(RLIMIT_FSIZE, &limit), "%s", strerror(errno));
+	both(base, "none", 240000);
+	both(there, "none", 240000);
 	lived_remove_dir(there);
 	return 0;
 }

@@ -79,7 +79,7 @@ static void takes_place(const char *path, const char *real)
 	n = files_in_scratch();
 	small.path = path;
 	live = lived_open(&small);
-	CHECK(!lived_meta(live, 4096) && !lived_round(&small, live, 0), "pages before anything is told");
+	CHECK(!lived_meta(&small, live) && !lived_round(&small, live, 0), "pages before anything is told");
 	CHECK(!stat(real, &after) && after.st_ino == before.st_ino && after.st_size == 4, "it is another file already");
 	CHECK(!dat_live_publish(live), "publish");
 	CHECK(!stat(real, &after) && after.st_ino != before.st_ino, "it is the old file");
@@ -116,7 +116,7 @@ static void given_up(void)
 
 	small.path = path_of("never.dat");
 	live = lived_open(&small);
-	CHECK(!lived_meta(live, 4096) && !lived_round(&small, live, 0), "pages");
+	CHECK(!lived_meta(&small, live) && !lived_round(&small, live, 0), "pages");
 	dat_live_close(live);
 	CHECK(files_in_scratch() == n, "something was left");
 

@@ -51,7 +51,7 @@ static struct dat_live *begun(void)
 {
 	struct dat_live *live = lived_open(&l);
 
-	CHECK(!lived_meta(live, 4096) && !dat_live_publish(live), "publish");
+	CHECK(!lived_meta(&l, live) && !dat_live_publish(live), "publish");
 	return live;
 }
 

@@ -13,7 +13,7 @@ static int *go_on;
 static void grow(const struct lived *l)
 {
 	struct dat_live *live = lived_open(l);
-	int r = lived_meta(live, l->page_size);
+	int r = lived_meta(l, live);
 
 	if (!r)
 		r = lived_more(live, 0);
@@ -26,11 +26,11 @@ static void grow(const struct lived *l)
 	dat_live_close(live);
 }
 
-static void read_growing(const char *dir, const char *compression)
+static void read_growing(const char *dir, const char *compression, size_t nr_buffers, uint32_t nr_cpus)
 {
 	char path[700];
-	struct lived l = { .path = path, .compression = compression, .nr_buffers = 3, .nr_cpus = 3, .page_size = 4096,
-			   .batch = 2 };
+	struct lived l = { .path = path, .compression = compression, .nr_buffers = nr_buffers, .nr_cpus = nr_cpus,
+			   .page_size = 4096, .batch = 2 };
 	int counts[LIVED_LANES], firsts[LIVED_LANES], status, least = 0;
 	pid_t pid;
 
@@ -67,6 +67,8 @@ int main(void)
 	go_on = mmap(NULL, sizeof(*go_on), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(go_on != MAP_FAILED, "%s", strerror(errno));
 	for (size_t i = 0; name; name = pack_name(i++))
-		read_growing(base, name);
+		read_growing(base, name, 3, 3);
+	/* Where the file is longer with each page. */
+	read_growing(base, "none", 1, 1);
 	return 0;
 }

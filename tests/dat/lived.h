@@ -21,6 +21,7 @@ struct lived {
 	size_t nr_buffers;		/* the top one, and more */
 	uint32_t nr_cpus, page_size;
 	uint64_t keep;
+	size_t fat;			/* bytes of an option, for options that are long */
 	int rounds, batch;		/* of pages for each CPU that has some */
 	/* What came of it, for others to see. */
 	int *accepted;			/* pages of each lane; may be NULL */
@@ -86,13 +87,13 @@ static inline int lived_section(struct dat_live *live, enum dat_id id, struct bu
 	return r;
 }
 
-static inline int lived_meta(struct dat_live *live, uint32_t page_size)
+static inline int lived_meta(const struct lived *l, struct dat_live *live)
 {
 	struct buf buf = BUF_INIT;
 	uint64_t traceid = 0x1122334455667788;
 	int r;
 
-	made_headers(&buf, &lived_abi, page_size);
+	made_headers(&buf, &lived_abi, l->page_size);
 	r = lived_section(live, DAT_HEADER_INFO, &buf);
 	made_word(&buf, &lived_abi, 4, 0);
 	if (!r)
@@ -104,6 +105,10 @@ static inline int lived_meta(struct dat_live *live, uint32_t page_size)
 		r = dat_live_option(live, DAT_TRACEID, &traceid, 8);
 	if (!r)
 		r = dat_live_option(live, DAT_CLOCK, "local [mono]", 13);
+	while (buf.len < l->fat)
+		buf_puts(&buf, "a version, and more of it; ");
+	if (!r && l->fat)
+		r = dat_live_option(live, DAT_VERSION, buf.data, buf.len + 1);
 	buf_fini(&buf);
 	return r;
 }
@@ -167,7 +172,7 @@ static inline int lived_round(const struct lived *l, struct dat_live *live, int 
 static inline int lived_record(const struct lived *l, struct err *err)
 {
 	struct dat_live *live = lived_open(l);
-	int r = lived_meta(live, l->page_size), end;
+	int r = lived_meta(l, live), end;
 
 	if (!r)
 		r = dat_live_publish(live);

@@ -102,6 +102,26 @@ static void print_formats(void)
 	buf_fini(&out);
 }
 
+/* Which of them are better printed by somebody else. */
+static void exact_ones(void)
+{
+	static const struct {
+		const char *fmt;
+		bool exact;
+	} some[] = {
+		{"\"%u 100%%\", REC->u8", true}, {"\"%f\", REC->d", false}, {"\"%c\", REC->u8", false},
+		{"\"%d\", REC->u8 - 1", false}, {"\"%lld\", REC->s32", false},
+	};
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		struct decode_format *f = sample_format(some[i].fmt);
+
+		check_text(__FILE__, __LINE__, some[i].fmt, decode_tep_is_exact(f) ? "exact" : "not",
+			   some[i].exact ? "exact" : "not");
+		decode_format_free(f);
+	}
+}
+
 static void raw_fields(void)
 {
 	struct decode_format *f = sample_format("\"0x%x %5d|\", REC->u32, (int)REC->s16");
@@ -174,6 +194,7 @@ static void own_records(void)
 int main(void)
 {
 	print_formats();
+	exact_ones();
 	raw_fields();
 	own_records();
 	return failures ? 1 : 0;
