@@ -126,6 +126,5 @@ int main(int argc, char **argv)
 		play(i, i % VARIANTS, i < VARIANTS ? END : (enum mode)(1 + random_below(MODES - 1)));
 	printf("%u rounds, %llu events, %llu lost, %llu recordings without a file%s\n", n, (unsigned long long)nr_events,
 	       (unsigned long long)nr_lost, (unsigned long long)nr_missing, has_trace_cmd ? "" : ", no trace-cmd");
-	rmdir(dirs[1]);
 	return 0;
 }

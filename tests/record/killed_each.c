@@ -136,6 +136,5 @@ int main(int argc, char **argv)
 		for (size_t dir = each ? 0 : random_below(2), last = each ? 1 : dir; dir <= last; dir++)
 			n += play_all(&small[i], dirs[dir], each);
 	printf("killed %u times%s\n", n, has_trace_cmd ? "" : ", no trace-cmd");
-	rmdir(dirs[1]);
 	return 0;
 }

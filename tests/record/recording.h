@@ -226,6 +226,16 @@ static inline void check_swept(void)
 	unlink(line);
 }
 
+/* However the test ends; the other one is the scratch directory's. */
+static inline void remove_dir(void)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line), "rm -rf '%s'", dirs[1]);
+	if (system(line))
+		fprintf(stderr, "%s is left\n", dirs[1]);
+}
+
 static inline void make_dirs(void)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -234,6 +244,7 @@ static inline void make_dirs(void)
 	CHECK(!mkdir(dirs[0], 0700), "%s: %s", dirs[0], strerror(errno));
 	CHECK(asprintf(&dirs[1], "%s/ringside-killed.XXXXXX", tmp ? tmp : "/tmp") > 0 && mkdtemp(dirs[1]), "a directory: %s",
 	      strerror(errno));
+	atexit(remove_dir);
 }
 
 static inline void recording_begin(const char *variable)
