@@ -84,8 +84,7 @@ static void check_file(enum mode mode, const struct variant *v, bool pinned)
 static void play(unsigned int n, size_t v, enum mode mode)
 {
 	uint64_t this_seed = seed, began = now_us();
-	/* Where only the newest are kept, the CPUs keep different times. */
-	bool pinned = mode >= RECORDER || variants[v].keeps_newest || random_below(2), killed = mode >= RECORDER;
+	bool pinned = mode >= RECORDER || variants[v].apart || random_below(2), killed = mode >= RECORDER;
 	const char *dir = dirs[random_below(2)];
 	int status;
 

@@ -13,11 +13,11 @@
 #define ROUNDS 9
 
 static const struct variant small[] = {
-	{ "plain", { "-e", "numbers" }, 1, 2, 2000, 3000, false, false },
-	{ "packed", { "-e", "numbers", "--compression", "zstd" }, 1, 2, 2000, 3000, false, false },
-	{ "newest", { "-e", "numbers", "-m", "4" }, 1, 2, 30000, 500, false, true },
-	{ "rotated", { "-e", "numbers", "--rotate", "64K" }, 1, 2, 3000, 2000, false, false },
-	{ "two", { "-e", "numbers:number", "-B", "two", "-e", "numbers:other" }, 1, 2, 2000, 3000, true, false },
+	{ "plain", { "-e", "numbers" }, 1, 2, 2000, 3000, false, false, false },
+	{ "packed", { "-e", "numbers", "--compression", "zstd" }, 1, 2, 2000, 3000, false, false, false },
+	{ "newest", { "-e", "numbers", "-m", "4" }, 1, 2, 30000, 500, false, true, true },
+	{ "rotated", { "-e", "numbers", "--rotate", "64K" }, 1, 2, 3000, 2000, false, false, true },
+	{ "two", { "-e", "numbers:number", "-B", "two", "-e", "numbers:other" }, 1, 2, 2000, 3000, true, false, false },
 };
 
 #define SMALL (sizeof(small) / sizeof(small[0]))
