@@ -23,8 +23,9 @@
 #define GATHER_MS 100
 /* Memory that is given to rings before anybody writes to them. */
 #define BACKED_BYTES (128ull << 20)
-/* Runs of one CPU before the others have their turn. */
+/* Runs of one CPU before the others have their turn; with rotation, so that a file has about the same time of all. */
 #define TURN_RUNS 64
+#define TURN_RUNS_ROTATED 1
 
 static int out_of_memory(struct err *err)
 {
@@ -193,7 +194,7 @@ static int take_lane(struct record *record, size_t t, uint32_t cpu, bool all, st
 	bool idle;
 	int r = 1;
 
-	for (int i = 0; r > 0 && i < TURN_RUNS && !record_file_is_large(record->file); i++) {
+	for (int i = 0; r > 0 && i < record->turn && !record_file_is_large(record->file); i++) {
 		r = take_run(record, t, cpu, &idle, err);
 		if (!r && (all || !idle))
 			r = take_page(record, t, cpu, err);
@@ -354,6 +355,7 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	if (!record)
 		return out_of_memory(err);
 	record->source = how->source;
+	record->turn = how->rotate_bytes ? TURN_RUNS_ROTATED : TURN_RUNS;
 	record->control = source_control(how->source);
 	r = control_refresh(record->control, err);
 	record->nr_cpus = record->control->dir.ncpu;
