@@ -18,7 +18,7 @@ import time
 
 ringside, paced, markers, place = sys.argv[1:5]
 short = len(sys.argv) > 5
-seconds = "0.2" if short else "5"
+seconds = "0.2" if short else "10"
 trace = os.path.join(place, "trace.dat")
 tracing = "/sys/kernel/tracing"
 instance = os.path.join(tracing, "instances", "ringside-bench")

@@ -163,7 +163,7 @@ int dat_live_open(struct dat_live **out, const char *path, const struct dat_live
 	live = calloc(1, sizeof(*live));
 	if (!live)
 		return err_set(err, -ENOMEM, "out of memory");
-	live->file.fd = live->stage = -1;
+	live->file.fd = live->stage = live->direct = -1;
 	live->err = (struct err)ERR_INIT;
 	live->is_stale = true;
 	r = copy_how(&live->file, how) ? 0 : err_set(err, -ENOMEM, "out of memory");
@@ -175,6 +175,8 @@ int dat_live_open(struct dat_live **out, const char *path, const struct dat_live
 		dat_live_close(live);
 		return r;
 	}
+	if (!live->pack)
+		live_direct_open(live);
 	*out = live;
 	return 0;
 }
@@ -185,6 +187,7 @@ void dat_live_close(struct dat_live *live)
 		return;
 	if (live->stage >= 0)
 		close(live->stage);
+	live_direct_close(live);
 	live_file_fini(&live->file);
 	place_fini(&live->place);
 	pack_close(live->pack);

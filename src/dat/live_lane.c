@@ -112,7 +112,9 @@ static int write_plain(struct dat_live *live, struct live_lane *lane, const stru
 		if (r)
 			return live_fail(live, r);
 	}
-	done = n <= IOV_MAX ? pwritev(live->file.fd, pages, n, (off_t)at) : 0;
+	done = live_direct_write(live, pages, n, len, at);
+	if (!done && n <= IOV_MAX)
+		done = pwritev(live->file.fd, pages, n, (off_t)at);
 	if (done != (ssize_t)len)
 		r = done < 0 && errno != EINTR ? -errno :
 		    write_rest(live, pages, n, done < 0 ? 0 : (size_t)done, at + (done < 0 ? 0 : (uint64_t)done));

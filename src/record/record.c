@@ -16,7 +16,7 @@
 #include "record/tap.h"
 
 /* Pages to a copy: more than that do not make it cheaper, and a batch must not keep the others waiting. */
-#define RUN_PAGES 64
+#define RUN_PAGES 256
 /* A ring that is so full is worth getting up for. */
 #define WAKE_PERCENT 25
 /* What trickles in is in the file after that. */

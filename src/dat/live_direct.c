@@ -1,0 +1,66 @@
+/*
+ * dat/live_direct: large batches of pages past the page cache. See live_local.h.
+ *
+ * What is recorded is seldom read soon, and a copy into the cache costs several times what it takes to tell the device
+ * where the pages lie. A device that is too slow for that is better off with the cache, which takes bursts: then this
+ * is over. Small writes, and what is written again, go through the cache anyway.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/mono.h"
+#include "dat/live_local.h"
+
+/* Less than that is not worth a transfer of its own. */
+#define DIRECT_MIN ((size_t)256 << 10)
+/* Nanoseconds that a KiB may take, all in all: 100 MB a second; and how far a device may fall behind that. */
+#define DIRECT_NS_KIB 10000u
+#define DIRECT_BEHIND_NS 30000000u
+
+void live_direct_open(struct dat_live *live)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", live->file.fd);
+	live->direct = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+	live->behind = 0;
+}
+
+void live_direct_close(struct dat_live *live)
+{
+	if (live->direct >= 0)
+		close(live->direct);
+	live->direct = -1;
+}
+
+static bool is_aligned(const struct dat_live *live, const struct iovec *pages, int n, uint64_t at)
+{
+	uint64_t all = at;
+
+	for (int i = 0; i < n; i++)
+		all |= (uintptr_t)pages[i].iov_base | pages[i].iov_len;
+	return !(all % live->file.block) && !(all % LIVE_BLOCK);
+}
+
+ssize_t live_direct_write(struct dat_live *live, const struct iovec *pages, int n, size_t len, uint64_t at)
+{
+	uint64_t before, took, fair = (uint64_t)len / 1024 * DIRECT_NS_KIB;
+	ssize_t done;
+
+	if (live->direct < 0 || len < DIRECT_MIN || !is_aligned(live, pages, n, at))
+		return 0;
+	before = mono_ns();
+	done = pwritev(live->direct, pages, n, (off_t)at);
+	took = mono_ns() - before;
+	/* Some file systems know only now that they cannot. */
+	if (done < 0 && errno == EINVAL) {
+		live_direct_close(live);
+		return 0;
+	}
+	live->behind = live->behind + took > fair ? live->behind + took - fair : 0;
+	if (live->behind > DIRECT_BEHIND_NS)
+		live_direct_close(live);
+	return done;
+}
