@@ -12,7 +12,7 @@
 #include "capture/moves.h"
 #include "layout/control.h"
 
-#define RUN_MAX 256u
+#define RUN_MAX 1024u
 #define SETS_MAX (STATE_RETIRED_MAX + 1)
 
 struct lane {

@@ -65,7 +65,8 @@ int dat_live_publish(struct dat_live *live);
 /*
  * Whole pages behind those that were accepted. They do not count yet, and the next call writes over them: the caller
  * may find that what it handed out was no good. The pages may lie in memory that is mapped from a file which another
- * program cuts off: that is -EFAULT, and no failure of the file.
+ * program cuts off: that is -EFAULT, and no failure of the file. Neither is -ENOSPC of several pages: there may be room
+ * for fewer.
  */
 int dat_live_write(struct dat_live *live, size_t buffer, uint32_t cpu, const struct iovec *pages, int n);
 /* All that was last written for this CPU counts from now on. Of packed data it is packed together: better many pages. */

@@ -118,8 +118,8 @@ static int write_plain(struct dat_live *live, struct live_lane *lane, const stru
 	if (done != (ssize_t)len)
 		r = done < 0 && errno != EINTR ? -errno :
 		    write_rest(live, pages, n, done < 0 ? 0 : (size_t)done, at + (done < 0 ? 0 : (uint64_t)done));
-	/* That is the memory, not the file. */
-	if (r == -EFAULT)
+	/* That is the memory, not the file; or there may be room for less. */
+	if (r == -EFAULT || (r == -ENOSPC && len > LIVE_BLOCK && len > live->file.step))
 		return r;
 	if (r)
 		return live_fail(live, r);

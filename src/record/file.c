@@ -249,9 +249,11 @@ int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bo
 	return outcome(file, r, err);
 }
 
-bool record_file_is_large(const struct record_file *file)
+uint64_t record_file_room(const struct record_file *file)
 {
-	return file->how.rotate_bytes && dat_live_bytes(file->live) >= file->how.rotate_bytes;
+	uint64_t bytes = dat_live_bytes(file->live), most = file->how.rotate_bytes ? file->how.rotate_bytes : UINT64_MAX;
+
+	return bytes < most ? most - bytes : 0;
 }
 
 int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
@@ -266,7 +268,7 @@ int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
 		file->names_wait = file->names_wait < NAMES_MS_MAX ? file->names_wait * 2 : NAMES_MS_MAX;
 		file->names_at = now + file->names_wait;
 	}
-	*is_full = record_file_is_large(file) ||
+	*is_full = !record_file_room(file) ||
 		   (bytes && file->how.rotate_ms && now - file->began >= (int64_t)file->how.rotate_ms);
 	return r;
 }

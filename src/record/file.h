@@ -22,13 +22,13 @@ int record_file_open(struct record_file **out, const struct record_how *how, con
 		     uint32_t nr_cpus, const struct record_clock *clocks, struct err *err);
 void record_file_close(struct record_file *file);
 
-/* Whole pages of a CPU, not counted yet: dat_live_write(). -EFAULT: they could not be read. */
+/* Whole pages of a CPU, not counted yet: dat_live_write(). -EFAULT: they could not be read. -ENOSPC of several: fewer may do. */
 int record_file_write(struct record_file *file, size_t buffer, uint32_t cpu, const struct iovec *pages, int n);
 /* Now they are; `open`: the last one will be written again. */
 int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bool open, struct err *err);
 
-/* As large as a file may be: nothing more should come before record_file_tend(). */
-bool record_file_is_large(const struct record_file *file);
+/* Bytes that it may still have; 0: nothing more should come before record_file_tend(). */
+uint64_t record_file_room(const struct record_file *file);
 /* Now and then: names that have come, and whether it is time for another file. All pages are full or were accepted. */
 int record_file_tend(struct record_file *file, bool *is_full, struct err *err);
 /* The next one. Nothing may be open. */

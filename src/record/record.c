@@ -15,8 +15,8 @@
 #include "layout/page.h"
 #include "record/tap.h"
 
-/* Pages to a copy: more than that do not make it cheaper, and a batch must not keep the others waiting. */
-#define RUN_PAGES 256
+/* Pages to a transfer: the more, the less each costs; of so many hardly less. */
+#define RUN_PAGES 1024u
 /* A ring that is so full is worth getting up for. */
 #define WAKE_PERCENT 25
 /* What trickles in is in the file after that. */
@@ -24,7 +24,7 @@
 /* Memory that is given to rings before anybody writes to them. */
 #define BACKED_BYTES (128ull << 20)
 /* Runs of one CPU before the others have their turn; with rotation, so that a file has about the same time of all. */
-#define TURN_RUNS 64
+#define TURN_RUNS 16
 #define TURN_RUNS_ROTATED 1
 
 static int out_of_memory(struct err *err)
@@ -162,6 +162,14 @@ static int take_page(struct record *record, size_t t, uint32_t cpu, struct err *
 	return 1;
 }
 
+/* Not far beyond what the file may have. */
+static uint32_t most_pages(const struct record *record, const struct tap *tap)
+{
+	uint64_t room = record_file_room(record->file) / tap->page_size + 1;
+
+	return room < record->most ? (uint32_t)room : record->most;
+}
+
 /* Closed pages as they lie there. 1; 0 when the next is not of that kind, or, which *idle tells, there is none; -errno. */
 static int take_run(struct record *record, size_t t, uint32_t cpu, bool *idle, struct err *err)
 {
@@ -169,7 +177,7 @@ static int take_run(struct record *record, size_t t, uint32_t cpu, bool *idle, s
 	struct lane *lane = &tap->lanes[cpu];
 	struct stream_run run;
 	struct iovec iov;
-	int r = stream_run(lane->stream, RUN_PAGES, &run);
+	int r = stream_run(lane->stream, most_pages(record, tap), &run);
 
 	*idle = !r && run.idle;
 	if (r <= 0)
@@ -181,6 +189,11 @@ static int take_run(struct record *record, size_t t, uint32_t cpu, bool *idle, s
 	r = record_file_write(record->file, t, cpu, &iov, 1);
 	if (r == -EFAULT)
 		return err_set(err, r, "the rings were cut off under the recording");
+	/* What is left of the disk is to be used: fewer of them may have room. */
+	if (r == -ENOSPC && run.n > 1) {
+		record->most = run.n / 2;
+		return 1;
+	}
 	/* Overtaken while copying: the page behind the gap tells how many are lost. */
 	if (!stream_run_end(lane->stream))
 		return 1;
@@ -194,7 +207,7 @@ static int take_lane(struct record *record, size_t t, uint32_t cpu, bool all, st
 	bool idle;
 	int r = 1;
 
-	for (int i = 0; r > 0 && i < record->turn && !record_file_is_large(record->file); i++) {
+	for (int i = 0; r > 0 && i < record->turn && record_file_room(record->file); i++) {
 		r = take_run(record, t, cpu, &idle, err);
 		if (!r && (all || !idle))
 			r = take_page(record, t, cpu, err);
@@ -355,6 +368,7 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	if (!record)
 		return out_of_memory(err);
 	record->source = how->source;
+	record->most = RUN_PAGES;
 	record->turn = how->rotate_bytes ? TURN_RUNS_ROTATED : TURN_RUNS;
 	record->control = source_control(how->source);
 	r = control_refresh(record->control, err);

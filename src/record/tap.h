@@ -34,6 +34,7 @@ struct record {
 	uint32_t nr_cpus;
 	struct stream **streams;	/* all of them, for sleeping */
 	struct record_file *file;
+	uint32_t most;		/* pages that are written at once */
 	int turn;		/* runs of one CPU at once */
 	struct record_sums sums;
 	struct err failed;	/* after that nothing is taken any more */
