@@ -3,7 +3,7 @@
  *
  * What is recorded is seldom read soon, and a copy into the cache costs several times what it takes to tell the device
  * where the pages lie. A device that is too slow for that is better off with the cache, which takes bursts: then this
- * is over. Small writes, and what is written again, go through the cache anyway.
+ * rests for a while, and for longer each time. Small writes, and what is written again, go through the cache anyway.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,8 @@
 /* Nanoseconds that a KiB may take, all in all: 100 MB a second; and how far a device may fall behind that. */
 #define DIRECT_NS_KIB 10000u
 #define DIRECT_BEHIND_NS 30000000u
+#define DIRECT_REST_NS 1000000000u
+#define DIRECT_REST_MAX (64 * (uint64_t)DIRECT_REST_NS)
 
 void live_direct_open(struct dat_live *live)
 {
@@ -25,7 +27,7 @@ void live_direct_open(struct dat_live *live)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", live->file.fd);
 	live->direct = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
-	live->behind = 0;
+	live->rest = DIRECT_REST_NS;
 }
 
 void live_direct_close(struct dat_live *live)
@@ -44,23 +46,39 @@ static bool is_aligned(const struct dat_live *live, const struct iovec *pages, i
 	return !(all % live->file.block) && !(all % LIVE_BLOCK);
 }
 
+/* What the write says of the device. */
+static void judge(struct dat_live *live, uint64_t now, uint64_t took, uint64_t fair)
+{
+	if (took <= fair) {
+		live->behind -= live->behind < fair - took ? live->behind : fair - took;
+		live->rest = DIRECT_REST_NS;
+		return;
+	}
+	live->behind += took - fair;
+	if (live->behind <= DIRECT_BEHIND_NS)
+		return;
+	live->rests_until = now + live->rest;
+	live->rest = live->rest < DIRECT_REST_MAX ? live->rest * 2 : DIRECT_REST_MAX;
+	live->behind = 0;
+}
+
 ssize_t live_direct_write(struct dat_live *live, const struct iovec *pages, int n, size_t len, uint64_t at)
 {
-	uint64_t before, took, fair = (uint64_t)len / 1024 * DIRECT_NS_KIB;
+	uint64_t before, now;
 	ssize_t done;
 
 	if (live->direct < 0 || len < DIRECT_MIN || !is_aligned(live, pages, n, at))
 		return 0;
 	before = mono_ns();
+	if (before < live->rests_until)
+		return 0;
 	done = pwritev(live->direct, pages, n, (off_t)at);
-	took = mono_ns() - before;
+	now = mono_ns();
 	/* Some file systems know only now that they cannot. */
 	if (done < 0 && errno == EINVAL) {
 		live_direct_close(live);
 		return 0;
 	}
-	live->behind = live->behind + took > fair ? live->behind + took - fair : 0;
-	if (live->behind > DIRECT_BEHIND_NS)
-		live_direct_close(live);
+	judge(live, now, now - before, (uint64_t)len / 1024 * DIRECT_NS_KIB);
 	return done;
 }

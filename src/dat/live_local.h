@@ -18,6 +18,7 @@ struct dat_live {
 	uint64_t bytes;			/* of all lanes, what counts */
 	int direct;			/* the file past the cache; -1: not */
 	uint64_t behind;		/* nanoseconds that the device is behind what is expected of it */
+	uint64_t rests_until, rest;	/* until then not, and how long the next time */
 	bool is_named, is_stale;	/* is_stale: something is not told yet */
 	struct err err;			/* the first failure */
 };
