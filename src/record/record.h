@@ -5,7 +5,7 @@
  * (dat/live), all that is needed to read it (record/meta), and at each place where events were lost how many.
  *
  * Closed pages go from the ring to the file in one copy. What trickles in is gathered: a page of the file is filled up
- * before the next is begun, and is in the file all the while.
+ * before the next is begun, and is in the file all the while, unless that is packed.
  *
  * One thread. It sleeps while nothing comes, however long.
  */
