@@ -16,7 +16,7 @@ static int wait_for(pid_t pid, int from)
 {
 	ssize_t n;
 	char byte;
-	int status;
+	int status = 0;
 
 	do
 		n = read(from, &byte, 1);

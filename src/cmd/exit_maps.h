@@ -11,7 +11,7 @@
 #include "cmd/launch.h"
 
 /* While the command waits at its gate. */
-int exit_maps_watch(const struct launch *launch, struct err *err);
+int exit_maps_watch(struct launch *launch, struct err *err);
 
 /* As launch_poll(), for a command that is watched: calls `save` when it is about to be gone. */
 int exit_maps_poll(struct launch *launch, int *status, void (*save)(void *ctx, int pid), void *ctx);

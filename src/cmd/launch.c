@@ -12,6 +12,7 @@
 #include "cmd/launch.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,9 @@
 #include "cmd/cmd.h"
 #include "cmd/launch_local.h"
 #include "doctor/command.h"
+
+/* Between two looks at a program that is about to run. */
+#define WAIT_MS 20
 
 /* How signals were when this process began: the one thing that cannot be asked later. */
 static struct {
@@ -289,6 +293,8 @@ int launch_start(struct launch *launch, const struct launch_how *how, struct err
 
 static void reap(struct launch *launch)
 {
+	if (launch->ended)
+		return;
 	while (waitpid(launch->pid, &launch->status, 0) < 0 && errno == EINTR)
 		;
 	launch->ended = true;
@@ -302,8 +308,12 @@ int launch_go(struct launch *launch, struct err *err)
 	/* One that was killed at the gate has ended, which launch_poll() will tell. */
 	while (send(launch->gate, "", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
-	while ((n = read(launch->gate, &r, sizeof(r))) < 0 && errno == EINTR)
-		;
+	do {
+		if (launch->meanwhile)
+			launch->meanwhile(launch);
+		n = poll(&(struct pollfd){ .fd = launch->gate, .events = POLLIN }, 1, launch->meanwhile ? WAIT_MS : -1);
+		n = n > 0 ? read(launch->gate, &r, sizeof(r)) : -1;
+	} while (n < 0);
 	close(launch->gate);
 	launch->gate = -1;
 	if (n != (ssize_t)sizeof(r))

@@ -23,6 +23,7 @@
 #include "cmd/progress.h"
 #include "cmd/record_ask.h"
 #include "cmd/record_flight.h"
+#include "cmd/scope.h"
 #include "cmd/setup.h"
 #include "control/clock.h"
 
@@ -72,6 +73,7 @@ struct session {
 	struct flight *flight;
 	struct record_buffer *buffers;
 	struct progress progress;
+	bool began;		/* something may be recorded */
 	bool ended;		/* the command has */
 	int status;
 	struct err err;
@@ -208,19 +210,25 @@ static void tell_trouble(struct session *session)
 		cmd_say("the recording has ended; the command goes on");
 }
 
-static void tell_maps_of_others(struct session *session)
+/* Of one -P. */
+static void tell_maps(struct session *session, const char *list)
 {
-	const char *list = session->ask.proc_map ? opts_value(session->opts, "pid") : NULL;
 	char *end;
 
-	while (list && *list) {
+	for (; *list; list = *end == ',' ? end + 1 : end) {
 		long pid = strtol(list, &end, 10);
 
 		if (end == list)
 			return;
 		record_add_maps(session->record, (int)pid, NULL);
-		list = *end == ',' ? end + 1 : end;
 	}
+}
+
+static void tell_maps_of_others(struct session *session)
+{
+	for (int i = 0; session->ask.proc_map && i < session->opts->nitems; i++)
+		if (scope_is(&session->opts->items[i], "pid"))
+			tell_maps(session, session->opts->items[i].value);
 }
 
 static void tell_result(struct session *session)
@@ -250,10 +258,20 @@ static void tell_kept(struct session *session)
 	}
 }
 
+/* The signal that ends us may have ended the command, too: its maps are wanted. */
+static void see_off(struct session *session)
+{
+	for (int i = 0; session->ask.proc_map && session->ask.has_command && !session->ended && i < 20; i++) {
+		watch_command(session);
+		poll(NULL, 0, session->ended ? 0 : 10);
+	}
+}
+
 static int record_all(struct session *session)
 {
 	int r = 1, end;
 
+	session->began = true;
 	progress_begin(&session->progress, session->ask.quiet);
 	tell_maps_of_others(session);
 	while (r > 0)
@@ -262,6 +280,7 @@ static int record_all(struct session *session)
 		tell_trouble(session);
 	progress_end(&session->progress);
 	setup_off(session->setup, NULL);
+	see_off(session);
 	end = record_finish(session->record, r ? NULL : &session->err);
 	if (!r && end)
 		cmd_say("%s", session->err.text);
@@ -320,7 +339,8 @@ static void give_up(struct session *session)
 
 	record_close(session->record);
 	record_flight_close(session->flight);
-	if (session->setup && !session->ask.keep_buffers && setup_undo(session->setup, &err))
+	if (session->setup && (session->ask.keep_buffers && session->began ? setup_leave(session->setup, &err)
+									   : setup_undo(session->setup, &err)))
 		cmd_say("%s", err.text);
 	launch_close(&session->launch);
 	setup_close(session->setup);

@@ -95,7 +95,10 @@ static int take_rotation(struct record_ask *ask, const struct cmd *cmd, const st
 	uint64_t ns;
 	char *end;
 
-	if (rotate && !parse(rotate, sizes, &ask->how.rotate_bytes)) {
+	if (rotate && parse(rotate, sizes, &ask->how.rotate_bytes)) {
+		if (!ask->how.rotate_bytes)
+			return cmd_misuse(cmd, "record: --rotate '%s': files of no size hold nothing", rotate);
+	} else if (rotate) {
 		if (!strcmp(rotate, "0") || !parse(rotate, times, &ns) || ns < 1000000)
 			return cmd_misuse(cmd, "record: --rotate '%s': a size like 100M or a time like 30s is needed",
 					  rotate);

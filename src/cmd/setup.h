@@ -104,6 +104,8 @@ bool setup_is_quiet(const struct setup *setup);
  * written. All of it is tried, the first failure is told.
  */
 int setup_undo(struct setup *setup, struct err *err);
+/* Instead of that: all of it stays, also when we are gone. */
+int setup_leave(struct setup *setup, struct err *err);
 void setup_close(struct setup *setup);
 
 /* Removes instances whose recorder died. How many, or -errno. */

@@ -80,6 +80,9 @@ static int check_choice(struct setup *setup, const struct choice *choice, const 
 		word = setup_clock(word);
 	if (has_word(setup, choice->file, word))
 		return 0;
+	/* Instances have options that the top has not: they say so themselves. */
+	if (!strcmp(choice->word, "option") && opts_value(setup->opts, "instance"))
+		return 0;
 	return err_set(err, -EINVAL, "there is no %s '%.60s': `ringside list %s` lists those there are",
 		       choice->what, word, choice->list);
 }

@@ -11,6 +11,7 @@
 
 #include "cmd/setup_local.h"
 #include "control/control.h"
+#include "control/own.h"
 #include "control/rules.h"
 
 static int out_of_memory(struct err *err)
@@ -417,4 +418,11 @@ int setup_undo(struct setup *setup, struct err *err)
 		then(&r, unmake(setup, s, err));
 	setup->source = NULL;
 	return r;
+}
+
+int setup_leave(struct setup *setup, struct err *err)
+{
+	struct control *control = setup->source ? source_control(setup->source) : NULL;
+
+	return control ? control_own_release(control, err) : 0;
 }

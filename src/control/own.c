@@ -46,6 +46,19 @@ int control_own_add(struct control *control, const char *name, struct err *err)
 	return control_end(control, own(control, name, err), err);
 }
 
+int control_own_release(struct control *control, struct err *err)
+{
+	int r = control_begin(control, err);
+
+	if (r)
+		return r;
+	for (uint32_t i = 1; i < control->state.nbuffers; i++)
+		if (control->owned & 1ull << i)
+			control->state.buffers[i].flags &= ~(uint32_t)BUFFER_OWNED;
+	control->owned = 0;
+	return control_end(control, 0, err);
+}
+
 static bool is_orphan(const struct control *control, uint32_t place)
 {
 	const struct state_buffer *buffer = &control->state.buffers[place];

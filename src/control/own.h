@@ -12,6 +12,9 @@
 /* As control_buffer_add() in a transaction of its own; the instance is this handle's. */
 int control_own_add(struct control *control, const char *name, struct err *err);
 
+/* Those of this handle stay when it is closed. */
+int control_own_release(struct control *control, struct err *err);
+
 /* Removes orphans, but for those that somebody reads. How many, or -errno. */
 int control_own_sweep(struct control *control, struct err *err);
 

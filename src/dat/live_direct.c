@@ -75,7 +75,7 @@ ssize_t live_direct_write(struct dat_live *live, const struct iovec *pages, int 
 	done = pwritev(live->direct, pages, n, (off_t)at);
 	now = mono_ns();
 	/* Some file systems know only now that they cannot. */
-	if (done < 0 && errno == EINVAL) {
+	if (done < 0 && (errno == EINVAL || errno == EOPNOTSUPP || errno == ENOMEM)) {
 		live_direct_close(live);
 		return 0;
 	}

@@ -111,19 +111,21 @@ int dat_live_close_up(const char *path, struct err *err)
 {
 	struct live_file f = { .fd = -1 };
 	struct dat *dat = NULL;
-	bool is_ours = false;
-	int r = dat_open(&dat, path, err);
+	bool is_ours = false, is_free;
+	int r = 0;
 
-	if (r)
-		return r;
+	/* Locked first: what is read then stays as it is. */
 	f.fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	is_free = f.fd >= 0 && !flock(f.fd, LOCK_EX | LOCK_NB);
 	if (f.fd < 0)
 		r = -errno;
-	else if (!(is_ours = grows(&f, dat)))
-		r = 0;
-	else if (flock(f.fd, LOCK_EX | LOCK_NB))
+	if (!r)
+		r = dat_open(&dat, path, err);
+	if (!r)
+		is_ours = grows(&f, dat);
+	if (is_ours && !is_free)
 		r = err_set(err, -EBUSY, "%.300s: is still being recorded", path);
-	else
+	else if (is_ours)
 		r = close_left(&f, dat);
 	if (!r && is_ours)
 		r = 1;

@@ -77,7 +77,7 @@ enum {
 	BUFFER_PAUSE_ON_TRACE = 1u << 10,
 	BUFFER_BLOCK = 1u << 11,
 	BUFFER_COPY_MARKERS = 1u << 12,	/* an instance: what programs mark and print comes here, too */
-	BUFFER_OWNED = 1u << 12,	/* goes with who made it: control/own */
+	BUFFER_OWNED = 1u << 13,	/* goes with who made it: control/own */
 	/* How text looks. */
 	BUFFER_VERBOSE = 1u << 16,
 	BUFFER_RAW = 1u << 17,

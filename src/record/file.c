@@ -311,6 +311,8 @@ int record_file_maps(struct record_file *file, int pid, struct err *err)
 {
 	struct record_sink sink = sink_of(file);
 
+	if (!file->live)
+		return err_set(err, -EBADF, "%.300s is closed already", file->path);
 	return outcome(file, record_meta_put_maps(file->meta, pid, &sink, err), err);
 }
 

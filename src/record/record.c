@@ -17,10 +17,13 @@
 
 /* Pages to a transfer: the more, the less each costs; of so many hardly less. */
 #define RUN_PAGES 1024u
+#define KEEP_PAGES 64u
 /* A ring that is so full is worth getting up for. */
 #define WAKE_PERCENT 25
 /* What trickles in is in the file after that. */
 #define GATHER_MS 100
+/* Rings are emptied in fewer. */
+#define FINISH_TURNS 64
 /* Memory that is given to rings before anybody writes to them. */
 #define BACKED_BYTES (128ull << 20)
 /* Runs of one CPU before the others have their turn; with rotation, so that a file has about the same time of all. */
@@ -198,8 +201,11 @@ static int take_run(struct record *record, size_t t, uint32_t cpu, bool *idle, s
 	if (!stream_run_end(lane->stream))
 		return 1;
 	r = record_file_accept(record->file, t, cpu, false, err);
-	record->sums.events += r ? 0 : run.events;
-	return r ? r : 1;
+	if (r)
+		return r;
+	record->sums.events += run.events;
+	record->most = record->most * 2 < record->cap ? record->most * 2 : record->cap;
+	return 1;
 }
 
 static int take_lane(struct record *record, size_t t, uint32_t cpu, bool all, struct err *err)
@@ -230,6 +236,8 @@ static int take(struct record *record, bool all, struct err *err)
 	bool more = true, is_full = false;
 	int r = follow(record, err);
 
+	if (all)
+		record->all_at = mono_ms();
 	/* Writers may be as fast as we are: a few turns, and whoever called looks around. */
 	for (int turn = 0; !r && more && turn < 4; turn++) {
 		more = false;
@@ -274,7 +282,8 @@ int record_sleep(struct record *record, int timeout_ms, const uint32_t *also, ui
 	how.percent = WAKE_PERCENT;
 	how.timeout_ms = left < 0 ? 0 : left < GATHER_MS ? (int)left : GATHER_MS;
 	r = stream_sleep(record->streams, n, &how);
-	*all = !r;
+	/* Others may be busy enough to fill theirs each time: what is slow waits no longer for that. */
+	*all = !r || mono_ms() - record->all_at >= GATHER_MS;
 	if (also && __atomic_load_n(also, __ATOMIC_ACQUIRE) != seen)
 		return -EINTR;
 	return r;
@@ -368,7 +377,9 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	if (!record)
 		return out_of_memory(err);
 	record->source = how->source;
-	record->most = RUN_PAGES;
+	/* What is let go again soon is taken in small steps. */
+	record->cap = how->keep ? KEEP_PAGES : RUN_PAGES;
+	record->most = record->cap;
 	record->turn = how->rotate_bytes ? TURN_RUNS_ROTATED : TURN_RUNS;
 	record->control = source_control(how->source);
 	r = control_refresh(record->control, err);
@@ -396,12 +407,12 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 
 int record_finish(struct record *record, struct err *err)
 {
-	int r, end;
+	int r = 1, end;
 
-	do
+	/* Of a buffer that somebody has switched on again, no more than rings can hold. */
+	for (int i = 0; i < FINISH_TURNS && r > 0; i++)
 		r = record_take(record, true, err);
-	while (r > 0);
-	if (!r)
+	if (r >= 0)
 		r = end_gathers(record, err);
 	/* What is in the file is closed up, whatever came in between. */
 	end = record_file_finish(record->file, err);

@@ -34,7 +34,8 @@ struct record {
 	uint32_t nr_cpus;
 	struct stream **streams;	/* all of them, for sleeping */
 	struct record_file *file;
-	uint32_t most;		/* pages that are written at once */
+	int64_t all_at;		/* when open pages were last taken, too */
+	uint32_t cap, most;	/* pages that are written at once, in general and now */
 	int turn;		/* runs of one CPU at once */
 	struct record_sums sums;
 	struct err failed;	/* after that nothing is taken any more */

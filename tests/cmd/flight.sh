@@ -32,6 +32,8 @@ int main(int argc, char **argv)
 				trace_shop_order(item++, "ann");
 		else if (argv[i][0] == 'p')
 			trace_shop_pay(n);
+		else if (argv[i][0] == 'm')
+			ringside_printf("mark %d", n);
 		else if (argv[i][0] == 's')
 			raise(n);
 		else if (argv[i][0] == 'e')
@@ -108,6 +110,10 @@ want 3 record --flight -o own ./shop order:3 exit:3
 want 139 record --flight -o own ./shop order:3 exit:139
 want 0 record --flight -o own ./shop order:3
 [ ! -s "$err" ] || fail "words about a normal end"
+# What is printed or marked is no such event.
+rm -f printed.*
+want 0 record --flight --on shop:pay -o printed sh -c './shop mark:1'
+[ ! -e printed.1 ] || fail "a mark was taken for the event"
 want 134 record --flight --on shop:pay -o own ./shop order:3 signal:6
 no_files own
 

@@ -211,6 +211,12 @@ want 0 list -B
 says "$kept"
 want 0 cat "instances/$kept/tracing_on"
 says 0
+# Also when others record: neither it nor one that wants what programs print is anybody's left-over.
+want 0 set -B prints -O copy_trace_marker
+want 0 record -q busy 1 3
+want 0 list -B
+printf '%s\n' "$kept" prints | sort | cmp -s - "$out" || fail "a recording removed what is not its own"
+want 0 set -v -B prints
 want 0 set -v -B "$kept"
 clean
 
