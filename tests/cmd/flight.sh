@@ -3,6 +3,8 @@
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 cd "$RINGSIDE_SCRATCH" || exit 1
 recorder='' shop=''
+# A program dies of its signals, also one that was built with a sanitizer.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0"
 # Whatever fails, nobody stays. Numbers are words of their own.
 # shellcheck disable=SC2086
 trap 'kill $recorder $shop 2>/dev/null' EXIT
