@@ -122,8 +122,10 @@ static void cut_cpu(struct dat *dat, const struct dat_buffer *buffer, struct dat
 	uint64_t end = dat->info.size;
 
 	/* A file that grows tells where there will be some. */
-	if (!cpu->size)
+	if (!cpu->size) {
+		cpu->offset = cpu->offset < end ? cpu->offset : end;
 		return;
+	}
 	if (cpu->offset > end || cpu->size > end - cpu->offset) {
 		dat_warn(dat, "%s: %s%sCPU %d has %llu bytes at offset %llu, but the file ends at %llu",
 			 dat->path, buffer->name, *buffer->name ? ": " : "", cpu->cpu,
