@@ -123,7 +123,7 @@ static void cut_cpu(struct dat *dat, const struct dat_buffer *buffer, struct dat
 
 	/* A file that grows tells where there will be some. */
 	if (!cpu->size) {
-		cpu->offset = cpu->offset < end ? cpu->offset : end;
+		cpu->offset = cpu->offset <= end ? cpu->offset : 0;
 		return;
 	}
 	if (cpu->offset > end || cpu->size > end - cpu->offset) {
@@ -131,7 +131,7 @@ static void cut_cpu(struct dat *dat, const struct dat_buffer *buffer, struct dat
 			 dat->path, buffer->name, *buffer->name ? ": " : "", cpu->cpu,
 			 (unsigned long long)cpu->size, (unsigned long long)cpu->offset,
 			 (unsigned long long)end);
-		cpu->offset = cpu->offset < end ? cpu->offset : end;
+		cpu->offset = cpu->offset <= end ? cpu->offset : 0;
 		cpu->size = end - cpu->offset;
 	}
 	if (cpu->size > end - dat->data_size) {
