@@ -1,7 +1,7 @@
 /*
  * record: see record.h. Here are the rings: what is taken from them, when, and what becomes of it on the way to file.c.
  *
- *   ring   closed pages ----------- stream_run, one copy ------------------+
+ *   ring   closed pages ----------- stream_run, one copy at most ----------+
  *          gaps, open page, records of overflow rings -- stream_next -- gather -- file
  */
 #include "record/record.h"

@@ -4,7 +4,7 @@
  * In: buffers of a directory, switched on by somebody else. Out: a file that holds, at each moment, what was taken so far
  * (dat/live), all that is needed to read it (record/meta), and at each place where events were lost how many.
  *
- * Closed pages go from the ring to the file in one copy. What trickles in is gathered: a page of the file is filled up
+ * Closed pages go from the ring to the file in one copy at most. What trickles in is gathered: a page of the file is filled up
  * before the next is begun, and is in the file all the while, unless that is packed.
  *
  * One thread. It sleeps while nothing comes, however long.
