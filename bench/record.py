@@ -19,6 +19,7 @@ import time
 ringside, paced, markers, place = sys.argv[1:5]
 short = len(sys.argv) > 5
 seconds = "0.2" if short else "10"
+event = "bench:paced"
 trace = os.path.join(place, "trace.dat")
 tracing = "/sys/kernel/tracing"
 instance = os.path.join(tracing, "instances", "ringside-bench")
@@ -70,7 +71,7 @@ def ours(name, rate):
     """Nanoseconds of the recorder's CPU an event, and how many were lost."""
     if os.path.exists(trace):
         os.unlink(trace)
-    written, cpu, words = run_beside([ringside, "record", "-o", trace], lambda: os.path.exists(trace),
+    written, cpu, words = run_beside([ringside, "record", "-e", event, "-o", trace], lambda: os.path.exists(trace),
                                      [paced, str(rate), seconds])
     told = re.search(r"(\d+) events, .*?(none|\d+) lost", words)
     if not told:

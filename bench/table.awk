@@ -67,6 +67,16 @@ END {
 		ratio("event in two buffers, over one in the top buffer", ns["event_two_buffers"] / ns["event_top"])
 		ratio("event under set_event_pid, over one without", ns["event_chosen_pid"] / ns["event_instance"])
 	}
+	if ("hook_bare" in ns) {
+		target("an event that a filter rejects by a number, ns", ns["hook_reject_number"] - ns["loop_hooks"], "<=", 3)
+		target("an event that a filter rejects by a string, ns", ns["hook_reject_string"] - ns["loop_hooks"], "<=", 6)
+		target("a histogram by an int, over the bare event, ns", ns["hook_hist"] - ns["hook_bare"], "<=", 25)
+		target("the same when it is recorded, too, ns", ns["hook_hist_recorded"] - ns["hook_bare"], "<=", 25)
+	}
+	if ("hook_hist_2t" in ns)
+		target("histograms of two threads over those of one", ns["hook_hist"] / ns["hook_hist_2t"], ">=", 1.8)
+	if ("bpftrace_count" in ns)
+		ratio("bpftrace map count over a histogram by an int", ns["bpftrace_count"] / ns["hook_hist"])
 	if ("raw_direct_64" in ns) {
 		ratio("raw pages one by one: mount over direct", ns["raw_mount_1"] / ns["raw_direct_1"])
 		ratio("raw pages by 64: mount over direct", ns["raw_mount_64"] / ns["raw_direct_64"])

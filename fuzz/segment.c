@@ -1,5 +1,5 @@
 /*
- * Any bytes in the three files of a tracing directory, while a program writes into it and the tool
+ * Any bytes in the four files of a tracing directory, while a program writes into it and the tool
  * reads it: nobody crashes, reads or writes out of bounds, or hangs. The input is a list of patches
  * to a sound directory:
  *
@@ -33,7 +33,7 @@ static struct region {
 	uint64_t offset;
 	uint32_t size;
 	uint8_t sound[REGION_MAX];
-} regions[16];
+} regions[20];
 static unsigned nregions;
 static struct control *control;
 static char path[64];
@@ -67,6 +67,7 @@ static void add_regions(void)
 	add(SEGMENT_REGISTRY, REGISTRY_TASKS_OFFSET, 4096);
 	add(SEGMENT_REGISTRY, REGISTRY_HEAP_OFFSET, 4096);
 	add(SEGMENT_RINGS, 0, 4096);
+	add(SEGMENT_TABLES, 0, 4096);
 	add(SEGMENT_RINGS, set->offset, SET_HEAD_SIZE);
 	for (uint32_t i = 0; i < 2 * ncpu && i < 4; i++) {
 		uint64_t ring = set_ring_offset(set->offset, i, ncpu, set->npages, set->page_size);

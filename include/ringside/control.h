@@ -43,6 +43,7 @@ struct ringside_control;		/* a tree */
 struct ringside_control_instance;
 struct ringside_control_records;	/* records as they are read */
 struct ringside_control_record;		/* one of them */
+struct ringside_control_hist;		/* a histogram, as it was when it was read */
 
 /* ---- trees ---- */
 
@@ -245,6 +246,111 @@ ringside_control_pids_set(struct ringside_control *tree,
 RINGSIDE_CONTROL_API int
 ringside_control_pids_get(struct ringside_control *tree,
 			  const struct ringside_control_instance *instance, int **pids);
+
+/* ---- filters and triggers: texts as the kernel's tracing has them ---- */
+
+/*
+ * Which events of a kind are recorded: "cents > 100 && who == \"ann\"". `event` NULL: of all of the system. A filter of NULL
+ * or "" is none. _get gives "none" where there is none.
+ */
+RINGSIDE_CONTROL_API int
+ringside_control_filter_set(struct ringside_control *tree,
+			    const struct ringside_control_instance *instance, const char *system,
+			    const char *event, const char *filter);
+RINGSIDE_CONTROL_API int
+ringside_control_filter_get(struct ringside_control *tree,
+			    const struct ringside_control_instance *instance, const char *system,
+			    const char *event, char **filter);
+
+/*
+ * What happens when the event does: "traceoff:1 if cents > 100", "hist:keys=who:vals=cents". -EEXIST: that is there already.
+ * _remove takes the same text; one whose variables are used by another is -EBUSY. _list: as they are shown; how many.
+ */
+RINGSIDE_CONTROL_API int
+ringside_control_trigger_add(struct ringside_control *tree,
+			     const struct ringside_control_instance *instance, const char *system,
+			     const char *event, const char *trigger);
+RINGSIDE_CONTROL_API int
+ringside_control_trigger_remove(struct ringside_control *tree,
+				const struct ringside_control_instance *instance,
+				const char *system, const char *event, const char *trigger);
+RINGSIDE_CONTROL_API int
+ringside_control_trigger_list(struct ringside_control *tree,
+			      const struct ringside_control_instance *instance, const char *system,
+			      const char *event, char ***triggers);
+
+/*
+ * Synthetic events, which triggers make happen: `fields` are "int id; u64 latency; char who[]". They are events of the
+ * system "synthetic". -EEXIST; -EBUSY: a trigger still uses it.
+ */
+RINGSIDE_CONTROL_API int ringside_control_synth_create(struct ringside_control *tree,
+						       const char *name, const char *fields);
+RINGSIDE_CONTROL_API int ringside_control_synth_destroy(struct ringside_control *tree,
+							const char *name);
+
+/* ---- histograms ---- */
+
+/* Counts by keys from now on, "keys=who:vals=cents": a trigger, hist:..., by a shorter name. */
+RINGSIDE_CONTROL_API int
+ringside_control_hist_start(struct ringside_control *tree,
+			    const struct ringside_control_instance *instance, const char *system,
+			    const char *event, const char *keys);
+RINGSIDE_CONTROL_API int
+ringside_control_hist_stop(struct ringside_control *tree,
+			   const struct ringside_control_instance *instance, const char *system,
+			   const char *event, const char *keys);
+
+/*
+ * Reads the rows of the event's histogram number `which` (0, 1, ...), in the order that it is sorted by. -ENOENT: it has no
+ * such. What is read is a picture of that moment and belongs to the caller.
+ */
+RINGSIDE_CONTROL_API int
+ringside_control_hist_read(struct ringside_control_hist **hist, struct ringside_control *tree,
+			   const struct ringside_control_instance *instance, const char *system,
+			   const char *event, unsigned int which);
+RINGSIDE_CONTROL_API void ringside_control_hist_free(struct ringside_control_hist *hist);
+
+RINGSIDE_CONTROL_API size_t ringside_control_hist_rows(const struct ringside_control_hist *hist);
+/* Hits of all rows, and those that found no room. */
+RINGSIDE_CONTROL_API uint64_t ringside_control_hist_hits(const struct ringside_control_hist *hist);
+RINGSIDE_CONTROL_API uint64_t ringside_control_hist_drops(const struct ringside_control_hist *hist);
+
+/* The names of keys, and of values besides the hits: of number 0, 1, ...; NULL behind the last. */
+RINGSIDE_CONTROL_API const char *
+ringside_control_hist_key(const struct ringside_control_hist *hist, unsigned int key);
+RINGSIDE_CONTROL_API const char *
+ringside_control_hist_value(const struct ringside_control_hist *hist, unsigned int value);
+
+/*
+ * Of one row: a key as it is shown, without the blanks around it, and as a number: -EINVAL when it is a text or a range; of
+ * one with a name and a number it is the number. Hits, and a value's sum. Rows, keys and values that are not there are NULL,
+ * 0 and -ENOENT. Texts stay as long as the histogram.
+ */
+RINGSIDE_CONTROL_API const char *
+ringside_control_hist_row_text(const struct ringside_control_hist *hist, size_t row,
+			       unsigned int key);
+RINGSIDE_CONTROL_API int
+ringside_control_hist_row_number(const struct ringside_control_hist *hist, size_t row,
+				 unsigned int key, long long *number);
+RINGSIDE_CONTROL_API uint64_t
+ringside_control_hist_row_hits(const struct ringside_control_hist *hist, size_t row);
+RINGSIDE_CONTROL_API int
+ringside_control_hist_row_value(const struct ringside_control_hist *hist, size_t row,
+				unsigned int value, long long *number);
+
+/*
+ * A SELECT statement, or several with semicolons between them, as ringside-sqlhist(1) has them: what it is in lines of a
+ * shell at the root of the tree, and all of that done, or nothing. `names`: of the synthetic events of JOINs, separated by
+ * commas; NULL: "Anonymous". Of a statement that is refused the error's last lines show the place.
+ */
+RINGSIDE_CONTROL_API int
+ringside_control_sql_translate(struct ringside_control *tree,
+			       const struct ringside_control_instance *instance,
+			       const char *statement, const char *names, char **lines);
+RINGSIDE_CONTROL_API int
+ringside_control_sql_execute(struct ringside_control *tree,
+			     const struct ringside_control_instance *instance,
+			     const char *statement, const char *names);
 
 /* ---- markers ---- */
 

@@ -97,6 +97,8 @@
 				      *ringside_event_##ev.hint != RINGSIDE_THIS)) { \
 			ringside_more_##ev(RINGSIDE_PASS(0 RINGSIDE_MAP(RINGSIDE_NAME, \
 									__VA_ARGS__))); \
+			/* Stacks count on this frame: no jump there. */ \
+			__asm__ __volatile__(""); \
 			return; \
 		} \
 		memset(ringside_record, 0, ringside_fixed < RINGSIDE_STACK_MAX ? \

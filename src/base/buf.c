@@ -49,7 +49,9 @@ void buf_add(struct buf *buf, const void *bytes, size_t len)
 
 	if (!end)
 		return;
-	memcpy(end, bytes, len);
+	/* Nothing may lie nowhere. */
+	if (len)
+		memcpy(end, bytes, len);
 	end[len] = '\0';
 	buf->len += len;
 }

@@ -3,33 +3,39 @@
  */
 #include "base/glob.h"
 
-#include <stddef.h>
+#include <string.h>
 
-/* Matches one character against the class at `*pattern` (behind the '['); steps over the class. */
-static bool class_match(const char **pattern, char c)
+/*
+ * Matches one character against the class at `*pattern` (behind the '['); steps over the class. What has no end is no class:
+ * the bracket stands for itself then.
+ */
+static bool class_match(const char **pattern, const char *end, char c)
 {
 	const char *p = *pattern;
-	bool inverted = *p == '!' || *p == '^';
+	bool inverted = p < end && *p == '!';
 	bool hit = false;
 
-	if (inverted)
-		p++;
-	for (const char *first = p; *p && (*p != ']' || p == first); p++) {
+	p += inverted;
+	if (end - p < 2 || !memchr(p + 1, ']', (size_t)(end - p - 1)))
+		return c == '[';
+	for (const char *first = p; p < end && (*p != ']' || p == first); p++) {
 		char low = *p, high = *p;
 
-		if (p[1] == '-' && p[2] && p[2] != ']') {
+		if (end - p > 2 && p[1] == '-' && p[2] != ']') {
 			high = p[2];
 			p += 2;
 		}
-		if (low <= c && c <= high)
+		if ((unsigned char)low <= (unsigned char)c && (unsigned char)c <= (unsigned char)high)
 			hit = true;
 	}
-	*pattern = *p ? p + 1 : p;
+	if (p >= end)
+		return c == '[';
+	*pattern = p + 1;
 	return hit != inverted;
 }
 
 /* Matches one element of the pattern, not a star; steps over it. */
-static bool element_match(const char **pattern, char c)
+static bool element_match(const char **pattern, const char *end, char c)
 {
 	const char *p = *pattern;
 
@@ -39,9 +45,9 @@ static bool element_match(const char **pattern, char c)
 		return true;
 	case '[':
 		*pattern = p + 1;
-		return class_match(pattern, c);
+		return class_match(pattern, end, c);
 	case '\\':
-		if (p[1])
+		if (end - p > 1)
 			p++;
 		/* fall through */
 	default:
@@ -50,17 +56,18 @@ static bool element_match(const char **pattern, char c)
 	}
 }
 
-bool glob_match(const char *pattern, const char *text)
+bool glob_match_within(const char *pattern, size_t pattern_len, const char *text, size_t len)
 {
+	const char *pattern_end = pattern + pattern_len, *end = text + len;
 	const char *star = NULL, *from = NULL;
 
-	while (*text) {
-		if (*pattern == '*') {
+	while (text < end) {
+		if (pattern < pattern_end && *pattern == '*') {
 			star = ++pattern;
 			from = text;
 			continue;
 		}
-		if (*pattern && element_match(&pattern, *text)) {
+		if (pattern < pattern_end && element_match(&pattern, pattern_end, *text)) {
 			text++;
 			continue;
 		}
@@ -69,7 +76,12 @@ bool glob_match(const char *pattern, const char *text)
 		pattern = star;
 		text = ++from;
 	}
-	while (*pattern == '*')
+	while (pattern < pattern_end && *pattern == '*')
 		pattern++;
-	return !*pattern;
+	return pattern == pattern_end;
+}
+
+bool glob_match(const char *pattern, const char *text)
+{
+	return glob_match_within(pattern, strlen(pattern), text, strlen(text));
 }

@@ -6,7 +6,10 @@
 #define BASE_GLOB_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 bool glob_match(const char *pattern, const char *text);
+/* The same without a NUL behind either; the bytes may even change meanwhile. */
+bool glob_match_within(const char *pattern, size_t pattern_len, const char *text, size_t len);
 
 #endif

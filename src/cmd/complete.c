@@ -17,7 +17,9 @@ static const struct kind {
 	const char *kind;
 	const char *words;
 } kinds[] = {
-	{ "SYSTEM[:EVENT]", "events", "_ringside_ask list; _ringside_ask list -s; echo all" },
+	/* Hundreds that nothing records yet are only offered to those who begin to name them. */
+	{ "SYSTEM[:EVENT]", "events",
+	  "case $1 in *:*) _ringside_ask list -a ;; *) _ringside_ask list; _ringside_ask list -s -a; echo all ;; esac" },
 	{ "INSTANCE", "instances", "_ringside_ask list -B" },
 	{ "CLOCK", "clocks", "_ringside_ask list -C | tr -d '[]'" },
 	{ "OPTION", "options", "_ringside_ask list -o | sed 's/^no//; p; s/^/no/'" },

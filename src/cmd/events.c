@@ -10,12 +10,24 @@
 
 #include "base/glob.h"
 #include "control/enable.h"
+#include "control/named.h"
 #include "control/registry.h"
 #include "control/rules.h"
 
 static int out_of_memory(struct err *err)
 {
 	return err_set(err, -ENOMEM, "out of memory");
+}
+
+static void leave_out_gone(struct control_registry *registry, const struct control_state *state)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < registry->nevents; i++)
+		if (control_event_is_there(state, &registry->events[i]))
+			registry->events[kept++] = registry->events[i];
+	registry->nevents = kept;
+	control_registry_show(registry);
 }
 
 static int load_registry(struct events *events, struct control *control, struct err *err)
@@ -25,12 +37,14 @@ static int load_registry(struct events *events, struct control *control, struct 
 	events->registry = calloc(1, sizeof(*events->registry));
 	if (!events->registry)
 		return out_of_memory(err);
+	control_named_ensure(&control->dir, NULL);
 	r = control_refresh(control, err);
 	if (!r)
 		r = control_registry_read(events->registry, &control->dir, CONTROL_REGISTRY_EVENTS,
 					  err);
 	if (r)
 		return r;
+	leave_out_gone(events->registry, &control->state);
 	events->item = calloc(events->registry->nevents + 1, sizeof(*events->item));
 	if (!events->item)
 		return out_of_memory(err);
@@ -40,7 +54,8 @@ static int load_registry(struct events *events, struct control *control, struct 
 
 		if (!event->shown)
 			continue;
-		*item = (struct events_item){ strdup(event->system), strdup(event->name), event };
+		*item = (struct events_item){ strdup(event->system), strdup(event->name),
+					      control_event_has_source(event), event };
 		events->n++;
 		if (!item->system || !item->name)
 			return out_of_memory(err);
@@ -70,7 +85,7 @@ static int take_line(struct events *events, char *line, struct err *err)
 	events->item = more;
 	*colon = '\0';
 	item = &more[events->n++];
-	*item = (struct events_item){ strdup(line), strdup(colon + 1), NULL };
+	*item = (struct events_item){ strdup(line), strdup(colon + 1), true, NULL };
 	return item->system && item->name ? 0 : out_of_memory(err);
 }
 

@@ -15,6 +15,7 @@
 struct events_item {
 	char *system;
 	char *name;
+	bool has_source;	/* records of it can come from somewhere */
 	const void *known;	/* what the source knows of it; for events.c */
 };
 

@@ -41,24 +41,9 @@ int exit_maps_poll(struct launch *launch, int *status, void (*save)(void *ctx, i
 	return 1;
 }
 
-static void save_nothing(void *ctx, int pid)
-{
-	(void)ctx;
-	(void)pid;
-}
-
-/* Signals reach it at its gate, too, where it stands still for each. */
-static void pass_on(struct launch *launch)
-{
-	int status;
-
-	exit_maps_poll(launch, &status, save_nothing, NULL);
-}
-
 int exit_maps_watch(struct launch *launch, struct err *err)
 {
 	if (ptrace(PTRACE_SEIZE, launch->pid, NULL, PTRACE_O_TRACEEXIT))
 		return err_set(err, -errno, "the command cannot be watched for --proc-map: %s", strerror(errno));
-	launch->meanwhile = pass_on;
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "cmd/launch.h"
 
-/* While the command waits at its gate. */
+/* While the command waits at its gate. Signals reach it there, too: exit_maps_poll() has to be called while it is let go. */
 int exit_maps_watch(struct launch *launch, struct err *err);
 
 /* As launch_poll(), for a command that is watched: calls `save` when it is about to be gone. */

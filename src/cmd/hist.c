@@ -14,11 +14,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "cmd/cmd.h"
 #include "cmd/files.h"
 #include "cmd/hist_calls.h"
+#include "cmd/hist_live.h"
+#include "cmd/live.h"
 #include "cmd/pager.h"
 #include "cmd/profile_stacks.h"
 #include "replay/replay.h"
@@ -30,7 +33,13 @@
 static const struct opt hist_opts[] = {
 	{ 'i', "input", "FILE", "the trace file, instead of trace.dat" },
 	{ 'P', "merge-pids", NULL, "all tasks together" },
-	{ 'B', "instance", "INSTANCE", "only this buffer" },
+	{ 'B', "instance", "INSTANCE", "only this buffer; with --keys, count in this instance" },
+	{ 0, "keys", "KEY[,KEY...]", "count events as they come, by these fields" },
+	{ 0, "vals", "FIELD[,FIELD...]", "of --keys: fields to add up" },
+	{ 0, "sort", "KEY|VAL[.descending]", "of --keys: the order (hitcount.descending)" },
+	{ 0, "if", "FILTER", "of --keys: only events for which this holds" },
+	{ 0, "size", "ROWS", "of --keys: how many rows there can be (2048)" },
+	LIVE_OPTS,
 	{ 0, NULL, NULL, NULL },
 };
 
@@ -449,15 +458,34 @@ static int show(struct hist *h, const struct opts *opts)
 	return pager_end(&pager, r);
 }
 
+static int run_live(const struct opts *opts)
+{
+	if (opts_value(opts, "input") || opts_value(opts, "merge-pids"))
+		return cmd_misuse(&cmd_hist, "hist: -i and -P are about files, --keys about events as they come");
+	if (!opts_arg(opts, 0))
+		return cmd_misuse(&cmd_hist, "hist: --keys: of which event?");
+	return hist_live_run(&cmd_hist, opts);
+}
+
 static int run(const struct opts *opts)
 {
+	static const char *const of_keys[] = { "vals", "sort", "if", "size", "for" };
 	struct hist h = { .err = ERR_INIT, .out = BUF_INIT, .merge = opts_value(opts, "merge-pids"),
 			  .instance = opts_value(opts, "instance") };
 	const char *path = opts_value(opts, "input"), *arg = opts_arg(opts, 0);
 	int r;
 
+	if (opts_value(opts, "keys"))
+		return run_live(opts);
+	for (size_t i = 0; i < sizeof(of_keys) / sizeof(of_keys[0]); i++)
+		if (opts_value(opts, of_keys[i]))
+			return cmd_misuse(&cmd_hist, "hist: --%s is about --keys, which is not there", of_keys[i]);
+	if (opts->nargs > 1)
+		return cmd_misuse(&cmd_hist, "hist: one file at a time; events as they come need --keys");
 	if (path && arg)
 		return cmd_misuse(&cmd_hist, "hist: one file at a time: %s or %s", path, arg);
+	if (arg && strchr(arg, ':') && access(arg, F_OK))
+		return cmd_misuse(&cmd_hist, "hist: there is no file %s; events as they come need --keys", arg);
 	r = files_open(&h.dat, path ? path : arg ? arg : FILES_DEFAULT, &h.err);
 	if (!r)
 		r = gather(&h);
@@ -471,13 +499,19 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_hist = {
 	.name = "hist",
-	.synopsis = "[-i FILE] [-P] [-B INSTANCE] [FILE]",
-	.summary = "count the events of a trace file, with their callers",
-	.text = "Shows how often each event and function came in each task, those first that came\n"
-		"most often, and where they were called from: by the stacks and functions in the\n"
-		"trace.\n",
+	.synopsis = "[-i FILE] [-P] [-B INSTANCE] [FILE]\n"
+		    "       ringside hist EVENT --keys KEY[,KEY...] [--vals FIELD[,FIELD...]] [--sort ORDER] [--if FILTER]\n"
+		    "                [--for TIME] [-B INSTANCE] [-- COMMAND [ARGUMENT]...]",
+	.summary = "count events: those of a trace file, or as they come",
+	.text = "Of a trace file: how often each event and function came in each task, those first\n"
+		"that came most often, and where they were called from: by the stacks and functions\n"
+		"in the trace.\n"
+		"With --keys: a histogram of an event of programs that run, counted where it happens,\n"
+		"as bars that are redrawn on a terminal until Ctrl-C, or printed once when the command\n"
+		"or the time is over. Nothing stays behind. KEY and FIELD are as in hist triggers:\n"
+		"item, common_pid.execname, size.log2, size.quantiles.\n",
 	.opts = hist_opts,
 	.arg = "file",
-	.args_max = 1,
+	.args_max = -1,
 	.run = run,
 };

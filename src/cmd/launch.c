@@ -310,7 +310,7 @@ int launch_go(struct launch *launch, struct err *err)
 		;
 	do {
 		if (launch->meanwhile)
-			launch->meanwhile(launch);
+			launch->meanwhile(launch->ctx);
 		n = poll(&(struct pollfd){ .fd = launch->gate, .events = POLLIN }, 1, launch->meanwhile ? WAIT_MS : -1);
 		n = n > 0 ? read(launch->gate, &r, sizeof(r)) : -1;
 	} while (n < 0);

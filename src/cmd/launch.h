@@ -32,7 +32,8 @@ struct launch {
 	int pidfd;		/* readable when the program has ended; -1 where there are none */
 	bool ended;
 	int status;
-	void (*meanwhile)(struct launch *launch);	/* called now and then while it is waited for; NULL: nothing */
+	void (*meanwhile)(void *ctx);	/* called now and then while it is waited for; NULL: nothing */
+	void *ctx;
 };
 
 /* No program: there is nothing to close. */

@@ -16,8 +16,11 @@
 static const struct opt list_opts[] = {
 	{ 'e', "events", NULL, "events, all or those that match RE" },
 	{ 's', "systems", NULL, "systems only" },
+	{ 'a', "all", NULL, "also events that have the kernel's names and that no program brought" },
 	{ 'F', "fields", NULL, "with the fields of each event" },
 	{ 0, "full", NULL, "with the fields and the print format" },
+	{ 'l', "filters", NULL, "with the filter of each event" },
+	{ 'R', "triggers", NULL, "with the triggers of each event" },
 	{ 0, "json", NULL, "one JSON object a line" },
 	{ 'B', "instances", NULL, "instances" },
 	{ 'o', "options", NULL, "trace options, with no before those that are off" },
@@ -47,7 +50,8 @@ struct listing {
 	const char *pattern;	/* NULL: everything */
 	regex_t re;
 	const struct words *words;	/* NULL: events */
-	bool systems, fields, full, json;
+	bool all, systems, fields, full, filters, triggers, json;
+	size_t left_out;	/* events that nothing records */
 };
 
 static void put_string(struct buf *out, const char *key, const char *text)
@@ -92,6 +96,59 @@ static int put_json_fields(struct listing *list, const struct events_item *event
 	return 0;
 }
 
+/* What hangs on the event, by its file; ftrace's own have none. */
+static int read_file(struct listing *list, const struct events_item *event, const char *file, struct buf *text)
+{
+	struct buf path = BUF_INIT;
+	int r = 0;
+
+	buf_printf(&path, "events/%s/%s/%s", event->system, event->name, file);
+	if (buf_failed(&path))
+		r = err_set(&list->err, -ENOMEM, "out of memory");
+	else if (source_exists(list->source, path.data))
+		r = source_read(list->source, path.data, text, &list->err);
+	buf_fini(&path);
+	return r;
+}
+
+static int put_json_filter(struct listing *list, const struct events_item *event)
+{
+	struct buf text = BUF_INIT;
+	int r = read_file(list, event, "filter", &text);
+
+	while (text.len && text.data[text.len - 1] == '\n')
+		text.data[--text.len] = '\0';
+	buf_putc(&list->out, ',');
+	if (!text.len || !strcmp(text.data, "none"))
+		buf_puts(&list->out, "\"filter\":null");
+	else
+		put_string(&list->out, "filter", text.data);
+	buf_fini(&text);
+	return r;
+}
+
+static int put_json_triggers(struct listing *list, const struct events_item *event)
+{
+	struct buf text = BUF_INIT;
+	int r = read_file(list, event, "trigger", &text);
+	char *save, *line;
+	bool first = true;
+
+	buf_puts(&list->out, ",\"triggers\":[");
+	for (line = text.data ? strtok_r(text.data, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
+		/* Where there is none the file tells what there could be. */
+		if (*line == '#')
+			continue;
+		if (!first)
+			buf_putc(&list->out, ',');
+		report_json_string(&list->out, line, strlen(line));
+		first = false;
+	}
+	buf_putc(&list->out, ']');
+	buf_fini(&text);
+	return r;
+}
+
 static int put_json(struct listing *list, const struct events_item *event)
 {
 	unsigned int id;
@@ -108,6 +165,10 @@ static int put_json(struct listing *list, const struct events_item *event)
 	buf_printf(&list->out, ",\"id\":%u,\"enabled\":%s", id, on ? "true" : "false");
 	if (list->fields)
 		r = put_json_fields(list, event);
+	if (!r && list->filters)
+		r = put_json_filter(list, event);
+	if (!r && list->triggers)
+		r = put_json_triggers(list, event);
 	buf_puts(&list->out, "}\n");
 	return r;
 }
@@ -136,12 +197,21 @@ static int put_fields(struct listing *list, const struct events_item *event)
 
 static int put_event(struct listing *list, const struct events_item *event)
 {
+	int r = 0;
+
 	if (list->json)
 		return put_json(list, event);
 	if (list->fields)
-		return put_fields(list, event);
-	buf_printf(&list->out, "%s:%s\n", event->system, event->name);
-	return 0;
+		r = put_fields(list, event);
+	else
+		buf_printf(&list->out, "%s:%s\n", event->system, event->name);
+	if (!r && list->filters)
+		r = read_file(list, event, "filter", &list->out);
+	if (!r && list->triggers)
+		r = read_file(list, event, "trigger", &list->out);
+	if (list->filters || list->triggers)
+		buf_putc(&list->out, '\n');
+	return r;
 }
 
 static bool matches(const struct listing *list, const char *text)
@@ -149,11 +219,16 @@ static bool matches(const struct listing *list, const char *text)
 	return !list->pattern || !regexec(&list->re, text, 0, NULL, 0);
 }
 
-static bool wanted(const struct listing *list, const struct events_item *event)
+static bool wanted(struct listing *list, const struct events_item *event)
 {
 	struct buf name = BUF_INIT;
 	bool match;
 
+	/* Who names some gets them all; else those would bury what there is to trace. */
+	if (!list->pattern && !list->all && !event->has_source) {
+		list->left_out++;
+		return false;
+	}
 	buf_printf(&name, "%s:%s", event->system, event->name);
 	match = name.data && matches(list, name.data);
 	buf_fini(&name);
@@ -234,6 +309,9 @@ static int list_source(struct listing *list, const struct opts *opts)
 	r = list->words ? put_words(list) : put_events(list);
 	if (!r)
 		r = pager_show(opts, &list->out, &list->err);
+	if (!r && list->left_out && !list->json)
+		cmd_say("%zu events of the kernel's names are left out, which no program has brought: -a, or an RE, lists "
+			"them", list->left_out);
 	source_close(list->source);
 	return r;
 }
@@ -241,7 +319,8 @@ static int list_source(struct listing *list, const struct opts *opts)
 /* Options that can stand together? An exit status. */
 static int check(struct listing *list, const struct opts *opts)
 {
-	int kinds = list->systems + (opts_value(opts, "events") || list->fields);
+	bool hooks = list->filters || list->triggers;
+	int kinds = list->systems + (opts_value(opts, "events") || list->fields || hooks);
 
 	for (size_t i = 0; i < NWORDS; i++) {
 		if (!opts_value(opts, words[i].option))
@@ -249,9 +328,9 @@ static int check(struct listing *list, const struct opts *opts)
 		list->words = &words[i];
 		kinds++;
 	}
-	if (list->systems && list->fields)
-		return cmd_misuse(&cmd_list, "list: systems have no fields: -s goes without -F and "
-				  "--full");
+	if (list->systems && (list->fields || hooks))
+		return cmd_misuse(&cmd_list, "list: systems have no fields, filters and triggers: -s goes without -F, --full, "
+				  "-l and -R");
 	if (kinds > 1)
 		return cmd_misuse(&cmd_list, "list: one thing at a time: -e, -s, -B, -o, -t or -C");
 	return CMD_DONE;
@@ -263,9 +342,12 @@ static int run(const struct opts *opts)
 		.out = BUF_INIT,
 		.err = ERR_INIT,
 		.pattern = opts_arg(opts, 0),
+		.all = opts_value(opts, "all") != NULL,
 		.systems = opts_value(opts, "systems") != NULL,
 		.full = opts_value(opts, "full") != NULL,
 		.fields = opts_value(opts, "fields") || opts_value(opts, "full"),
+		.filters = opts_value(opts, "filters") != NULL,
+		.triggers = opts_value(opts, "triggers") != NULL,
 		.json = opts_value(opts, "json") != NULL,
 	};
 	char wrong[128];
@@ -290,11 +372,13 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_list = {
 	.name = "list",
-	.synopsis = "[-e | -s | -B | -o | -t | -C] [-F] [--full] [--json] [RE]",
+	.synopsis = "[-e | -s | -B | -o | -t | -C] [-a] [-F] [--full] [-l] [-R] [--json] [RE]",
 	.summary = "list events and what else there is",
 	.text = "Lists the events that there are: those that programs have brought to the tracing\n"
 		"directory, or the kernel's. They are written SYSTEM:EVENT. RE is an extended regular\n"
-		"expression that is looked for in that, or in what else is listed.\n",
+		"expression that is looked for in that, or in what else is listed. Events of the\n"
+		"kernel's names that no program has brought (sched, syscalls, ...) are only listed with RE\n"
+		"or -a.\n",
 	.opts = list_opts,
 	.args_max = 1,
 	.run = run,

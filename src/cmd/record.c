@@ -108,6 +108,22 @@ static int take_argv(struct session *session)
 	return session->argv ? 0 : err_set(&session->err, -ENOMEM, "out of memory");
 }
 
+static void save_maps(void *ctx, int pid)
+{
+	struct session *session = ctx;
+
+	if (session->record)
+		record_add_maps(session->record, pid, NULL);
+}
+
+/* A short one may be at its end before we know that it began. */
+static void watch_started(void *ctx)
+{
+	struct session *session = ctx;
+
+	exit_maps_poll(&session->launch, &session->status, save_maps, session);
+}
+
 static int start_command(struct session *session)
 {
 	struct launch_how how = {
@@ -119,8 +135,11 @@ static int start_command(struct session *session)
 	};
 	int r = launch_start(&session->launch, &how, &session->err);
 
-	if (!r && session->ask.proc_map)
+	if (!r && session->ask.proc_map) {
 		r = exit_maps_watch(&session->launch, &session->err);
+		session->launch.meanwhile = watch_started;
+		session->launch.ctx = session;
+	}
 	if (!r && opts_value(session->opts, "only-command"))
 		setup_only(session->setup, session->launch.pid);
 	return r;
@@ -159,14 +178,6 @@ static int begin(struct session *session)
 }
 
 /* ---- while it runs ---- */
-
-static void save_maps(void *ctx, int pid)
-{
-	struct session *session = ctx;
-
-	if (session->record)
-		record_add_maps(session->record, pid, NULL);
-}
 
 static void watch_command(struct session *session)
 {

@@ -154,6 +154,7 @@ static int take_file(struct record_ask *ask, const struct cmd *cmd, const struct
 		return cmd_misuse(cmd, "record: --file-version %s: there are 6 and 7", version);
 	if (size && (!parse(size, kilobytes, &ask->how.keep) || !ask->how.keep))
 		return cmd_misuse(cmd, "record: -m '%s': a number of KiB is needed", size);
+	ask->how.all_formats = opts_value(opts, "all-formats");
 	ask->how.date = opts_value(opts, "date");
 	if (priority) {
 		ask->priority = (int)strtoul(priority, &end, 10);

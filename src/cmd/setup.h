@@ -46,7 +46,7 @@
 	{ 'c', "children", NULL, "of -P, also what those threads start" },                             \
 	{ 'i', "ignore-unknown", NULL, "events that nobody has brought are not worth a word" },        \
 	{ 'q', "quiet", NULL, "say nothing but what goes wrong" },                                     \
-	{ 'a', "all-formats", NULL, "save the formats of all events (this is so anyway)" },            \
+	{ 'a', "all-formats", NULL, "save the formats of all events, also of those that nobody brought" }, \
 	{ 0, "no-filter", NULL, "take what the recorder itself does, too" },                           \
 	{ 'B', "instance", "INSTANCE", "what follows is about this instance, made if there is none" }
 

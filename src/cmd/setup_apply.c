@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/coming.h"
 #include "cmd/defaults.h"
 #include "cmd/setup_local.h"
 #include "control/buffer.h"
 #include "control/clock.h"
 #include "control/enable.h"
+#include "control/hooks.h"
 
 /* Options that are no more than a text for a file, in the order in which they are written. */
 static const struct setting {
@@ -233,6 +235,41 @@ static int write_system(struct setup *setup, int s, const struct events_wish *wi
 	return r ? r : scope_write(scope_at(setup, s), setup->source, file, text, false, err);
 }
 
+/* Names of an event that no program has brought yet: what is written for it holds when one does. */
+static int write_ahead(struct setup *setup, int s, const struct events_wish *wish, bool trigger, const char *text,
+		       struct err *err)
+{
+	const struct scope *scope = scope_at(setup, s);
+	char event[160];
+	int r = control_condition_set(source_control(setup->source), scope->instance ? scope->instance : "", wish->system,
+				      wish->event, trigger, text, err);
+
+	snprintf(event, sizeof(event), "%.64s:%.64s", wish->system, wish->event);
+	if (r)
+		err_prefix(err, "the %s of %s: ", trigger ? "trigger" : "filter", event);
+	return r ? r : setup_keep_ahead(setup, s, event, trigger ? text : NULL, err);
+}
+
+static bool is_one(const struct events_wish *wish)
+{
+	return !wish->bare && !strpbrk(wish->system, "*?[") && !strpbrk(wish->event, "*?[");
+}
+
+/* The same where the system is not said, of the command's own events. */
+static int write_coming(struct setup *setup, int s, const struct events_wish *wish, bool trigger, const char *text,
+			bool *found, struct err *err)
+{
+	struct events_wish *events = NULL;
+	size_t n = wish->bare && setup->opts->nargs ? coming_events(opts_arg(setup->opts, 0), wish->event, &events) : 0;
+	int r = is_one(wish) ? write_ahead(setup, s, wish, trigger, text, err) : 0;
+
+	for (size_t i = 0; !r && i < n; i++)
+		r = write_ahead(setup, s, &events[i], trigger, text, err);
+	*found = is_one(wish) || n;
+	free(events);
+	return r;
+}
+
 /* A filter or a trigger: a filter for a whole system at once where that is meant, else for each event. */
 static int write_condition(struct setup *setup, int s, const char *event, const char *word, const char *text,
 			   struct err *err)
@@ -259,9 +296,11 @@ static int write_condition(struct setup *setup, int s, const char *event, const 
 		else
 			r = err_set(err, -ENOENT, "%.80s:%.80s has no %s here", item->system, item->name, word);
 	}
+	if (!r && !found && !setup->files)
+		r = write_coming(setup, s, &wish, trigger, text, &found, err);
 	if (!r && !found && !opts_value(setup->opts, "ignore-unknown"))
 		r = err_set(err, -ENOENT, "a %s is for events that are known, and no program has "
-			    "brought %.120s yet", word, event);
+			    "brought %.120s yet: name one as SYSTEM:EVENT", word, event);
 	return r;
 }
 
@@ -423,7 +462,7 @@ static int change_events(struct setup *setup, struct control *control, int s, st
 	if (!r)
 		r = setup_keep_rules(&mine->after, &control->state, (uint32_t)index, err);
 	if (!r && setup->how.on && !setup->how.fresh)
-		buffer->flags |= BUFFER_ON;
+		r = control_buffer_switch(control, (uint32_t)index, true, err);
 	return r;
 }
 
@@ -538,10 +577,8 @@ static int switch_directory(struct setup *setup, struct control *control, bool o
 
 		if (index < 0)
 			r = scope_check(scope, setup->source, err);
-		else if (on)
-			control->state.buffers[index].flags |= BUFFER_ON;
 		else
-			control->state.buffers[index].flags &= ~(uint32_t)BUFFER_ON;
+			r = control_buffer_switch(control, (uint32_t)index, on, err);
 	}
 	return control_end(control, r, err);
 }

@@ -25,7 +25,7 @@ struct setup_buffer {
 };
 
 /* How a file's text is brought back: as it is, without what is for people, or by other means. */
-enum setup_keep { KEEP_WORD, KEEP_LIST, KEEP_FILTER, KEEP_OPTION, KEEP_TRIGGER };
+enum setup_keep { KEEP_WORD, KEEP_LIST, KEEP_FILTER, KEEP_OPTION, KEEP_TRIGGER, KEEP_AHEAD };
 
 struct setup_kept {
 	int scope;
@@ -71,6 +71,8 @@ int setup_keep(struct setup *setup, int scope, const char *file, enum setup_keep
 int setup_keep_size(struct setup *setup, int scope, struct err *err);
 int setup_keep_option(struct setup *setup, int scope, const char *option, struct err *err);
 int setup_keep_trigger(struct setup *setup, int scope, const char *file, const char *trigger, struct err *err);
+/* A filter (`text` NULL) or trigger of an event that is still to come; `event`: SYSTEM:EVENT. */
+int setup_keep_ahead(struct setup *setup, int scope, const char *event, const char *text, struct err *err);
 int setup_keep_events(struct setup *setup, int scope, struct err *err);
 /* Within a transaction. */
 int setup_keep_rules(struct setup_rules *rules, const struct control_state *state, uint32_t buffer,

@@ -133,6 +133,16 @@ int setup_check_names(struct setup *setup, struct err *err)
 	return r;
 }
 
+/* Does it name events that something records? */
+static bool has_source(const struct setup *setup, const struct events_wish *wish)
+{
+	bool found = events_wish_is_all(wish);
+
+	for (size_t i = 0; i < setup->events.n && !found; i++)
+		found = setup->events.item[i].has_source && events_wish_matches(wish, &setup->events.item[i]);
+	return found;
+}
+
 /* Patterns for programs to come are fine, but a person may have mistyped one. */
 void setup_tell_unknown(const struct setup *setup)
 {
@@ -144,7 +154,7 @@ void setup_tell_unknown(const struct setup *setup)
 		if (!scope_is(&setup->opts->items[i], "event") || setup_negated(setup, i))
 			continue;
 		events_wish_parse(&wish, setup->opts->items[i].value);
-		if (!setup_knows(setup, &wish))
+		if (!has_source(setup, &wish))
 			cmd_say("no program has brought %s%s%s yet: it is on for those to come",
 				wish.system, wish.bare ? "" : ":", wish.bare ? "" : wish.event);
 	}

@@ -11,6 +11,7 @@
 
 #include "cmd/setup_local.h"
 #include "control/control.h"
+#include "control/hooks.h"
 #include "control/own.h"
 #include "control/rules.h"
 
@@ -192,6 +193,19 @@ int setup_keep_trigger(struct setup *setup, int s, const char *file, const char 
 	return r;
 }
 
+int setup_keep_ahead(struct setup *setup, int s, const char *event, const char *text, struct err *err)
+{
+	struct buf undo = BUF_INIT;
+	int r = 0;
+
+	if (setup->buffers[s].made)
+		return 0;
+	buf_printf(&undo, "%s%s", text ? "!" : "0", text ? text : "");
+	r = buf_failed(&undo) ? out_of_memory(err) : add(setup, s, event, undo.data, KEEP_AHEAD, err);
+	buf_fini(&undo);
+	return r;
+}
+
 int setup_keep_events(struct setup *setup, int s, struct err *err)
 {
 	struct buf text = BUF_INIT;
@@ -293,7 +307,7 @@ static bool is_wished(const struct setup *setup, const struct scope *scope, cons
 		return false;
 	*colon = '\0';
 	for (int i = scope->first; i < scope->end; i++) {
-		struct events_item item = { text, colon + 1, NULL };
+		struct events_item item = { .system = text, .name = colon + 1 };
 		struct events_wish wish;
 
 		if (scope_is(&setup->opts->items[i], "event") &&
@@ -358,6 +372,17 @@ static int undo_events(struct setup *setup, int s, struct err *err)
 	return r;
 }
 
+/* What has no file yet. */
+static int undo_ahead(struct setup *setup, const struct setup_kept *kept, struct err *err)
+{
+	const struct scope *scope = &setup->scopes.scope[kept->scope];
+	struct events_wish wish;
+
+	events_wish_parse(&wish, kept->file);
+	return control_condition_set(source_control(setup->source), scope->instance ? scope->instance : "", wish.system,
+				     wish.event, kept->text[0] == '!', kept->text, err);
+}
+
 static int undo_file(struct setup *setup, const struct setup_kept *kept, struct err *err)
 {
 	const struct scope *scope = &setup->scopes.scope[kept->scope];
@@ -410,7 +435,7 @@ int setup_undo(struct setup *setup, struct err *err)
 	while (setup->nkept) {
 		struct setup_kept *kept = &setup->kept[--setup->nkept];
 
-		then(&r, undo_file(setup, kept, err));
+		then(&r, kept->kind == KEEP_AHEAD ? undo_ahead(setup, kept, err) : undo_file(setup, kept, err));
 		free(kept->file);
 		free(kept->text);
 	}

@@ -10,9 +10,11 @@
 
 #include "control/clock.h"
 #include "control/file.h"
+#include "control/items.h"
 #include "control/reclaim.h"
 #include "control/rules.h"
 #include "control/sets.h"
+#include "control/space.h"
 
 #define READER_WAIT_MS 2000
 
@@ -372,6 +374,53 @@ int control_buffer_snapshot_free(struct control *control, struct state_buffer *b
 	return control_limbo_add(control, &buffer->snapshot, err);
 }
 
+/* Of the same clock, and of the same pages on each CPU. */
+static bool is_like(const struct control *control, const struct state_set *a, const struct state_set *b)
+{
+	uint32_t *cpus = calloc(2 * (size_t)control->dir.ncpu, sizeof(*cpus));
+	bool same = cpus && a->npages == b->npages && a->page_size == b->page_size &&
+		    !memcmp(&a->clock, &b->clock, sizeof(a->clock));
+
+	if (same) {
+		control_set_shape(control, a, cpus);
+		control_set_shape(control, b, cpus + control->dir.ncpu);
+		same = !memcmp(cpus, cpus + control->dir.ncpu, control->dir.ncpu * sizeof(*cpus));
+	}
+	free(cpus);
+	return same;
+}
+
+int control_buffer_spares(struct control *control, struct state_buffer *buffer, struct err *err)
+{
+	uint32_t *cpus;
+	int r = control_buffer_expand(control, buffer, err);
+
+	if (!r && buffer->nspares && !is_like(control, &buffer->spares[0], &buffer->live))
+		r = control_buffer_spares_free(control, buffer, err);
+	cpus = shape(control, buffer);
+	while (!r && buffer->nspares < STATE_SPARES) {
+		r = make(control, buffer, cpus, NULL, &buffer->spares[buffer->nspares], err);
+		if (r)
+			break;
+		/* Times go on as they were: one clock for all of them. */
+		buffer->spares[buffer->nspares++].clock = buffer->live.clock;
+	}
+	free(cpus);
+	return r;
+}
+
+int control_buffer_spares_free(struct control *control, struct state_buffer *buffer,
+			       struct err *err)
+{
+	int r = 0;
+
+	while (buffer->nspares && !r) {
+		r = control_limbo_add(control, &buffer->spares[buffer->nspares - 1], err);
+		buffer->nspares -= !r;
+	}
+	return r;
+}
+
 static bool is_name(const char *name)
 {
 	if (!*name || *name == '.' || strlen(name) > STATE_NAME_MAX)
@@ -429,6 +478,10 @@ int control_buffer_remove(struct control *control, uint32_t place, struct err *e
 		r = control_limbo_add(control, &buffer->live, err);
 	if (!r)
 		r = control_limbo_add(control, &buffer->snapshot, err);
+	if (!r)
+		r = control_buffer_spares_free(control, buffer, err);
+	if (!r)
+		r = control_items_drop_buffer(control, place, err);
 	if (r)
 		return r;
 	control_rules_clear(state, place);
@@ -458,6 +511,7 @@ int control_buffers_drop(struct control *control, struct err *err)
 	limbo = state->limbo[0];
 	size = state->nlimbo;
 	control_state_default(state);
+	control_space_drop(control);
 	state->limbo[0] = limbo;
 	state->nlimbo = (uint32_t)size;
 	return 0;

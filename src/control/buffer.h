@@ -59,6 +59,11 @@ int control_buffer_snapshot_clear(struct control *control, struct state_buffer *
 int control_buffer_snapshot_free(struct control *control, struct state_buffer *buffer,
 				 struct err *err);
 
+/* Sets for snapshots that triggers take, as many as there can be, like the live one; or none any more. */
+int control_buffer_spares(struct control *control, struct state_buffer *buffer, struct err *err);
+int control_buffer_spares_free(struct control *control, struct state_buffer *buffer,
+			       struct err *err);
+
 /* An instance. -EEXIST, -EINVAL, -ENOSPC. */
 int control_buffer_add(struct control *control, const char *name, struct err *err);
 /* With everything in it. -EBUSY: somebody takes its events out. */

@@ -23,10 +23,15 @@
 #include "control/errors.h"
 #include "control/file.h"
 #include "control/hints.h"
+#include "control/named.h"
 #include "control/pause.h"
 #include "control/pictures.h"
 #include "control/reclaim.h"
+#include "control/registry.h"
 #include "control/sets.h"
+#include "control/side.h"
+#include "control/space.h"
+#include "control/symbols.h"
 
 int control_open(struct control **out, const char *path, bool create, struct err *err)
 {
@@ -79,9 +84,70 @@ int control_again(struct control **out, struct control *control, struct err *err
 	return 0;
 }
 
+/* A picture with the events that are there by the state; their texts are the picture's. */
+struct control_events {
+	struct control_registry registry;
+	const struct control_picture *of;
+	uint64_t mark;
+};
+
+bool control_event_is_there(const struct control_state *state, const struct control_event *event)
+{
+	if (!event->dynamic)
+		return true;
+	for (uint32_t i = 0; i < state->nitems; i++)
+		if (state->items[i].item.event_id == event->id)
+			return true;
+	return false;
+}
+
+static void there_free(struct control *control)
+{
+	if (control->there)
+		free(control->there->registry.events);
+	free(control->there);
+	control->there = NULL;
+}
+
+static const struct control_registry *there_make(struct control *control, const struct control_registry *all,
+						 struct err *err)
+{
+	struct control_events *there = calloc(1, sizeof(*there));
+	struct control_registry *to;
+
+	there_free(control);
+	control->there = there;
+	if (there)
+		there->registry.events = calloc(all->nevents, sizeof(*all->events));
+	if (!there || !there->registry.events) {
+		err_set(err, -ENOMEM, "out of memory");
+		there_free(control);
+		return NULL;
+	}
+	to = &there->registry;
+	to->moment = all->moment;
+	to->unsettled = all->unsettled;
+	for (uint32_t i = 0; i < all->nevents; i++)
+		if (control_event_is_there(&control->state, &all->events[i]))
+			to->events[to->nevents++] = all->events[i];
+	control_registry_show(to);
+	there->of = control->picture;
+	there->mark = control->state.items_mark;
+	return to;
+}
+
 const struct control_registry *control_events(struct control *control, struct err *err)
 {
-	return control_pictures_take(control->pictures, &control->picture, &control->dir, err);
+	const struct control_registry *all;
+
+	/* Where there is no room for the kernel's names, what programs bring can be seen all the same. */
+	control_named_ensure(&control->dir, NULL);
+	all = control_pictures_take(control->pictures, &control->picture, &control->dir, err);
+	if (!all || !all->has_dynamic)
+		return all;
+	if (control->there && control->there->of == control->picture && control->there->mark == control->state.items_mark)
+		return &control->there->registry;
+	return there_make(control, all, err);
 }
 
 void control_close(struct control *control)
@@ -90,6 +156,9 @@ void control_close(struct control *control)
 		return;
 	control_cancel(control);
 	control_state_fini(&control->state);
+	buf_fini(&control->words);
+	there_free(control);
+	control_symbols_close(control->symbols);
 	control_pictures_leave(&control->picture);
 	control_pictures_close(control->pictures);
 	segment_close(&control->dir);
@@ -103,13 +172,21 @@ int control_refresh(struct control *control, struct err *err)
 	if (control->locked)
 		return 0;
 	r = control_state_read(&control->state, &control->dir, err);
+	/* Who may only look, or finds no room, sees the state as it was published. */
+	if (!r && control_sides_turned(control) && (control_begin(control, NULL) || control_commit(control, NULL)))
+		r = control_state_read(&control->state, &control->dir, err);
 	control->fresh = !r;
 	return r;
 }
 
+bool control_current(const struct control *control)
+{
+	return control_state_current(&control->state, &control->dir) && !control_sides_turned(control);
+}
+
 int control_follow(struct control *control, struct err *err)
 {
-	if (control->fresh && control_state_current(&control->state, &control->dir))
+	if (control->fresh && control_current(control))
 		return 0;
 	return control_refresh(control, err);
 }
@@ -162,11 +239,11 @@ static int lock(struct control *control, struct err *err)
 	return 0;
 }
 
-static void note_live(struct control *control)
+static void note_live(const struct control *control, uint64_t *live)
 {
-	memset(control->live, 0, sizeof(control->live));
+	memset(live, 0, STATE_BUFFERS_MAX * sizeof(*live));
 	for (uint32_t b = 0; b < control->state.nbuffers; b++)
-		control->live[b] = control->state.buffers[b].live.offset;
+		live[b] = control->state.buffers[b].live.offset;
 }
 
 /* Who sleeps for events of a set that gets no more of them is to look for the one that does. */
@@ -190,10 +267,16 @@ int control_begin(struct control *control, struct err *err)
 		control_cancel(control);
 		return r;
 	}
-	note_live(control);
+	note_live(control, control->live);
 	/* Who finds no place to put something away does not come as far as to make some. */
 	if (control->state.nlimbo > STATE_LIMBO_MAX / 2)
 		control_reclaim(control);
+	r = control_sides_settle(control, err);
+	if (r) {
+		control_cancel(control);
+		return r;
+	}
+	note_live(control, control->settled);
 	control_pause_check(control);
 	control_retire_consumed(control);
 	return 0;
@@ -205,6 +288,7 @@ void control_cancel(struct control *control)
 
 	if (!control->locked)
 		return;
+	control_words_forget(control);
 	fcntl(control->dir.fd[SEGMENT_RINGS], F_OFD_SETLK, &readers);
 	flock(control->dir.fd[SEGMENT_CONTROL], LOCK_UN);
 	control->locked = false;
@@ -212,9 +296,19 @@ void control_cancel(struct control *control)
 
 int control_commit(struct control *control, struct err *err)
 {
-	struct control_hints *hints = control_hints_raise(control);
-	int r = control_state_publish(&control->state, &control->dir, err);
+	struct control_hints *hints;
+	int r = control_sides_arm(control, err);
 
+	if (r) {
+		control_cancel(control);
+		return r;
+	}
+	hints = control_hints_raise(control);
+	r = control_state_publish(&control->state, &control->dir, err);
+	if (!r)
+		r = control_words_apply(control, err);
+	if (!r)
+		r = control_sides_late(control, err);
 	if (!r)
 		r = control_hints_settle(control, hints, err);
 	else
@@ -244,7 +338,8 @@ int control_reset(struct control *control, struct err *err)
 	if (r)
 		return r;
 	r = control_state_read(&control->state, &control->dir, &unreadable);
-	note_live(control);
+	note_live(control, control->live);
+	note_live(control, control->settled);
 	if (r && r != -EUCLEAN)
 		err_set(err, r, "%s", unreadable.text);
 	else

@@ -18,23 +18,39 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "control/state.h"
 #include "ring/segment.h"
 
 struct control_pictures;
 struct control_registry;
+struct control_event;
+struct control_symbols;
+
+/* Where programs counted a buffer's snapshots, and the sets that they went to then. */
+struct control_side {
+	uint32_t word;
+	uint32_t nspares;
+	struct state_set spares[STATE_SPARES];
+};
 
 struct control {
 	struct segment_dir dir;
 	struct control_pictures *pictures;	/* shared by handles of one directory */
 	struct control_picture *picture;	/* of the events, see control_events() */
+	struct control_events *there;	/* the same without what the state does not have */
+	struct control_symbols *symbols;	/* names of addresses: symbols.h. NULL until asked for */
 	struct control_state state;	/* as of the last begin or refresh */
 	bool locked;
 	bool fresh;	/* nothing was changed in the state since it was read */
 	uint64_t live[STATE_BUFFERS_MAX];	/* the buffers' live sets as of the last begin */
+	uint64_t settled[STATE_BUFFERS_MAX];	/* the same when what triggers swapped was settled */
+	uint64_t turned;	/* buffers whose snapshots are counted in another word from this commit on */
+	struct control_side sides[STATE_BUFFERS_MAX];	/* and how they were counted before it */
 	uint64_t pauses;	/* buffers that this handle keeps from taking anything: pause.h */
 	uint64_t owned;		/* instances that go with this handle: own.h */
+	struct buf words;	/* that the transaction changes, in force with it: space.h */
 	bool escape;	/* control characters in what programs recorded are shown as \\n, \\x1b */
 };
 
@@ -45,15 +61,20 @@ int control_again(struct control **out, struct control *control, struct err *err
 void control_close(struct control *control);
 
 /*
- * The events that programs brought, as of now. Reading them takes a millisecond, so all handles of a directory
- * share a picture for as long as it is true. It stays until this handle is asked again or closed.
+ * The events that programs brought, as of now, those of the directory itself that the state has, and those of the kernel's
+ * names (named.h), which come into the directory when it is first asked for. Reading them takes a millisecond, so all handles
+ * of a directory share a picture for as long as it is true. It stays until this handle is asked again or closed.
  */
 const struct control_registry *control_events(struct control *control, struct err *err);
+/* Of an event that the registry has: synthetic events and probes are there while the state has them. */
+bool control_event_is_there(const struct control_state *state, const struct control_event *event);
 
 /* Reads the state without the lock, for those who only look. */
 int control_refresh(struct control *control, struct err *err);
 /* The same for those who look often: what was read stays until something else is published. */
 int control_follow(struct control *control, struct err *err);
+/* Is what was read last still what there is, snapshots included that triggers took meanwhile? */
+bool control_current(const struct control *control);
 
 /* -EBUSY when somebody else kept the lock for CONTROL_LOCK_MS. */
 #define CONTROL_LOCK_MS 10000

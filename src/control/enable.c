@@ -4,16 +4,30 @@
 #include "control/enable.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/glob.h"
 #include "control/buffer.h"
 #include "control/node.h"
 #include "control/rules.h"
+#include "control/space.h"
 
 int control_enable(struct control *control, uint32_t buffer, const char *system, const char *event,
 		   bool on, struct err *err)
 {
 	int r = control_rules_set(&control->state, buffer, system, event, on, err);
 
+	/* What a trigger may switch on stays on by the rules, and its word says whether it is. */
+	for (uint32_t i = 0; !r && i < control->state.nitems; i++) {
+		const struct state_item *item = &control->state.items[i].item;
+
+		if (item->kind != STATE_ITEM_SOFT || item->buffer != buffer || !glob_match(system, item->system) ||
+		    !glob_match(event, item->event))
+			continue;
+		r = control_word_change(control, item->count, on, err);
+		if (!r && !on)
+			r = control_rules_set(&control->state, buffer, item->system, item->event, true, err);
+	}
 	if (!r && on)
 		r = control_buffer_expand(control, &control->state.buffers[buffer], err);
 	return r;
@@ -43,20 +57,29 @@ void control_event_format(const struct control_event *event, struct buf *out)
 
 static const struct {
 	uint32_t id;
+	const char *name;
 	const char *text;
 } builtin[] = {
-	{ EVENT_ID_PRINT,
+	{ EVENT_ID_KERNEL_STACK, "kernel_stack",
+	  "name: kernel_stack\nID: 4\nformat:\n" COMMON
+	  "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+	  "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n\n"
+	  "print fmt: \"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" "
+	  "\"\\t=> %ps\\n\\t=> %ps\\n\", (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], "
+	  "(void *)REC->caller[3], (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], "
+	  "(void *)REC->caller[7]\n" },
+	{ EVENT_ID_PRINT, "print",
 	  "name: print\nID: 5\nformat:\n" COMMON
 	  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
 	  "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n"
 	  "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n" },
-	{ EVENT_ID_BPRINT,
+	{ EVENT_ID_BPRINT, "bprint",
 	  "name: bprint\nID: 6\nformat:\n" COMMON
 	  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
 	  "\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
 	  "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\n"
 	  "print fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n" },
-	{ EVENT_ID_RAW_DATA,
+	{ EVENT_ID_RAW_DATA, "raw_data",
 	  "name: raw_data\nID: 18\nformat:\n" COMMON
 	  "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
 	  "\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n\n"
@@ -72,6 +95,21 @@ bool control_builtin_format(uint32_t id, struct buf *out)
 		return true;
 	}
 	return false;
+}
+
+uint32_t control_builtin_id(const char *name)
+{
+	for (size_t i = 0; i < sizeof(builtin) / sizeof(builtin[0]); i++)
+		if (!strcmp(builtin[i].name, name))
+			return builtin[i].id;
+	return 0;
+}
+
+int node_kernel_stack_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_KERNEL_STACK, &request->out);
+	return 0;
 }
 
 int node_print_format_read(struct node_request *request, struct err *err)

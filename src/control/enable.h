@@ -25,5 +25,7 @@ void control_event_format(const struct control_event *event, struct buf *out);
 
 /* The same for one of ftrace's own events, by its id; false when there is none. */
 bool control_builtin_format(uint32_t id, struct buf *out);
+/* Its id by its name; 0: there is none. */
+uint32_t control_builtin_id(const char *name);
 
 #endif

@@ -21,7 +21,7 @@
 #define ERRORS_SHOWN 8
 #define ERRORS_MAX (STATE_BUFFERS_MAX * ERRORS_SHOWN)
 #define LOCK_TRIES 100
-#define ERRORS_MAGIC 0x73726f7272655352ull
+#define ERRORS_MAGIC 0x74726f7272655352ull
 
 struct entry {
 	uint64_t magic;
@@ -30,11 +30,11 @@ struct entry {
 	uint64_t mono;
 	uint32_t pos;
 	uint32_t reserved;
-	char where[64];
-	char message[200];
-	char command[248];
+	char where[160];
+	char message[208];
+	char command[1024];
 };
-static_assert(sizeof(struct entry) == 552, "entry");
+static_assert(sizeof(struct entry) == 1432, "entry");
 
 /* Whoever keeps the lock for ever keeps nobody from going on. */
 static bool lock(int fd)
@@ -92,19 +92,19 @@ static void put_clean(char *to, size_t size, const char *text, size_t len)
 	to[n] = '\0';
 }
 
-static void fill(struct entry *entry, const struct node_request *request, const char *path,
-		 const struct err *err)
+static void fill(struct entry *entry, uint64_t born, const char *where, const char *message, const char *command,
+		 size_t command_len, uint32_t pos)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	entry->magic = ERRORS_MAGIC;
-	entry->born = request->born;
+	entry->born = born;
 	entry->mono = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	entry->pos = err->pos > 0 ? (uint32_t)err->pos : 0;
-	put_clean(entry->where, sizeof(entry->where), path, strlen(path));
-	put_clean(entry->message, sizeof(entry->message), err->text, strlen(err->text));
-	put_clean(entry->command, sizeof(entry->command), request->text, request->len);
+	entry->pos = pos;
+	put_clean(entry->where, sizeof(entry->where), where, strlen(where));
+	put_clean(entry->message, sizeof(entry->message), message, strlen(message));
+	put_clean(entry->command, sizeof(entry->command), command, command_len);
 }
 
 /* Where the next one goes: a buffer that has its share gives up its own oldest, so that none pushes out another's. */
@@ -127,7 +127,8 @@ static int choose(const struct entry *entries, uint64_t born, uint64_t *newest)
 	return nown < ERRORS_SHOWN ? oldest : own;
 }
 
-void control_errors_add(const struct node_request *request, const char *path, const struct err *err)
+static void add(const struct node_request *request, const char *where, const char *message, const char *command,
+		size_t command_len, uint32_t pos)
 {
 	struct entry *entries = calloc(ERRORS_MAX, sizeof(*entries));
 	int place, fd = entries ? load(request->control, true, entries) : -1;
@@ -135,12 +136,26 @@ void control_errors_add(const struct node_request *request, const char *path, co
 
 	if (fd >= 0) {
 		place = choose(entries, request->born, &newest);
-		fill(&entries[place], request, path, err);
+		fill(&entries[place], request->born, where, message, command, command_len, pos);
 		entries[place].number = newest + 1;
 		store(fd, entries, place);
 		close(fd);
 	}
 	free(entries);
+}
+
+void control_errors_add(const struct node_request *request, const char *path, const struct err *err)
+{
+	add(request, path, err->text, request->text, request->len, err->pos > 0 ? (uint32_t)err->pos : 0);
+}
+
+void control_errors_add_spec(const struct node_request *request)
+{
+	const struct spec_error *error = &request->error;
+
+	if (error->message)
+		add(request, error->location, error->message, error->command.data ? error->command.data : "",
+		    error->command.len, error->pos);
 }
 
 void control_errors_forget(const struct control *control)

@@ -12,6 +12,9 @@
 /* What was written to `path` was refused, `err` says why. */
 void control_errors_add(const struct node_request *request, const char *path, const struct err *err);
 
+/* The same where the node has filled in request->error: nothing is told when that has no message. */
+void control_errors_add_spec(const struct node_request *request);
+
 /* Forgets all of them. */
 void control_errors_forget(const struct control *control);
 

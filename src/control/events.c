@@ -11,6 +11,7 @@
 #include "base/glob.h"
 #include "control/buffer.h"
 #include "control/enable.h"
+#include "control/hooks.h"
 #include "control/node.h"
 #include "control/registry.h"
 #include "control/rules.h"
@@ -51,8 +52,8 @@ int node_set_event_read(struct node_request *request, struct err *err)
 	for (uint32_t i = 0; i < registry->nevents; i++) {
 		const struct control_event *event = &registry->events[i];
 
-		if (event->shown && control_rules_on(&request->control->state, request->buffer,
-						     event->system, event->name))
+		if (event->shown && control_event_is_on(request->control, request->buffer, event->system, event->name,
+							NULL))
 			buf_printf(&request->out, "%s:%s\n", event->system, event->name);
 	}
 	return 0;
@@ -176,6 +177,7 @@ int node_set_event_write(struct node_request *request, struct err *err)
 int node_enable_read(struct node_request *request, struct err *err)
 {
 	uint32_t on = 0, off = 0;
+	bool soft = false, this;
 	char answer = 'X';
 	int r;
 	const struct control_registry *registry = load(request, &r, err);
@@ -190,17 +192,18 @@ int node_enable_read(struct node_request *request, struct err *err)
 			break;
 		if (request->part[1][0] && strcmp(request->part[1], event->name))
 			continue;
-		if (control_rules_on(&request->control->state, request->buffer, event->system,
-				     event->name))
+		if (control_event_is_on(request->control, request->buffer, event->system, event->name, &this))
 			on++;
 		else
 			off++;
+		soft |= this;
 	}
 	if (!on && !off)
 		answer = '?';
 	else if (!on || !off)
 		answer = on ? '1' : '0';
-	buf_printf(&request->out, "%c\n", answer);
+	/* Of one event also whether triggers have a say, or could. */
+	buf_printf(&request->out, "%c%s\n", answer, soft && request->part[1][0] ? "*" : "");
 	return 0;
 }
 
@@ -218,21 +221,6 @@ int node_enable_write(struct node_request *request, struct err *err)
 	r = control_enable(control, request->buffer, request->part[0][0] ? request->part[0] : "*",
 			   request->part[1][0] ? request->part[1] : "*", on, err);
 	return control_end(control, r, err);
-}
-
-/* Clients find events by this file, and write 0 to it to be sure: there are no filters yet. */
-int node_filter_read(struct node_request *request, struct err *err)
-{
-	(void)err;
-	buf_puts(&request->out, request->part[1][0] ? "none\n" : "### global filter ###\n# none is set\n");
-	return 0;
-}
-
-int node_filter_write(struct node_request *request, struct err *err)
-{
-	if (node_is(request, "0"))
-		return 0;
-	return err_set(err, -EINVAL, "events cannot be filtered yet: 0 is all that is taken");
 }
 
 int node_format_read(struct node_request *request, struct err *err)

@@ -17,6 +17,8 @@ const char *control_file_name(enum segment_kind kind)
 		return "control";
 	case SEGMENT_REGISTRY:
 		return "registry";
+	case SEGMENT_TABLES:
+		return "tables";
 	default:
 		return "rings";
 	}

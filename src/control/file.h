@@ -1,5 +1,5 @@
 /*
- * control/file: whole reads and writes of the directory's three files, and words for failures.
+ * control/file: whole reads and writes of the directory's four files, and words for failures.
  *
  * The files are shared with programs that may do anything to them, shrinking included, so nothing in
  * this room maps them: a read that finds too little is an error, where a load would be a SIGBUS.
@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "ring/segment.h"
 
-/* "control", "registry" or "rings". */
+/* "control", "registry", "rings" or "tables". */
 const char *control_file_name(enum segment_kind kind);
 
 /* Reads exactly `len` bytes. -EUCLEAN when the file ends before them. */

@@ -9,12 +9,13 @@
 
 #include "control/buffer.h"
 #include "control/clock.h"
+#include "control/hooks.h"
 #include "control/node.h"
 
 int node_tracing_on_read(struct node_request *request, struct err *err)
 {
 	(void)err;
-	buf_printf(&request->out, "%d\n", node_buffer(request)->flags & BUFFER_ON ? 1 : 0);
+	buf_printf(&request->out, "%d\n", control_buffer_is_on(request->control, request->buffer) ? 1 : 0);
 	return 0;
 }
 
@@ -29,11 +30,7 @@ int node_tracing_on_write(struct node_request *request, struct err *err)
 		r = node_begin(request, err);
 	if (r)
 		return r;
-	if (on)
-		node_buffer(request)->flags |= BUFFER_ON;
-	else
-		node_buffer(request)->flags &= ~(uint32_t)BUFFER_ON;
-	return control_commit(request->control, err);
+	return control_end(request->control, control_buffer_switch(request->control, request->buffer, on, err), err);
 }
 
 int node_tracers_read(struct node_request *request, struct err *err)

@@ -14,19 +14,34 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "control/file.h"
 #include "control/registry.h"
 #include "control/rules.h"
+#include "layout/hook.h"
 
 struct control_hints {
 	struct control_registry registry;	/* with the words as they are in the file */
 	uint64_t number;
 };
 
+/* Does anything but a filter hang on this event? It runs whether or not a buffer takes the record. */
+static bool hooked(const struct control_state *state, const char *system, const char *name)
+{
+	const struct state_hook *hook = (const struct state_hook *)(const void *)state->hooks.data;
+
+	for (size_t n = state->hooks.len / sizeof(*hook); n; n--, hook++)
+		if (hook->nacts && !strcmp(hook->system, system) && !strcmp(hook->event, name))
+			return true;
+	return false;
+}
+
 /* Does any buffer that is being written to have this event on? */
 static bool wanted(const struct control_state *state, const struct control_event *event)
 {
+	if (hooked(state, event->system, event->name))
+		return true;
 	for (uint32_t b = 0; b < state->nbuffers; b++) {
 		const struct state_buffer *buffer = &state->buffers[b];
 
@@ -103,6 +118,8 @@ static int put_builtins(struct control *control, bool raise, struct err *err)
 		marks = marks || buffer->flags & BUFFER_MARKERS;
 	}
 	prints |= buffer_takes(dest);
+	marks |= hooked(&control->state, "ftrace", "print");
+	prints |= hooked(&control->state, "ftrace", "bprint");
 	r = put_builtin(control, EVENT_ID_PRINT, marks, raise, err);
 	return r ? r : put_builtin(control, EVENT_ID_BPRINT, prints && top->flags & BUFFER_TRACE_PRINTK, raise, err);
 }

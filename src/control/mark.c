@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "control/buffer.h"
+#include "control/hooks.h"
 #include "control/inject.h"
+#include "control/named.h"
 #include "control/node.h"
 #include "control/registry.h"
 #include "layout/page.h"
@@ -44,7 +46,7 @@ static int check_open(struct node_request *request, bool marker, struct err *err
 	if (marker && !(buffer->flags & BUFFER_MARKERS))
 		return err_set(err, -EINVAL, "markers are off: `ringside write options/markers 1` "
 			       "first");
-	if (!(buffer->flags & BUFFER_ON))
+	if (!control_buffer_is_on(request->control, request->buffer))
 		return err_set(err, -EBADF, "tracing is off: `ringside write tracing_on 1` first");
 	return 0;
 }
@@ -178,5 +180,7 @@ int node_inject_write(struct node_request *request, struct err *err)
 	r = control_inject(&injection, event, request->text, request->len, err);
 	if (!r)
 		r = prepare(request, err);
+	if (!r)
+		r = control_named_adopt(&request->control->dir, event, err);
 	return r ? r : put(request, event->id, injection.record, injection.len, err);
 }

@@ -13,6 +13,7 @@
 #include "control/enable.h"
 #include "control/file.h"
 #include "control/registry.h"
+#include "control/symbols.h"
 #include "decode/format.h"
 #include "layout/registry.h"
 
@@ -119,6 +120,14 @@ static bool printk(void *arg, uint64_t addr, struct decode_printk *out)
 	return true;
 }
 
+static bool symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *out)
+{
+	struct control_names *names = arg;
+
+	(void)pid;
+	return control_symbol(names->control, addr, out);
+}
+
 int control_names_open(struct control_names **out, struct control *control, struct err *err)
 {
 	struct control_names *names = calloc(1, sizeof(*names));
@@ -129,6 +138,7 @@ int control_names_open(struct control_names **out, struct control *control, stru
 	names->control = control;
 	names->ctx = (struct decode_ctx){
 		.arg = names,
+		.symbol = symbol,
 		.flags = control->escape ? DECODE_ESCAPE : 0,
 		.printk = printk,
 		.comm = comm,
@@ -155,6 +165,23 @@ void control_names_close(struct control_names *names)
 	free(names);
 }
 
+/* The kernel's own text of synthetic events has blanks where the format has commas: between `name=%d` and `name=%d`. */
+static void drop_commas(struct buf *text)
+{
+	char *from = text->data ? strstr(text->data, "\nprint fmt: \"") : NULL, *to;
+
+	if (!from)
+		return;
+	from += strlen("\nprint fmt: \"");
+	for (to = from; *from && *from != '"';) {
+		if (from[0] == ',' && from[1] == ' ')
+			from++;
+		*to++ = *from++;
+	}
+	memmove(to, from, strlen(from) + 1);
+	text->len -= (size_t)(from - to);
+}
+
 /* The text of an event's format file and the directory that it stands in. */
 static bool format_text(struct control_names *names, uint32_t id, const char **system,
 			struct buf *text)
@@ -171,6 +198,8 @@ static bool format_text(struct control_names *names, uint32_t id, const char **s
 		return false;
 	*system = event->system;
 	control_event_format(event, text);
+	if (event->dynamic && !strcmp(event->system, "synthetic"))
+		drop_commas(text);
 	return !buf_failed(text);
 }
 

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "control/control.h"
 #include "control/tree.h"
+#include "trigger/spec.h"
 
 /* One access to one file, or one file that is open. */
 struct node_request {
@@ -21,6 +22,7 @@ struct node_request {
 	char part[2][64];		/* what stood in the place of the pattern's stars */
 	uint32_t cpu;			/* of per_cpu/cpuN */
 	bool one_cpu;			/* there was such a part */
+	bool fleeting;			/* the path is of an event that somebody may remove */
 	/* Reading: text is collected here, and handed on by node_flush() when there is somebody. */
 	struct buf out;
 	tree_put *put;
@@ -32,6 +34,7 @@ struct node_request {
 	bool trunc;
 	const struct tree_caller *caller;	/* NULL: this thread */
 	size_t taken;			/* out: how much of the text, if less than all */
+	struct spec_error error;	/* out, of files that say so: what error_log shows of a refusal */
 };
 
 /*
@@ -125,13 +128,38 @@ NODE_BOTH(errors);
 NODE_READ(available);
 NODE_BOTH(set_event);
 NODE_BOTH(enable);
-NODE_BOTH(filter);
 NODE_READ(format);
 NODE_READ(id);
 
+/* filter.c */
+NODE_BOTH(filter);
+NODE_READ(filters);
+
+/* trigger.c */
+struct control_items;
+NODE_BOTH(trigger);
+NODE_BOTH(print_trigger);
+NODE_READ(triggers);
+NODE_READ(print_hist);
+bool node_print_hist_mark(struct node_request *request, uint64_t *mark);
+/* As `trigger` shows the i-th item, without newline. */
+void node_trigger_show(const struct control_items *items, uint32_t i, struct buf *out);
+
+/* hist.c */
+NODE_READ(hist);
+NODE_READ(hist_debug);
+/* A number that is another one when there were hits since. False: it cannot be told. */
+bool node_hist_mark(struct node_request *request, uint64_t *mark);
+
+/* dynamic_files.c */
+NODE_BOTH(synthetic);
+NODE_BOTH(dynamic);
+
 /* enable.c */
+NODE_READ(kernel_stack_format);
 NODE_READ(print_format);
 NODE_READ(bprint_format);
+NODE_READ(kernel_stack_format);
 NODE_READ(raw_data_format);
 
 /* trace.c */

@@ -7,10 +7,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "control/errors.h"
 #include "control/table.h"
 #include "control/tree.h"
+
+#define NEWS_MS 20
 
 struct tree_file {
 	struct node_request request;
@@ -23,6 +26,8 @@ struct tree_file {
 	bool ended;
 	uint64_t base;		/* offset of out's first byte */
 	size_t given;		/* followed files: bytes of out that were read */
+	uint64_t read_mark;	/* of nodes that have one: as of the text that is here, */
+	uint64_t poll_mark;	/* and as of the last question */
 };
 
 static bool is_followed(const struct node *node)
@@ -36,16 +41,13 @@ bool tree_is_followed(const struct tree_file *file)
 }
 
 /* Tells people, and the error log, what was refused. */
-static int refuse(struct node_request *request, const struct node *node, const char *path, int r,
-		  struct err *err)
+static void refuse(struct node_request *request, const struct node *node, const char *path, struct err *err)
 {
-	struct err own = ERR_INIT;
-
-	err = err ? err : &own;
-	if (!(node->flags & NODE_QUIET))
+	if (node->flags & NODE_SPEC)
+		control_errors_add_spec(request);
+	else if (!(node->flags & NODE_QUIET))
 		control_errors_add(request, path, err);
 	err_prefix(err, "%.200s: ", path);
-	return r;
 }
 
 static int write_node(struct node_request *request, const struct node *node, const char *path,
@@ -57,7 +59,11 @@ static int write_node(struct node_request *request, const struct node *node, con
 	err = err ? err : &own;
 	request->taken = request->len;
 	r = node->write(request, err);
-	return r ? refuse(request, node, path, r, err) : 0;
+	if (r)
+		refuse(request, node, path, err);
+	spec_error_fini(&request->error);
+	request->error = (struct spec_error)SPEC_ERROR_INIT;
+	return r;
 }
 
 /* Does it begin when it is opened? Who takes events out keeps others from it, who pauses keeps them from coming. */
@@ -136,6 +142,9 @@ int tree_open(struct tree_file **out, struct control *control, const char *path,
 		if (r)
 			err_prefix(err, "%.200s: ", path);
 	}
+	/* News are what comes from here on. */
+	if (!r && flags & TREE_READ && node_mark_of(file->node))
+		node_mark_of(file->node)(&file->request, &file->poll_mark);
 	if (r) {
 		free(file->path);
 		free(file);
@@ -169,6 +178,9 @@ static int text_reach(struct tree_file *file, uint64_t offset, size_t len, struc
 			buf_reset(out);
 			file->made = false;
 			r = node_refresh(&file->request, err);
+			/* The mark first: what comes between is news. */
+			if (!r && node_mark_of(file->node))
+				node_mark_of(file->node)(&file->request, &file->read_mark);
 			if (!r)
 				r = file->node->read(&file->request, err);
 			if (r)
@@ -232,10 +244,45 @@ ssize_t tree_file_read(struct tree_file *file, void *bytes, size_t len, uint64_t
 	return (ssize_t)n;
 }
 
+bool tree_is_polled(const struct tree_file *file)
+{
+	return is_followed(file->node) || node_mark_of(file->node);
+}
+
+bool tree_has_news(struct tree_file *file, bool for_good)
+{
+	uint64_t mark = 0;
+	bool news;
+
+	if (!node_mark_of(file->node) || node_refresh(&file->request, NULL) || !node_mark_of(file->node)(&file->request, &mark))
+		return false;
+	news = mark != file->poll_mark;
+	if (for_good)
+		file->poll_mark = mark;
+	return news;
+}
+
+/* Nobody tells when a program counts: it is looked at again and again, for as long as somebody waits. */
+static int wait_for_news(struct tree_file *file, int timeout_ms)
+{
+	struct timespec nap = { 0, NEWS_MS * 1000000 };
+
+	while (!tree_has_news(file, false)) {
+		if (timeout_ms <= 0)
+			return 0;
+		if (nanosleep(&nap, NULL))
+			return -EINTR;
+		timeout_ms -= NEWS_MS;
+	}
+	return 1;
+}
+
 int tree_wait(struct tree_file *file, int timeout_ms, struct err *err)
 {
 	int r;
 
+	if (node_mark_of(file->node))
+		return wait_for_news(file, timeout_ms);
 	if (!file->flowing || !is_followed(file->node) || file->given < file->request.out.len)
 		return 1;
 	r = node_refresh(&file->request, err);
@@ -264,6 +311,11 @@ int tree_map_turn(struct tree_file *file, struct err *err)
 
 bool tree_ready(struct tree_file *file)
 {
+	uint64_t mark = 0;
+
+	if (node_mark_of(file->node))
+		return node_refresh(&file->request, NULL) || !node_mark_of(file->node)(&file->request, &mark) ||
+		       mark != file->read_mark;
 	if (!file->flowing || !is_followed(file->node) || file->given < file->request.out.len)
 		return true;
 	return !node_refresh(&file->request, NULL) &&

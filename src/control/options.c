@@ -33,6 +33,7 @@ static const struct option {
 	{ "event-fork", BUFFER_EVENT_FORK, ANYWHERE },
 	{ "trace_printk_dest", BUFFER_PRINTK_DEST, ANYWHERE },
 	{ "pause-on-trace", BUFFER_PAUSE_ON_TRACE, ANYWHERE },
+	{ "stacktrace", BUFFER_STACKTRACE, ANYWHERE },
 	{ "copy_trace_marker", BUFFER_COPY_MARKERS, INSTANCES },
 };
 

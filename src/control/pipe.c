@@ -9,6 +9,7 @@
 
 #include "capture/stream.h"
 #include "control/buffer.h"
+#include "control/hooks.h"
 #include "control/map.h"
 #include "control/rows.h"
 #include "control/text.h"
@@ -53,7 +54,6 @@ static int pipe_open(struct node_request *request, void **flow, struct err *err)
 
 static int pipe_more(struct node_request *request, void *flow, size_t want, struct err *err)
 {
-	const struct state_buffer *buffer = node_buffer(request);
 	struct pipe *pipe = flow;
 	struct control_row row;
 	size_t start = request->out.len;
@@ -71,7 +71,7 @@ static int pipe_more(struct node_request *request, void *flow, size_t want, stru
 		return 1;
 	}
 	/* The end, in the kernel's way: nothing more will come, and something has. */
-	if (pipe->read && !(buffer->flags & BUFFER_ON))
+	if (pipe->read && !control_buffer_is_on(request->control, request->buffer))
 		return 0;
 	return -EAGAIN;
 }
@@ -90,7 +90,7 @@ static int pipe_wait(struct node_request *request, void *flow, int timeout_ms, s
 {
 	struct pipe *pipe = flow;
 
-	if (pipe->read && !(node_buffer(request)->flags & BUFFER_ON))
+	if (pipe->read && !control_buffer_is_on(request->control, request->buffer))
 		return 1;
 	return control_rows_wait(pipe->rows, timeout_ms, err);
 }
@@ -100,7 +100,7 @@ static bool pipe_ready(struct node_request *request, void *flow)
 	const struct state_buffer *buffer = node_buffer(request);
 	struct pipe *pipe = flow;
 
-	return buffer->flags & BUFFER_BLOCK || (pipe->read && !(buffer->flags & BUFFER_ON)) ||
+	return buffer->flags & BUFFER_BLOCK || (pipe->read && !control_buffer_is_on(request->control, request->buffer)) ||
 	       control_rows_filled(pipe->rows, request->one_cpu ? buffer->percent : 0);
 }
 
@@ -142,8 +142,7 @@ static int raw_follow(struct node_request *request, struct raw *raw, struct err 
 	int r = 0;
 
 	for (int i = 0; !r && i < 100; i++) {
-		if (raw->published == control->state.published &&
-		    control_state_current(&control->state, &control->dir))
+		if (raw->published == control->state.published && control_current(control))
 			return 0;
 		r = node_refresh(request, err);
 		buffer = shown(request, raw->snapshot);

@@ -25,6 +25,32 @@ static size_t put_path(struct buf *out, const char *path)
 	return out->len - start;
 }
 
+static const char hooks[] =
+	"\nevents/<system>/<event>/filter: <field> <op> <value>, with && || ! ( ); == != < <= > >= & ~ (a glob), CPUS{0-3}\n"
+	"\nevents/<system>/<event>/trigger: <trigger>[:<count>][ if <filter>]\n"
+	"  traceon, traceoff, snapshot, stacktrace\n"
+	"  enable_event:<system>:<event>, disable_event:<system>:<event>\n"
+	"  enable_hist:<system>:<event>, disable_hist:<system>:<event>\n"
+	"  hist:keys=<field1[,field2,...]>[:values=<field1[,field2,...]>]\n"
+	"    [:<var1>=<field|var_ref|numeric_literal>[,<var2>=...]]\n"
+	"    [:sort=<field1[,field2]>][:size=<rows>][:clock=<clock>][:name=<name>][:nohitcount]\n"
+	"    [:pause][:continue][:clear][:<handler>.<action>]\n"
+	"    A <field> can be any field, or the special string 'common_stacktrace'; hitcount, common_timestamp,\n"
+	"    common_cpu; with .hex .sym .sym-offset .execname .syscall .log2 .buckets=<n> .usecs .stacktrace\n"
+	"    .percent .graph .quantiles .string\n"
+	"    handlers: onmatch(<system>.<event>), onmax(var), onchange(var)\n"
+	"    actions: trace(<synthetic_event>,<param>,...), save(<field>,...), snapshot()\n"
+	"\nsynthetic_events:\n"
+	"  echo '<name> <type> <field>[; <type> <field>]...' >> synthetic_events\n"
+	"  echo 'stacks int pid; long[] stack' >> synthetic_events\n"
+	"  echo '!<name>' >> synthetic_events\n"
+	"\ndynamic_events:\n"
+	"  s:[synthetic/]<name> <type> <field>[; <type> <field>]...\n"
+	"  e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>] [if <filter>]\n"
+	"  -:[<group>/][<event>]\n"
+	"  <args>: <name>=$<field>[:<type>], $comm, +|-<offset>(<arg>), \\<imm-value>\n"
+	"  <type>: u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, b<width>@<offset>/<size>, <type>[<n>]\n";
+
 int node_readme_read(struct node_request *request, struct err *err)
 {
 	struct buf *out = &request->out;
@@ -40,5 +66,6 @@ int node_readme_read(struct node_request *request, struct err *err)
 	}
 	buf_puts(out, "instances/<name>                    mkdir makes a buffer of its own, with a tree "
 		      "like this one; rmdir removes it\n");
+	buf_puts(out, hooks);
 	return 0;
 }

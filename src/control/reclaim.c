@@ -74,6 +74,31 @@ int control_limbo_add(struct control *control, struct state_set *set, struct err
 	return r;
 }
 
+int control_limbo_take(struct control *control, const struct state_set *set)
+{
+	struct control_state *state = &control->state;
+	uint64_t at = set->offset, size = control_set_size(set, control->dir.ncpu);
+
+	for (uint32_t i = 0; i < state->nlimbo; i++) {
+		struct state_limbo *limbo = &state->limbo[i], behind = *limbo;
+		uint64_t end = limbo->offset + limbo->size;
+
+		if (at < limbo->offset || at + size > end)
+			continue;
+		if (at > limbo->offset && at + size < end && state->nlimbo == STATE_LIMBO_MAX)
+			return -ENOSPC;
+		behind.offset = at + size;
+		behind.size = end - behind.offset;
+		limbo->size = at - limbo->offset;
+		if (!limbo->size)
+			*limbo = behind.size ? behind : state->limbo[--state->nlimbo];
+		else if (behind.size)
+			state->limbo[state->nlimbo++] = behind;
+		return 0;
+	}
+	return -ENOENT;
+}
+
 static bool cpu_online(uint32_t cpu)
 {
 	char path[80];

@@ -19,6 +19,8 @@ int control_limbo_add(struct control *control, struct state_set *set, struct err
 /* The same for any part of the rings file. */
 int control_limbo_add_extent(struct control *control, uint64_t offset, uint64_t size,
 			     struct err *err);
+/* Out again, in the same transaction. -ENOENT when it is not there, -ENOSPC when it has to stay. */
+int control_limbo_take(struct control *control, const struct state_set *set);
 
 /* In a transaction: retired sets that were read to their end go to limbo. */
 void control_retire_consumed(struct control *control);

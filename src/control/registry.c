@@ -79,6 +79,8 @@ static bool event_take(struct control_event *event, const struct picture *pictur
 	event->id = EVENT_ID_FIRST + i;
 	event->related = slot->related;
 	event->hint = slot->hint;
+	event->dynamic = slot->dynamic;
+	event->named = slot->named;
 	event->number = slot->number;
 	return true;
 }
@@ -90,6 +92,9 @@ static int event_compare(const void *a, const void *b)
 
 	if (!r)
 		r = strcmp(x->name, y->name);
+	/* What a program brought is newer than what is only a name. */
+	if (!r)
+		r = (int)x->named - (int)y->named;
 	if (!r)
 		r = x->number > y->number ? -1 : x->number < y->number;
 	return r ? r : x->id < y->id ? -1 : x->id > y->id;
@@ -110,6 +115,16 @@ static void halfway_take(struct control_registry *registry, uint32_t state, uint
 	moment->nhalfway++;
 }
 
+void control_registry_show(struct control_registry *registry)
+{
+	for (uint32_t i = 0; i < registry->nevents; i++) {
+		struct control_event *event = &registry->events[i];
+
+		event->shown = !i || strcmp(event[-1].system, event->system) ||
+			       strcmp(event[-1].name, event->name);
+	}
+}
+
 static int events_take(struct control_registry *registry, const struct picture *picture)
 {
 	registry->events = calloc(REGISTRY_EVENTS, sizeof(*registry->events));
@@ -123,12 +138,9 @@ static int events_take(struct control_registry *registry, const struct picture *
 				     REGISTRY_EVENTS_OFFSET + i * sizeof(struct registry_slot));
 	}
 	qsort(registry->events, registry->nevents, sizeof(*registry->events), event_compare);
-	for (uint32_t i = 0; i < registry->nevents; i++) {
-		struct control_event *event = &registry->events[i];
-
-		event->shown = !i || strcmp(event[-1].system, event->system) ||
-			       strcmp(event[-1].name, event->name);
-	}
+	for (uint32_t i = 0; i < registry->nevents; i++)
+		registry->has_dynamic |= registry->events[i].dynamic;
+	control_registry_show(registry);
 	return 0;
 }
 
@@ -191,6 +203,7 @@ static bool elf_take(struct control_elf *elf, const struct picture *picture, uin
 	elf->build_id = (const unsigned char *)text;
 	elf->build_id_len = head.build_id_len;
 	elf->path = text + head.build_id_len;
+	elf->program = head.program == 1;
 	return true;
 }
 

@@ -29,7 +29,9 @@ struct control_event {
 	uint32_t id;
 	uint32_t related;	/* id of the event whose sites it rides on, or 0 */
 	uint32_t hint;		/* the word in the file, at that moment */
+	bool dynamic;		/* the tool made it: there while the state has it */
 	bool shown;		/* the newest of its name: the one that the tree shows */
+	bool named;		/* no program brought it: named.h */
 	uint64_t number;	/* order of arrival */
 	const char *system;
 	const char *name;
@@ -57,6 +59,7 @@ struct control_elf {
 	const unsigned char *build_id;
 	uint32_t build_id_len;
 	const char *path;
+	bool program;	/* what was executed, no library */
 };
 
 #define CONTROL_REGISTRY_HALFWAY_MAX 32
@@ -82,6 +85,7 @@ struct control_registry {
 	uint32_t ntasks;
 	struct control_elf *elfs;
 	uint32_t nelfs;
+	bool has_dynamic;	/* some of the events are */
 	bool unsettled;		/* somebody was about to bring something */
 	char *heap;
 };
@@ -90,6 +94,9 @@ struct control_registry {
 int control_registry_read(struct control_registry *registry, const struct segment_dir *dir,
 			  unsigned int what, struct err *err);
 void control_registry_fini(struct control_registry *registry);
+
+/* Which of several events of a name is shown, out of those that are there. */
+void control_registry_show(struct control_registry *registry);
 
 /* A number that grows with everything that is brought. */
 int control_registry_number(const struct segment_dir *dir, uint64_t *number, struct err *err);

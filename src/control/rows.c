@@ -122,8 +122,7 @@ static int follow(struct control_rows *rows, struct err *err)
 	for (int i = 0; i < FOLLOW_TRIES && !r; i++) {
 		struct state_buffer before = rows->shown;
 
-		if (rows->published == control->state.published &&
-		    control_state_current(&control->state, &control->dir))
+		if (rows->published == control->state.published && control_current(control))
 			return gone;
 		r = control_refresh(control, err);
 		if (!r)

@@ -23,7 +23,7 @@ struct extent {
 	uint64_t end;
 };
 
-#define EXTENTS_MAX (STATE_BUFFERS_MAX * (2 + STATE_RETIRED_MAX) + STATE_LIMBO_MAX)
+#define EXTENTS_MAX (STATE_BUFFERS_MAX * (2 + STATE_RETIRED_MAX + STATE_SPARES) + STATE_LIMBO_MAX)
 
 static void extent_add(struct extent *extents, size_t *n, const struct state_set *set,
 		       uint32_t ncpu)
@@ -53,6 +53,8 @@ static size_t extents_used(const struct control *control, struct extent *extents
 		extent_add(extents, &n, &buffer->snapshot, ncpu);
 		for (uint32_t j = 0; j < buffer->nretired; j++)
 			extent_add(extents, &n, &buffer->retired[j], ncpu);
+		for (uint32_t j = 0; j < buffer->nspares; j++)
+			extent_add(extents, &n, &buffer->spares[j], ncpu);
 	}
 	for (uint32_t i = 0; i < state->nlimbo; i++)
 		extents[n++] = (struct extent){ state->limbo[i].offset,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "control/buffer.h"
+#include "control/hooks.h"
 #include "control/node.h"
 
 /* A size in the kernel's way: what there is, and what there will be once it is needed. */
@@ -149,8 +150,9 @@ int node_free_buffer_write(struct node_request *request, struct err *err)
 		return r;
 	buffer = node_buffer(request);
 	if (buffer->flags & BUFFER_DISABLE_ON_FREE)
-		buffer->flags &= ~(uint32_t)BUFFER_ON;
-	r = control_buffer_resize(control, buffer, RING_NPAGES_MIN, err);
+		r = control_buffer_switch(control, request->buffer, false, err);
+	if (!r)
+		r = control_buffer_resize(control, buffer, RING_NPAGES_MIN, err);
 	if (!r)
 		r = control_buffer_clear(control, buffer, err);
 	return control_end(control, r, err);

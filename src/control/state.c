@@ -14,6 +14,7 @@
 
 #include "base/crc32c.h"
 #include "control/file.h"
+#include "layout/hook.h"
 
 #define READ_TRIES 1000
 #define CONTROL_RESERVE (CONTROL_FIRST_STATE + 32768u)
@@ -53,6 +54,14 @@ void control_buffer_default(struct state_buffer *buffer, uint64_t born)
 	};
 }
 
+static void items_drop(struct control_state *state)
+{
+	for (uint32_t i = 0; i < state->nitems; i++)
+		free(state->items[i].text);
+	state->nitems = 0;
+	state->items_mark++;
+}
+
 void control_state_default(struct control_state *state)
 {
 	state->nbuffers = 1;
@@ -60,6 +69,11 @@ void control_state_default(struct control_state *state)
 	state->nlimbo = 0;
 	state->npids = 0;
 	state->cmdlines = 0;
+	/* Serials go on: tags of variables that somebody still holds are never anybody else's. */
+	items_drop(state);
+	state->ntable_limbo = 0;
+	buf_reset(&state->hooks);
+	buf_reset(&state->code);
 	memset(state->buffers, 0, sizeof(state->buffers));
 	control_buffer_default(&state->buffers[0], STATE_BORN_TOP);
 }
@@ -68,6 +82,10 @@ void control_state_fini(struct control_state *state)
 {
 	free(state->rules);
 	free(state->pids);
+	items_drop(state);
+	free(state->items);
+	buf_fini(&state->hooks);
+	buf_fini(&state->code);
 	memset(state, 0, sizeof(*state));
 }
 
@@ -162,6 +180,52 @@ void control_state_pids_clear(struct control_state *state, uint32_t buffer, uint
 	state->npids = kept;
 }
 
+static int items_reserve(struct control_state *state, uint32_t count)
+{
+	uint32_t cap = state->items_cap ? state->items_cap : 16;
+	struct control_item *items;
+
+	while (cap < count)
+		cap *= 2;
+	if (cap == state->items_cap)
+		return 0;
+	items = realloc(state->items, cap * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	state->items = items;
+	state->items_cap = cap;
+	return 0;
+}
+
+struct control_item *control_state_item_add(struct control_state *state, const char *text, size_t len)
+{
+	struct control_item *item;
+	char *copy;
+
+	if (state->nitems >= STATE_ITEMS_MAX || items_reserve(state, state->nitems + 1))
+		return NULL;
+	copy = malloc(len + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	item = &state->items[state->nitems++];
+	memset(item, 0, sizeof(*item));
+	item->text = copy;
+	item->item.serial = state->serial = state->serial ? state->serial : 1;
+	state->serial++;
+	state->items_mark++;
+	return item;
+}
+
+void control_state_item_remove(struct control_state *state, uint32_t i)
+{
+	free(state->items[i].text);
+	state->nitems--;
+	memmove(&state->items[i], &state->items[i + 1], (state->nitems - i) * sizeof(*state->items));
+	state->items_mark++;
+}
+
 static bool terminated(const char *text, size_t size)
 {
 	return memchr(text, '\0', size) != NULL;
@@ -183,12 +247,17 @@ static bool buffer_valid(const struct state_buffer *buffer, uint32_t ncpu)
 	if (buffer->percent > 100 || buffer->clock > TRACE_CLOCK_X86_TSC)
 		return false;
 	if (!terminated(buffer->name, sizeof(buffer->name)) ||
-	    buffer->nretired > STATE_RETIRED_MAX ||
+	    buffer->nretired > STATE_RETIRED_MAX || buffer->nspares > STATE_SPARES ||
+	    buffer->side >= TABLE_WORDS || buffer->side_next >= TABLE_WORDS ||
+	    buffer->off >= TABLE_WORDS ||
 	    !control_geometry_valid(buffer->npages, buffer->page_size) ||
 	    !set_valid(&buffer->live, ncpu) || !set_valid(&buffer->snapshot, ncpu))
 		return false;
 	for (uint32_t i = 0; i < buffer->nretired; i++)
 		if (!buffer->retired[i].offset || !set_valid(&buffer->retired[i], ncpu))
+			return false;
+	for (uint32_t i = 0; i < buffer->nspares; i++)
+		if (!buffer->spares[i].offset || !set_valid(&buffer->spares[i], ncpu))
 			return false;
 	return true;
 }
@@ -198,6 +267,22 @@ static bool limbo_valid(const struct state_limbo *limbo, uint32_t ncpu)
 	return limbo->offset % 4096 == 0 && limbo->size % 4096 == 0 && limbo->size &&
 	       limbo->offset >= rings_data_offset(ncpu) && limbo->offset < CONTROL_RINGS_MAX &&
 	       limbo->size <= CONTROL_RINGS_MAX - limbo->offset;
+}
+
+static bool extent_valid(uint64_t offset, uint64_t size)
+{
+	if (!offset)
+		return !size;
+	return offset % 4096 == 0 && size % 4096 == 0 && offset >= TABLES_DATA_OFFSET && size <= TABLES_SIZE_MAX &&
+	       offset <= TABLES_SIZE_MAX - size;
+}
+
+static bool item_valid(const struct state_item *item)
+{
+	return item->kind >= STATE_ITEM_FILTER && item->kind <= STATE_ITEM_OFF && item->serial &&
+	       terminated(item->system, sizeof(item->system)) && terminated(item->event, sizeof(item->event)) &&
+	       item->count < TABLE_WORDS && item->pause < TABLE_WORDS && item->snapshots < TABLE_WORDS &&
+	       extent_valid(item->table, item->table_size) && extent_valid(item->cells, item->cells_size);
 }
 
 /* Are `count` things of `size` bytes inside the state, at a place where they may be? */
@@ -235,6 +320,55 @@ static const char *check(const struct control_state *state, uint32_t ncpu)
 		if (!is_buffer(state, state->pids[i].buffer) || state->pids[i].kind > STATE_PID_NOT ||
 		    (i && pid_compare(&state->pids[i - 1], &state->pids[i]) >= 0))
 			return "an impossible list of threads";
+	for (uint32_t i = 0; i < state->nitems; i++)
+		if (!item_valid(&state->items[i].item) || !is_buffer(state, state->items[i].item.buffer))
+			return "an impossible item";
+	for (uint32_t i = 0; i < state->ntable_limbo; i++)
+		if (!state->table_limbo[i].offset || !extent_valid(state->table_limbo[i].offset, state->table_limbo[i].size))
+			return "impossible free tables";
+	return NULL;
+}
+
+/* Items with their texts, which end with a NUL where they say so. */
+static const char *take_items(struct control_state *state, const struct state_head *head, const char *bytes)
+{
+	items_drop(state);
+	if (items_reserve(state, head->nitems))
+		return "no memory for it";
+	for (uint32_t i = 0; i < head->nitems; i++) {
+		struct control_item *to = &state->items[i];
+		const char *text;
+
+		memcpy(&to->item, bytes + head->items + i * sizeof(to->item), sizeof(to->item));
+		if (to->item.text < sizeof(*head) || to->item.text >= head->size ||
+		    to->item.text_len >= head->size - to->item.text)
+			return "an impossible text";
+		text = bytes + to->item.text;
+		if (strnlen(text, to->item.text_len + 1u) != to->item.text_len)
+			return "a text without end";
+		to->text = strdup(text);
+		if (!to->text)
+			return "no memory for it";
+		state->nitems++;
+	}
+	return NULL;
+}
+
+/* What was made of them: the tool looks at names only. */
+static const char *take_hooks(struct control_state *state, const struct state_head *head, const char *bytes)
+{
+	buf_reset(&state->hooks);
+	buf_reset(&state->code);
+	buf_add(&state->hooks, bytes + head->hooks, head->nhooks * sizeof(struct state_hook));
+	buf_add(&state->code, bytes + head->code, head->code_size);
+	if (buf_failed(&state->hooks) || buf_failed(&state->code))
+		return "no memory for it";
+	for (uint32_t i = 0; i < head->nhooks; i++) {
+		const struct state_hook *hook = (const struct state_hook *)(const void *)state->hooks.data + i;
+
+		if (!terminated(hook->system, sizeof(hook->system)) || !terminated(hook->event, sizeof(hook->event)))
+			return "an impossible hook";
+	}
 	return NULL;
 }
 
@@ -242,14 +376,20 @@ static const char *check(const struct control_state *state, uint32_t ncpu)
 static const char *take(struct control_state *state, const struct state_head *head,
 			const char *bytes, uint32_t ncpu)
 {
+	const char *wrong;
+
 	if (!head->nbuffers || head->nbuffers > STATE_BUFFERS_MAX ||
 	    head->nrules > CONTROL_RULES_MAX || head->nlimbo > STATE_LIMBO_MAX ||
-	    head->npids > STATE_PIDS_MAX)
+	    head->npids > STATE_PIDS_MAX || head->nitems > STATE_ITEMS_MAX || head->ntable_limbo > STATE_LIMBO_MAX)
 		return "impossible counts";
 	if (!table_inside(head, head->buffers, head->nbuffers, sizeof(struct state_buffer)) ||
 	    !table_inside(head, head->rules, head->nrules, sizeof(struct state_rule)) ||
 	    !table_inside(head, head->limbo, head->nlimbo, sizeof(struct state_limbo)) ||
-	    !table_inside(head, head->pids, head->npids, sizeof(struct state_pid)))
+	    !table_inside(head, head->pids, head->npids, sizeof(struct state_pid)) ||
+	    !table_inside(head, head->hooks, head->nhooks, sizeof(struct state_hook)) ||
+	    !table_inside(head, head->code, head->code_size, 1) ||
+	    !table_inside(head, head->items, head->nitems, sizeof(struct state_item)) ||
+	    !table_inside(head, head->table_limbo, head->ntable_limbo, sizeof(struct state_limbo)))
 		return "impossible offsets";
 	if (rules_reserve(state, head->nrules) || pids_reserve(state, head->npids))
 		return "no memory for it";
@@ -263,7 +403,13 @@ static const char *take(struct control_state *state, const struct state_head *he
 	memcpy(state->limbo, bytes + head->limbo, head->nlimbo * sizeof(struct state_limbo));
 	if (head->npids)
 		memcpy(state->pids, bytes + head->pids, head->npids * sizeof(struct state_pid));
-	return check(state, ncpu);
+	state->serial = head->serial;
+	state->ntable_limbo = head->ntable_limbo;
+	memcpy(state->table_limbo, bytes + head->table_limbo, head->ntable_limbo * sizeof(struct state_limbo));
+	wrong = take_items(state, head, bytes);
+	if (!wrong)
+		wrong = take_hooks(state, head, bytes);
+	return wrong ? wrong : check(state, ncpu);
 }
 
 /* One try at the state that `published` names. NULL, or what is wrong. */
@@ -352,23 +498,72 @@ static uint64_t align(uint64_t bytes)
 	return (bytes + 4095) & ~4095ull;
 }
 
-/* Lays the state out as bytes to be stored at `place`; the caller frees them. */
-static char *serialise(const struct control_state *state, struct state_head *head)
+static uint32_t tables_reach(const struct control_state *state)
 {
-	char *bytes;
+	uint64_t end = TABLES_DATA_OFFSET;
 
+	for (uint32_t i = 0; i < state->nitems; i++) {
+		const struct state_item *item = &state->items[i].item;
+
+		if (item->table + item->table_size > end)
+			end = item->table + item->table_size;
+		if (item->cells + item->cells_size > end)
+			end = item->cells + item->cells_size;
+	}
+	return (uint32_t)((end + 4095) / 4096);
+}
+
+/* Where everything goes; the head says so. */
+static void lay_out(const struct control_state *state, struct state_head *head)
+{
 	head->nbuffers = state->nbuffers;
 	head->nrules = state->nrules;
 	head->nlimbo = state->nlimbo;
 	head->npids = state->npids;
 	head->cmdlines = state->cmdlines;
+	head->nhooks = (uint32_t)(state->hooks.len / sizeof(struct state_hook));
+	head->code_size = (uint32_t)(state->code.len + 7) & ~7u;
+	head->nitems = state->nitems;
+	head->serial = state->serial;
+	head->ntable_limbo = state->ntable_limbo;
+	head->tables = tables_reach(state);
 	head->buffers = sizeof(*head);
 	head->rules = head->buffers + state->nbuffers * (uint32_t)sizeof(struct state_buffer);
 	head->limbo = head->rules + state->nrules * (uint32_t)sizeof(struct state_rule);
 	head->pids = head->limbo + state->nlimbo * (uint32_t)sizeof(struct state_limbo);
-	head->size = head->pids + state->npids * (uint32_t)sizeof(struct state_pid);
+	head->hooks = head->pids + state->npids * (uint32_t)sizeof(struct state_pid);
+	head->code = head->hooks + head->nhooks * (uint32_t)sizeof(struct state_hook);
+	head->items = head->code + head->code_size;
+	head->table_limbo = head->items + state->nitems * (uint32_t)sizeof(struct state_item);
+	head->size = head->table_limbo + state->ntable_limbo * (uint32_t)sizeof(struct state_limbo);
+}
 
-	bytes = malloc(head->size);
+/* Texts lie behind all else. */
+static void put_items(const struct control_state *state, const struct state_head *head, uint32_t at, char *bytes)
+{
+	for (uint32_t i = 0; i < state->nitems; i++) {
+		struct state_item item = state->items[i].item;
+
+		item.text = at;
+		item.text_len = (uint32_t)strlen(state->items[i].text);
+		memcpy(bytes + head->items + i * sizeof(item), &item, sizeof(item));
+		memcpy(bytes + at, state->items[i].text, item.text_len + 1u);
+		at += item.text_len + 1;
+	}
+}
+
+/* Lays the state out as bytes to be stored at `place`; the caller frees them. */
+static char *serialise(const struct control_state *state, struct state_head *head)
+{
+	uint32_t texts;
+	char *bytes;
+
+	lay_out(state, head);
+	texts = head->size;
+	for (uint32_t i = 0; i < state->nitems; i++)
+		head->size += (uint32_t)strlen(state->items[i].text) + 1;
+	head->size = (head->size + 7) & ~7u;
+	bytes = calloc(1, head->size);
 	if (!bytes)
 		return NULL;
 	memcpy(bytes + head->buffers, state->buffers,
@@ -379,6 +574,12 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 	memcpy(bytes + head->limbo, state->limbo, state->nlimbo * sizeof(struct state_limbo));
 	if (state->npids)
 		memcpy(bytes + head->pids, state->pids, state->npids * sizeof(struct state_pid));
+	if (head->nhooks)
+		memcpy(bytes + head->hooks, state->hooks.data, head->nhooks * sizeof(struct state_hook));
+	if (state->code.len)
+		memcpy(bytes + head->code, state->code.data, state->code.len);
+	memcpy(bytes + head->table_limbo, state->table_limbo, state->ntable_limbo * sizeof(struct state_limbo));
+	put_items(state, head, texts, bytes);
 	return bytes;
 }
 
@@ -417,8 +618,8 @@ int control_state_publish(struct control_state *state, const struct segment_dir 
 	place = find_place(state, head.size);
 	if (head.size > CONTROL_STATE_MAX || place > CONTROL_SIZE_MAX - CONTROL_STATE_MAX) {
 		free(bytes);
-		return err_set(err, -ENOSPC, "%s/control: no room for %u patterns: use wider ones",
-			       dir->path, head.nrules);
+		return err_set(err, -ENOSPC, "%s/control: no room for %u patterns and %u filters and triggers: use "
+			       "wider ones or fewer", dir->path, head.nrules, head.nitems);
 	}
 	head.published = generation << CONTROL_PLACE_BITS | place / 4096;
 	memcpy(bytes, &head, sizeof(head));

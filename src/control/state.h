@@ -13,14 +13,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "layout/control.h"
 #include "layout/ring.h"
+#include "layout/table.h"
 #include "ring/segment.h"
 
 #define CONTROL_RULES_MAX (CONTROL_STATE_MAX / (uint32_t)sizeof(struct state_rule))
 #define CONTROL_SIZE_KB_DEFAULT 1408u
 #define CONTROL_RINGS_MAX (1ull << 46)	/* no set ends behind this byte of the rings file */
+
+/* A text that somebody wrote to filter, trigger and the like, and what it was given to live on. */
+struct control_item {
+	struct state_item item;	/* its text and text_len: of the state as it was read */
+	char *text;
+};
 
 struct control_state {
 	uint64_t published;	/* the word that it was read or published under; 0: the default */
@@ -37,6 +45,16 @@ struct control_state {
 	struct state_pid *pids;
 	struct state_buffer buffers[STATE_BUFFERS_MAX];
 	struct state_limbo limbo[STATE_LIMBO_MAX];
+	/* What hangs on events: control/hooks changes these, and makes hooks and code of the items. */
+	struct control_item *items;
+	uint32_t nitems;
+	uint32_t items_cap;
+	uint32_t serial;	/* of the next item, but for 0 */
+	uint32_t ntable_limbo;
+	uint64_t items_mark;	/* another one whenever items came or went */
+	struct state_limbo table_limbo[STATE_LIMBO_MAX];
+	struct buf hooks;	/* struct state_hook[] */
+	struct buf code;
 };
 
 /* A fresh directory's: tracing on, nothing enabled, no rings yet. Keeps `published` and place. */
@@ -83,5 +101,9 @@ bool control_geometry_valid(uint32_t npages, uint32_t page_size);
 /* Pages that hold `kb` KiB of events, as the kernel counts them, and the other way round. */
 uint64_t control_pages_from_kb(uint64_t kb, uint32_t page_size);
 uint64_t control_kb_from_pages(uint64_t npages, uint32_t page_size);
+
+/* One more item, zeroed, with its serial, in the last place; NULL: no room. Others may move. */
+struct control_item *control_state_item_add(struct control_state *state, const char *text, size_t len);
+void control_state_item_remove(struct control_state *state, uint32_t i);
 
 #endif

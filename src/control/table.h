@@ -11,6 +11,7 @@ enum {
 	NODE_AT_OPEN = 2,	/* O_TRUNC is an action of its own, done at once */
 	NODE_AT_CLOSE = 4,	/* what is written takes effect when the file is closed */
 	NODE_QUIET = 8,		/* what it refuses is not told in error_log */
+	NODE_SPEC = 16,		/* the node says by itself what is told there, and how: request->error */
 };
 
 typedef int node_function(struct node_request *request, struct err *err);
@@ -24,6 +25,13 @@ struct node {
 	unsigned int flags;
 	const char *what;	/* in README */
 };
+
+/* Of texts that poll(2) tells of, histograms: what it goes by. NULL of others. */
+typedef bool node_mark(struct node_request *request, uint64_t *mark);
+static inline node_mark *node_mark_of(const struct node *node)
+{
+	return node->read == node_hist_read ? node_hist_mark : node->read == node_print_hist_read ? node_print_hist_mark : NULL;
+}
 
 static inline bool node_reads(const struct node *node)
 {

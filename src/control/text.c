@@ -3,11 +3,13 @@
  */
 #include "control/text.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "control/clock.h"
+#include "layout/hook.h"
 #include "report/trace.h"
 
 /* Options and the bits that stand for them in report/. Those of the second table are for what is off. */
@@ -83,10 +85,47 @@ void control_text_head(const struct control_text *text, struct buf *out, bool em
 	report_trace_header(out, &head, report_flags(text));
 }
 
+/* A probe's field that could not be read. */
+static bool is_fault(const struct report_row *row, const struct decode_field *field)
+{
+	struct decode_bytes bytes;
+
+	if (field->place != DECODE_LOC || !field->is_string)
+		return false;
+	bytes = decode_field_bytes(row->format, field, row->data, row->len);
+	return bytes.data && bytes.len == sizeof(HOOK_FAULT) && !memcmp(bytes.data, HOOK_FAULT, sizeof(HOOK_FAULT));
+}
+
+/* As the kernel does: probes have their texts in quotes, but not where there is none. */
+static void unquote_faults(const struct report_row *row, struct buf *out, size_t from)
+{
+	for (uint32_t i = 0; row->format && i < row->format->nr_fields && !buf_failed(out); i++) {
+		const struct decode_field *field = &row->format->fields[i];
+		char quoted[300];
+		char *at;
+		int len;
+
+		if (!is_fault(row, field))
+			continue;
+		len = snprintf(quoted, sizeof(quoted), " %s=\"(fault)\"", field->name);
+		if (len <= 0 || (size_t)len >= sizeof(quoted))
+			continue;
+		at = memmem(out->data + from, out->len - from, quoted, (size_t)len);
+		if (!at)
+			continue;
+		len -= (int)strlen("\"(fault)\"");
+		memcpy(at + len, "(fault)", strlen("(fault)"));
+		at += (size_t)len + strlen("(fault)");
+		out->len -= 2;
+		memmove(at, at + 2, (size_t)(out->data + out->len - at) + 1);
+	}
+}
+
 static void put(struct control_text *text, struct buf *out, struct control_row *row, uint64_t next_ts)
 {
 	bool overrun = text->peeks && control_rows_stats(text->rows)->overrun;
 	unsigned int flags = report_flags(text);
+	size_t from;
 
 	if (row->lost && !(text->peeks && row->first))
 		report_trace_lost(out, row->row.cpu, row->lost);
@@ -96,7 +135,9 @@ static void put(struct control_text *text, struct buf *out, struct control_row *
 	row->row.next_ts = next_ts;
 	row->row.index = text->peeks ? text->n : text->n + 1;
 	text->n++;
+	from = out->len;
 	report_trace_line(out, &row->row, control_rows_ctx(text->rows), flags);
+	unquote_faults(&row->row, out, from);
 }
 
 /* A copy: the row's bytes go when the next one is asked for. */

@@ -25,7 +25,7 @@ static const struct node nodes[] = {
 	{ "README", node_readme_read, NULL, NULL, TOP,
 	  "this text" },
 	{ "available_events", node_available_read, NULL, NULL, TOP,
-	  "the events that programs brought" },
+	  "the events that programs brought, and the kernel's names for such" },
 	{ "available_tracers", node_tracers_read, NULL, NULL, 0,
 	  "the tracers that can be chosen" },
 	{ "buffer_percent", node_percent_read, node_percent_write, NULL, 0,
@@ -38,14 +38,22 @@ static const struct node nodes[] = {
 	  "size of all CPUs' buffers" },
 	{ "current_tracer", node_tracer_read, node_tracer_write, NULL, 0,
 	  "the tracer that is chosen" },
+	{ "dynamic_events", node_dynamic_read, node_dynamic_write, NULL, TOP | NODE_AT_OPEN | NODE_SPEC,
+	  "events that were made here; `>` removes them, `>>` adds, see below" },
 	{ "error_log", node_errors_read, node_errors_write, NULL, NODE_QUIET | NODE_AT_OPEN,
 	  "the last writes that were refused, and why; `>` empties it" },
 	{ "events/enable", node_enable_read, node_enable_write, NULL, 0,
 	  "all events on or off (1, 0); X: some are on" },
 	{ "events/ftrace/bprint/format", node_bprint_format_read, NULL, NULL, 0,
 	  "what a printf records" },
+	{ "events/ftrace/kernel_stack/format", node_kernel_stack_format_read, NULL, NULL, 0,
+	  "what a stack trace records" },
 	{ "events/ftrace/print/format", node_print_format_read, NULL, NULL, 0,
 	  "what a marker records" },
+	{ "events/ftrace/print/hist", node_print_hist_read, NULL, NULL, 0,
+	  "histograms of markers" },
+	{ "events/ftrace/print/trigger", node_print_trigger_read, node_print_trigger_write, NULL, NODE_AT_OPEN | NODE_SPEC,
+	  "what a marker sets off" },
 	{ "events/ftrace/raw_data/format", node_raw_data_format_read, NULL, NULL, 0,
 	  "what a raw marker records" },
 	{ "events/header_event", node_header_event_read, NULL, NULL, 0,
@@ -54,18 +62,24 @@ static const struct node nodes[] = {
 	  "what stands before the records of a page" },
 	{ "events/*/enable", node_enable_read, node_enable_write, NULL, 0,
 	  "a system's events on or off" },
-	{ "events/*/filter", node_filter_read, node_filter_write, NULL, 0,
+	{ "events/*/filter", node_filter_read, node_filter_write, NULL, NODE_SPEC,
 	  "the same as an event's, for all of a system" },
 	{ "events/*/*/enable", node_enable_read, node_enable_write, NULL, 0,
 	  "an event on or off" },
-	{ "events/*/*/filter", node_filter_read, node_filter_write, NULL, 0,
-	  "always `none` so far; 0 is taken, for it changes nothing" },
+	{ "events/*/*/filter", node_filter_read, node_filter_write, NULL, NODE_SPEC,
+	  "only records for which this holds; 0: all" },
 	{ "events/*/*/format", node_format_read, NULL, NULL, 0,
 	  "its fields" },
+	{ "events/*/*/hist", node_hist_read, NULL, NULL, 0,
+	  "its histograms" },
+	{ "events/*/*/hist_debug", node_hist_debug_read, NULL, NULL, 0,
+	  "what its histograms are made of" },
 	{ "events/*/*/id", node_id_read, NULL, NULL, 0,
 	  "its number in records" },
 	{ "events/*/*/inject", NULL, node_inject_write, NULL, 0,
 	  "`field=value ...` records one" },
+	{ "events/*/*/trigger", node_trigger_read, node_trigger_write, NULL, NODE_AT_OPEN | NODE_SPEC,
+	  "what it sets off; `>` removes its histograms, a leading ! a trigger" },
 	{ "free_buffer", NULL, node_free_buffer_write, NULL, NODE_AT_CLOSE,
 	  "closing it gives the buffer's memory back" },
 	{ "options/@", node_option_read, node_option_write, NULL, 0,
@@ -98,8 +112,14 @@ static const struct node nodes[] = {
 	  "threads whose events are not recorded" },
 	{ "set_event_pid", node_only_pids_read, node_only_pids_write, NULL, NODE_AT_OPEN,
 	  "threads whose events are recorded, all if empty; with event-fork their children, too" },
+	{ "show_event_filters", node_filters_read, NULL, NULL, 0,
+	  "all filters that are set" },
+	{ "show_event_triggers", node_triggers_read, NULL, NULL, 0,
+	  "all triggers that are set" },
 	{ "snapshot", NULL, node_snapshot_write, &node_snapshot_flow, 0,
 	  "what was set aside; 1 swaps, 2 empties, 0 frees" },
+	{ "synthetic_events", node_synthetic_read, node_synthetic_write, NULL, TOP | NODE_AT_OPEN | NODE_SPEC,
+	  "events that histograms make; `>` removes them, `>>` adds, see below" },
 	{ "timestamp_mode", node_timestamp_mode_read, NULL, NULL, 0,
 	  "how times are stored in pages" },
 	{ "trace", NULL, node_trace_write, &node_trace_flow, NODE_AT_OPEN,
@@ -215,7 +235,7 @@ static bool match(struct node_request *request, const struct parts *pattern,
 }
 
 /* Is the system or the event that the path names, if it names one, among those that there are? 1, 0, -errno. */
-static int is_known(const struct node_request *request, const struct parts *pattern, struct err *err)
+static int is_known(struct node_request *request, const struct parts *pattern, struct err *err)
 {
 	const struct control_registry *events;
 	const char *system = request->part[0], *event = request->part[1];
@@ -226,9 +246,15 @@ static int is_known(const struct node_request *request, const struct parts *patt
 	events = control_events(request->control, err);
 	if (!events)
 		return err ? err->code : -EIO;
-	if (*event)
-		return control_registry_find(events, system, event) != NULL;
 	i = control_registry_system(events, system);
+	/* A system may go with its last event. */
+	request->fleeting = i < events->nevents && events->events[i].dynamic;
+	if (*event) {
+		const struct control_event *found = control_registry_find(events, system, event);
+
+		request->fleeting = found && found->dynamic;
+		return found != NULL;
+	}
 	return i < events->nevents && !strcmp(events->events[i].system, system);
 }
 
@@ -313,12 +339,12 @@ int tree_stat(struct control *control, const char *path, struct tree_stat *stat,
 	int r = node_find(&request, path, &node, &found);
 
 	if (r == -EISDIR) {
-		*stat = (struct tree_stat){ .is_dir = true, .mode = 0755 };
+		*stat = (struct tree_stat){ .is_dir = true, .mode = 0755, .is_fleeting = request.fleeting };
 		return 0;
 	}
 	if (r)
 		return err_set(err, r, "%s", found.text);
-	stat->is_dir = false;
+	*stat = (struct tree_stat){ .is_fleeting = request.fleeting };
 	stat->is_pages = node->flow == &node_raw_flow || node->flow == &node_snapshot_raw_flow;
 	stat->mode = (node_reads(node) ? 0440 : 0) | (node_writes(node) ? 0220 & ~020 : 0);
 	/* As the kernel's: what can only be written, its group may write. */

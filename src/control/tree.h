@@ -28,6 +28,7 @@ enum {
 struct tree_stat {
 	bool is_dir;
 	bool is_pages;		/* a file of pages: clients splice it */
+	bool is_fleeting;	/* of an event that somebody may remove: not to be remembered */
 	uint32_t mode;
 };
 int tree_stat(struct control *control, const char *path, struct tree_stat *stat, struct err *err);
@@ -76,6 +77,10 @@ ssize_t tree_file_read(struct tree_file *file, void *bytes, size_t len, uint64_t
 int tree_wait(struct tree_file *file, int timeout_ms, struct err *err);
 /* What poll(2) should say about reading: unlike a read it waits for buffer_percent. */
 bool tree_ready(struct tree_file *file);
+/* Is that worth to be asked again and again? Histograms are such, too: readable when there were hits since the last read. */
+bool tree_is_polled(const struct tree_file *file);
+/* Of a histogram: were there hits since this was last asked for good? */
+bool tree_has_news(struct tree_file *file, bool for_good);
 /* Is it one of those that are followed, and block when there is nothing? */
 bool tree_is_followed(const struct tree_file *file);
 

@@ -258,6 +258,8 @@ static void look_at_recording(struct doctor *doctor)
 	for (uint32_t i = 0; i < registry.nevents; i++) {
 		const struct control_event *event = &registry.events[i];
 
+		if (event->named)
+			continue;
 		known += event->shown;
 		on += event->shown && control_rules_on(state, 0, event->system, event->name);
 	}
@@ -437,6 +439,7 @@ void doctor_directory_use(struct doctor *doctor)
 	look_at_space(doctor);
 	look_at_lock(doctor);
 	look_at_recording(doctor);
+	doctor_names(doctor);
 	look_at_pids(doctor);
 	look_at_registry(doctor);
 	look_at_losses(doctor);

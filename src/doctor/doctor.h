@@ -4,6 +4,7 @@
  *   finding.c    how a finding is written
  *   machine.c    the kernel and what it offers
  *   directory.c  the tracing directory
+ *   names.c      events of the kernel's names
  *   program.c    a program's file
  *   started.c    a program that is to be started
  *   running.c    a process
@@ -58,6 +59,8 @@ void doctor_machine(struct doctor *doctor);
 /* Opens the directory, as far as it goes; the other takes a closer look at what was opened. */
 void doctor_directory(struct doctor *doctor);
 void doctor_directory_use(struct doctor *doctor);
+/* Of a directory that can be used. */
+void doctor_names(struct doctor *doctor);
 
 void doctor_program(struct doctor *doctor, const char *name);
 void doctor_process(struct doctor *doctor, pid_t pid);

@@ -97,7 +97,7 @@ static struct candidate *candidate_of(struct candidate *candidates, const char *
 static void mapping_take(struct attachment *attachment, struct candidate *candidates, char *path,
 			 uint64_t inode, dev_t device)
 {
-	static const char *const files[] = { "control", "registry", "rings" };
+	static const char *const files[] = { "control", "registry", "rings", "tables" };
 	static const char mark[] = " (deleted)";
 	struct candidate *candidate;
 	size_t len = strlen(path);
@@ -111,7 +111,7 @@ static void mapping_take(struct attachment *attachment, struct candidate *candid
 		return;
 	if (library_is_ours(path))
 		snprintf(attachment->library, sizeof(attachment->library), "%s", path);
-	for (unsigned int i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (strcmp(base + 1, files[i]))
 			continue;
 		candidate = candidate_of(candidates, path, (size_t)(base - path));
@@ -151,7 +151,7 @@ int process_attachment(struct attachment *attachment, pid_t pid)
 	if (!r && ferror(file))
 		r = -errno;
 	for (int i = 0; !r && i < CANDIDATES_MAX && !attachment->attached; i++) {
-		if (candidates[i].files != 7)
+		if (candidates[i].files != 15)
 			continue;
 		attachment->attached = true;
 		attachment->removed = candidates[i].removed;

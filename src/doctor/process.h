@@ -28,7 +28,7 @@ int process_read(struct process *process, pid_t pid);
 
 /* What it has mapped that has to do with tracing. */
 struct attachment {
-	bool attached;		/* the three files of a tracing directory */
+	bool attached;		/* the files of a tracing directory */
 	bool removed;		/* which was removed since */
 	char dir[PATH_MAX];
 	uint64_t inode;		/* of the control file */

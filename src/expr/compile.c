@@ -1,43 +1,15 @@
 /*
- * expr/compile: tree + format → program; see program.h.
+ * expr/compile: tree + format → program; see compile.h.
  *
- * Two walks over the tree's array. Upwards, operands first: what each node is in this event, a
- * number, a text, a truth that is known, or a test. Downwards, from the root: where each test
- * leads.
+ * A walk over the tree's array, operands first: what each node is in this event, a number, a text, a truth that is known, or
+ * a test. The program is then made by emit.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expr/lex.h"
-#include "expr/program.h"
-
-enum form {
-	FORM_LACKING,
-	FORM_WHOLE,
-	FORM_REAL,
-	FORM_TEXT,
-	FORM_FALSE,
-	FORM_TRUE,
-	FORM_TEST,	/* or AND, OR and NOT of tests */
-};
-
-/* What a node is in this event. */
-struct view {
-	uint8_t form;
-	uint8_t lack;
-	uint32_t culprit;
-	uint32_t entry;		/* of truths: the test to begin with */
-	uint32_t yes, no;	/* of truths: where to go then */
-	struct code code;
-};
-
-struct compiler {
-	const struct tree *tree;
-	const struct decode_format *format;
-	unsigned int flags;
-	struct view *views;
-};
+#include "expr/view.h"
 
 static void lacks(struct view *v, enum lack lack, uint32_t culprit)
 {
@@ -65,18 +37,15 @@ static void view_field(struct compiler *c, uint32_t i, const struct decode_field
 	struct view *v = &c->views[i];
 	bool is_word = field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8;
 
-	v->code.field = field;
+	v->field = field;
 	if (field->is_array || field->place != DECODE_INLINE) {
 		v->form = FORM_TEXT;
-		v->code.op = CODE_ARRAY;
 	} else if (field->kind == DECODE_FLOAT) {
 		v->form = FORM_REAL;
-		v->code.op = CODE_REAL_FIELD;
 	} else if (is_word) {
 		v->form = FORM_WHOLE;
-		v->code.op = CODE_FIELD;
-		v->code.is_unsigned = !field->is_signed && field->size == 8;
-		v->code.is_plain = !holds_address(field);
+		v->is_unsigned = !field->is_signed && field->size == 8;
+		v->is_plain = !holds_address(field);
 	} else {
 		lacks(v, LACK_NUMBER, i);
 	}
@@ -87,22 +56,22 @@ static bool view_moment(struct compiler *c, uint32_t i, const char *name)
 {
 	static const struct {
 		const char *name;
-		uint8_t form, op;
-		uint64_t num;
+		uint8_t form, moment;
+		uint32_t unit;
 	} moments[] = {
-		{ "COMM", FORM_TEXT, CODE_COMM, 0 },
-		{ "CPU", FORM_WHOLE, CODE_CPU, 0 },
-		{ "TIMESTAMP", FORM_WHOLE, CODE_TIME, 1 },
-		{ "TIMESTAMP_USECS", FORM_WHOLE, CODE_TIME, 1000 },
-		{ "TIMESTAMP_SECS", FORM_WHOLE, CODE_TIME, 1000000000 },
+		{ "COMM", FORM_TEXT, MOMENT_COMM, 0 },
+		{ "CPU", FORM_WHOLE, MOMENT_CPU, 0 },
+		{ "TIMESTAMP", FORM_WHOLE, MOMENT_TIME, 1 },
+		{ "TIMESTAMP_USECS", FORM_WHOLE, MOMENT_TIME, 1000 },
+		{ "TIMESTAMP_SECS", FORM_WHOLE, MOMENT_TIME, 1000000000 },
 	};
 
 	for (size_t k = 0; k < sizeof(moments) / sizeof(moments[0]); k++) {
 		if (strcmp(moments[k].name, name))
 			continue;
 		c->views[i].form = moments[k].form;
-		c->views[i].code.op = moments[k].op;
-		c->views[i].code.num = moments[k].num;
+		c->views[i].moment = moments[k].moment;
+		c->views[i].unit = moments[k].unit;
 		return true;
 	}
 	return false;
@@ -127,20 +96,13 @@ static void view_constant(struct compiler *c, uint32_t i)
 	switch (n->kind) {
 	case TREE_NUM:
 		v->form = FORM_WHOLE;
-		v->code.op = CODE_NUM;
-		v->code.num = n->num;
-		v->code.is_unsigned = n->is_big;
+		v->is_unsigned = n->is_big;
 		break;
 	case TREE_REAL:
 		v->form = FORM_REAL;
-		v->code.op = CODE_REAL;
-		v->code.real = n->real;
 		break;
 	case TREE_TEXT:
 		v->form = FORM_TEXT;
-		v->code.op = CODE_TEXT;
-		v->code.text.p = n->text.p;
-		v->code.text.len = n->text.len;
 		break;
 	}
 }
@@ -153,8 +115,6 @@ static void char_to_number(struct compiler *c, uint32_t i)
 	if (n->kind != TREE_TEXT || !n->is_char)
 		return;
 	c->views[i].form = FORM_WHOLE;
-	c->views[i].code.op = CODE_NUM;
-	c->views[i].code.num = (unsigned char)n->text.p[0];
 }
 
 /* False, and i lacks what operand k lacks, or a number. */
@@ -190,8 +150,7 @@ static void view_math(struct compiler *c, uint32_t i)
 		return;
 	}
 	v->form = is_real ? FORM_REAL : FORM_WHOLE;
-	v->code.op = is_real ? CODE_REAL_MATH : CODE_MATH;
-	v->code.is_unsigned = a->code.is_unsigned || b->code.is_unsigned;
+	v->is_unsigned = a->is_unsigned || b->is_unsigned;
 }
 
 static void view_sign(struct compiler *c, uint32_t i)
@@ -207,9 +166,7 @@ static void view_sign(struct compiler *c, uint32_t i)
 		return;
 	}
 	v->form = a->form;
-	v->code.op = n->kind == TREE_INVERT ? CODE_INVERT :
-		     a->form == FORM_REAL ? CODE_REAL_NEG : CODE_NEG;
-	v->code.is_unsigned = a->code.is_unsigned;
+	v->is_unsigned = a->is_unsigned;
 }
 
 static void view_nonzero(struct compiler *c, uint32_t i)
@@ -219,7 +176,6 @@ static void view_nonzero(struct compiler *c, uint32_t i)
 	if (!needs_number(c, i, a))
 		return;
 	c->views[i].form = FORM_TEST;
-	c->views[i].code.op = c->views[a].form == FORM_REAL ? CODE_REAL_NONZERO : CODE_NONZERO;
 }
 
 static bool is_order(uint16_t op)
@@ -231,7 +187,7 @@ static bool is_order(uint16_t op)
 static bool has_text(const struct view *v)
 {
 	return v->form == FORM_TEXT ||
-	       (v->form == FORM_WHOLE && v->code.op != CODE_CPU && v->code.op != CODE_TIME);
+	       (v->form == FORM_WHOLE && v->moment != MOMENT_CPU && v->moment != MOMENT_TIME);
 }
 
 /*
@@ -251,8 +207,6 @@ static void view_text_compare(struct compiler *c, uint32_t i)
 		lacks(v, LACK_NUMBER, text);
 	else if (!has_text(&c->views[other]))
 		lacks(v, LACK_TEXT, other);
-	else
-		v->code.op = CODE_TEXT_COMPARE;
 }
 
 static void view_compare(struct compiler *c, uint32_t i)
@@ -265,17 +219,13 @@ static void view_compare(struct compiler *c, uint32_t i)
 	if (is_number(a))
 		char_to_number(c, n->b);
 	v->form = FORM_TEST;
-	v->code.is_unsigned = a->code.is_unsigned || b->code.is_unsigned;
+	v->is_unsigned = a->is_unsigned || b->is_unsigned;
 	if (b->lack == LACK_FIELD)
 		lacks(v, LACK_RIGHT_FIELD, b->culprit);
 	else if (a->form == FORM_LACKING || b->form == FORM_LACKING)
 		lacks(v, a->lack ? a->lack : b->lack, a->lack ? a->culprit : b->culprit);
 	else if (a->form == FORM_TEXT || b->form == FORM_TEXT)
 		view_text_compare(c, i);
-	else if (a->form == FORM_REAL || b->form == FORM_REAL)
-		v->code.op = CODE_REAL_COMPARE;
-	else
-		v->code.op = CODE_COMPARE;
 }
 
 static void view_match(struct compiler *c, uint32_t i)
@@ -284,8 +234,6 @@ static void view_match(struct compiler *c, uint32_t i)
 	struct view *v = &c->views[i], *a = &c->views[n->a];
 
 	v->form = FORM_TEST;
-	v->code.op = CODE_MATCH;
-	v->code.pattern = n->pattern;
 	if (a->form == FORM_LACKING)
 		lacks(v, a->lack, a->culprit);
 	else if (!has_text(a))
@@ -302,15 +250,12 @@ static void view_joint(struct compiler *c, uint32_t i)
 	uint8_t yields = n->kind == TREE_AND ? FORM_TRUE : FORM_FALSE;
 
 	v->form = FORM_TEST;
-	v->entry = a->entry;
-	if (a->form == settles || b->form == settles) {
+	if (a->form == settles || b->form == settles)
 		v->form = settles;
-	} else if (a->form == yields) {
+	else if (a->form == yields)
 		v->form = b->form;
-		v->entry = b->entry;
-	} else if (b->form == yields) {
+	else if (b->form == yields)
 		v->form = a->form;
-	}
 }
 
 static void view_not(struct compiler *c, uint32_t i)
@@ -319,7 +264,6 @@ static void view_not(struct compiler *c, uint32_t i)
 
 	c->views[i].form = a->form == FORM_TRUE ? FORM_FALSE :
 			   a->form == FORM_FALSE ? FORM_TRUE : FORM_TEST;
-	c->views[i].entry = a->entry;
 }
 
 static void view(struct compiler *c, uint32_t i)
@@ -327,7 +271,7 @@ static void view(struct compiler *c, uint32_t i)
 	const struct tree_node *n = &c->tree->nodes[i];
 	struct view *v = &c->views[i];
 
-	*v = (struct view){ .code = { .word = n->op, .a = n->a, .b = n->b }, .entry = i };
+	*v = (struct view){ .form = FORM_LACKING };
 	switch (n->kind) {
 	case TREE_NAME:
 		view_name(c, i);
@@ -359,7 +303,7 @@ static void view(struct compiler *c, uint32_t i)
 		view_constant(c, i);
 	}
 	if (c->flags & COMPILE_UNSIGNED)
-		v->code.is_unsigned = true;
+		v->is_unsigned = true;
 	/* No answer is no, but only here: !(bogus == 1) holds. */
 	if (n->kind >= TREE_TRUTH_FIRST && v->form == FORM_LACKING)
 		v->form = FORM_FALSE;
@@ -389,72 +333,39 @@ static void note_fates(const struct compiler *c, struct fate *fates)
 	}
 }
 
-/* Hands a truth's ways out down to its parts. Those of parts that are folded away do not matter. */
-static void lead(struct compiler *c, uint32_t i)
-{
-	const struct tree_node *n = &c->tree->nodes[i];
-	struct view *v = &c->views[i], *a = &c->views[n->a], *b = &c->views[n->b];
-
-	switch (n->kind) {
-	case TREE_NOT:
-		a->yes = v->no;
-		a->no = v->yes;
-		return;
-	case TREE_AND:
-	case TREE_OR:
-		a->yes = b->yes = v->yes;
-		a->no = b->no = v->no;
-		if (b->form != FORM_TEST)
-			return;
-		if (n->kind == TREE_AND)
-			a->yes = b->entry;
-		else
-			a->no = b->entry;
-		return;
-	default:
-		v->code.yes = v->yes;
-		v->code.no = v->no;
-	}
-}
-
-static struct program *emit(struct compiler *c)
-{
-	const struct view *root = &c->views[c->tree->root];
-	uint32_t nr = root->form == FORM_TEST ? c->tree->nr : 0;
-	struct program *program = malloc(sizeof(*program) + nr * sizeof(program->code[0]));
-
-	if (!program)
-		return NULL;
-	*program = (struct program){ .format = c->format, .nr = nr };
-	program->start = nr ? root->entry : root->form == FORM_FALSE ? PROGRAM_FAIL : PROGRAM_PASS;
-	for (uint32_t i = 0; i < nr; i++) {
-		program->code[i] = c->views[i].code;
-		program->asks_comm |= c->views[i].code.op == CODE_COMM;
-	}
-	return program;
-}
-
 int expr_compile(const struct tree *tree, const struct decode_format *format, unsigned int flags,
-		 struct fate *fates, struct program **out)
+		 struct fate *fates, struct expr_program **out)
 {
 	struct compiler c = { .tree = tree, .format = format, .flags = flags };
-	int ret = view_all(&c);
+	struct expr_program *program = calloc(1, sizeof(*program));
+	int ret = program ? view_all(&c) : -ENOMEM;
 
 	*out = NULL;
-	if (ret)
+	if (ret) {
+		free(program);
 		return ret;
+	}
 	/* Without an expression all is well. */
 	if (!tree->root)
 		c.views[0].form = FORM_TRUE;
 	note_fates(&c, fates);
-	c.views[tree->root].yes = PROGRAM_PASS;
-	c.views[tree->root].no = PROGRAM_FAIL;
-	for (uint32_t i = tree->root; i > 0; i--)
-		if (tree->nodes[i].kind >= TREE_TRUTH_FIRST)
-			lead(&c, i);
-	*out = emit(&c);
+	program->format = format;
+	program->tree = tree;
+	ret = expr_emit(&c, program);
 	free(c.views);
-	return *out ? 0 : -ENOMEM;
+	if (ret)
+		expr_program_free(program);
+	else
+		*out = program;
+	return ret;
+}
+
+void expr_program_free(struct expr_program *program)
+{
+	if (!program)
+		return;
+	buf_fini(&program->bytes);
+	free(program);
 }
 
 int expr_truths(const struct tree *tree, const struct decode_format *format, enum truth *truths)

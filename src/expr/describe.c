@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "expr/lex.h"
-#include "expr/program.h"
+#include "expr/compile.h"
 
 struct describer {
 	const struct tree *tree;

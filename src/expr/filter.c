@@ -1,6 +1,6 @@
 /*
  * expr/filter: see filter.h. Text → names (names.c) and a tree (parse.c); tree and format → a
- * program for each event (compile.c), found by the event's number, run on its records (eval.c).
+ * program for each event (compile.c), found by the event's number, run on its records (run.c).
  */
 #include "expr/filter.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "expr/names.h"
-#include "expr/program.h"
+#include "expr/compile.h"
 
 /* A record's number of its event has 16 bits. */
 #define IDS_MAX (1u << 16)
@@ -24,7 +24,7 @@ struct rule {
 struct entry {
 	struct entry *next;	/* for the same event, of another text */
 	const struct rule *rule;
-	struct program *program;
+	struct expr_program *program;
 };
 
 struct filter {
@@ -54,7 +54,7 @@ static void free_entries(struct entry *entry)
 
 	for (; entry; entry = next) {
 		next = entry->next;
-		free(entry->program);
+		expr_program_free(entry->program);
 		free(entry);
 	}
 }
@@ -114,10 +114,10 @@ static int compile_event(struct adding *add, const struct decode_format *format)
 			   add->filter->flags & FILTER_UNSIGNED ? COMPILE_UNSIGNED : 0, add->fates,
 			   &entry->program);
 	if (ret)
-		return err_set(add->err, ret, "out of memory");
+		return err_set(add->err, ret, ret == -E2BIG ? "the filter is too large" : "out of memory");
 	if (format->id >= add->nr_ids)
 		add->nr_ids = format->id + 1;
-	add->nr_code += entry->program->nr;
+	add->nr_code += entry->program->bytes.len / FILTER_CODE_SIZE;
 	if (add->filter->nr_code + add->nr_code > FILTER_CODE_MAX)
 		return err_set(add->err, -E2BIG, "the filter is too large for so many events");
 	return 0;
@@ -258,7 +258,7 @@ enum filter_verdict filter_match(const struct filter *filter, const struct decod
 				 const void *rec, size_t len, int cpu, uint64_t ts,
 				 const struct decode_ctx *ctx)
 {
-	struct program_record record = { .rec = rec, .len = len, .ts = ts, .cpu = cpu, .ctx = ctx };
+	struct expr_record record = { .rec = rec, .len = len, .ts = ts, .cpu = cpu, .ctx = ctx };
 	const struct entry *entry = format->id < filter->nr_ids ? filter->by_id[format->id] : NULL;
 
 	if (!entry)

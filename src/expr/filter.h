@@ -46,9 +46,10 @@ struct filter_world {
 	const struct decode_format *(*format)(void *arg, size_t i);
 };
 
-/* Longest text of a filter, and most instructions of all events' programs in one filter. */
+/* Longest text of a filter, and most instructions of all events' programs in one filter, with their size. */
 #define FILTER_TEXT_MAX (1u << 16)
 #define FILTER_CODE_MAX (1u << 20)
+#define FILTER_CODE_SIZE 32u
 
 struct filter;
 

@@ -77,6 +77,7 @@ enum {
 	BUFFER_PAUSE_ON_TRACE = 1u << 10,
 	BUFFER_BLOCK = 1u << 11,
 	BUFFER_COPY_MARKERS = 1u << 12,	/* an instance: what programs mark and print comes here, too */
+	BUFFER_STACKTRACE = 1u << 14,	/* a stack behind each event */
 	BUFFER_OWNED = 1u << 13,	/* goes with who made it: control/own */
 	/* How text looks. */
 	BUFFER_VERBOSE = 1u << 16,
@@ -96,6 +97,7 @@ enum {
 
 #define STATE_BUFFERS_MAX 63	/* a bit each in a writer's mask, and one to spare */
 #define STATE_RETIRED_MAX 4
+#define STATE_SPARES 3	/* snapshots that triggers can take before the tool looks again */
 #define STATE_NAME_MAX 60
 #define STATE_PERCENT_DEFAULT 50u
 #define STATE_BORN_TOP UINT64_MAX	/* no generation brought the top buffer: it was always there */
@@ -113,10 +115,19 @@ struct state_buffer {
 	uint32_t clock;			/* TRACE_CLOCK_*, of the next set to be made */
 	uint32_t percent;		/* of its pages that are full when a reader who waits for many is woken */
 	uint64_t cleared;		/* by its clock: when it was last emptied, 0 never */
-	uint64_t reserved[5];
+	/*
+	 * Triggers take snapshots without the tool: the word `side` of the tables file counts them, and when it says n > 0
+	 * programs write to spares[n - 1] and the set before is the snapshot. The tool makes that the state when it comes by.
+	 */
+	uint32_t side;			/* 0: no trigger does */
+	uint32_t side_next;		/* the word to count in after that; they take turns */
+	uint32_t nspares;
+	uint32_t off;			/* word of the tables file: while it is not 0 triggers have the buffer off; 0 none */
+	struct state_set spares[STATE_SPARES];
+	uint64_t reserved[3];
 	uint64_t cpus_off[SEGMENT_NCPU_MAX / 64];	/* bit: nothing is taken on that CPU */
 };
-static_assert(sizeof(struct state_buffer) == 992, "buffer");
+static_assert(sizeof(struct state_buffer) == 1160, "buffer");
 
 static inline bool buffer_cpu_off(const struct state_buffer *buffer, uint32_t cpu)
 {
@@ -159,6 +170,49 @@ struct state_limbo {
 };
 #define STATE_LIMBO_MAX 64
 
+/*
+ * What was written to filter, trigger, synthetic_events and dynamic_events, one item a line, with what the directory gave it
+ * to live on. These texts are the truth: hooks are made of all of them anew whenever one changes. For the tool alone.
+ */
+enum state_item_kind {
+	STATE_ITEM_FILTER = 1,	/* of an event in a buffer */
+	STATE_ITEM_TRIGGER,
+	STATE_ITEM_SYNTH,	/* of the directory: buffer 0 */
+	STATE_ITEM_PROBE,	/* an event probe; buffer 0 */
+	STATE_ITEM_SOFT,	/* triggers switch this event of this buffer: word `count` says whether it is on */
+	STATE_ITEM_OFF,		/* triggers switch this buffer: word `count` is not 0 while they have it off */
+};
+
+enum {
+	STATE_ITEM_AHEAD = 1,	/* written for a program that is still to come: names were believed */
+	STATE_ITEM_HIDDEN = 2,	/* a histogram that another one (`owner`) needs and nobody wrote */
+	STATE_ITEM_BAD = 4,	/* a filter that was refused: its text is what is shown, nothing is filtered */
+	STATE_ITEM_WIDE = 8,	/* a system's filter, for all of its events that have the fields and no filter of their own */
+	STATE_ITEM_NONE = 16,	/* taken away from an event that would have the system's */
+};
+
+struct state_item {
+	uint8_t kind;
+	uint8_t flags;		/* STATE_ITEM_* */
+	uint16_t buffer;
+	uint32_t serial;	/* never the same twice in a directory */
+	uint32_t text;		/* offset from the state's first byte; NUL-terminated */
+	uint32_t text_len;
+	uint32_t count;		/* words, 0 none: word 0 is never dealt */
+	uint32_t pause;
+	uint32_t snapshots;
+	uint32_t event_id;	/* of a synthetic event or a probe, in the registry */
+	uint64_t table;		/* of a histogram: extents in the tables file */
+	uint64_t table_size;
+	uint64_t cells;		/* its variables', one after the other */
+	uint64_t cells_size;
+	char system[60];	/* of the event that it hangs on, or that it is */
+	char event[64];
+	uint32_t owner;		/* of a hidden histogram: the serial of whose it is */
+};
+static_assert(sizeof(struct state_item) == 192, "item");
+#define STATE_ITEMS_MAX 1024u
+
 struct state_head {
 	uint64_t published;	/* the word that publishes this state */
 	uint32_t size;		/* bytes, all of it */
@@ -172,8 +226,18 @@ struct state_head {
 	uint32_t npids;
 	uint32_t pids;
 	uint32_t cmdlines;	/* saved_cmdlines_size, 0: all that there is room for */
+	uint32_t nhooks;
+	uint32_t hooks;		/* struct state_hook[], see layout/hook.h */
+	uint32_t code;		/* the area that hooks' offsets count from; a multiple of 8 */
+	uint32_t code_size;
+	uint32_t nitems;
+	uint32_t items;		/* struct state_item[] */
+	uint32_t serial;	/* of the next item */
+	uint32_t ntable_limbo;
+	uint32_t table_limbo;	/* struct state_limbo[], of the tables file */
+	uint32_t tables;	/* pages of the tables file that items reach to */
 	uint32_t reserved;
 };
-static_assert(sizeof(struct state_head) == 56, "state header");
+static_assert(sizeof(struct state_head) == 96, "state header");
 
 #endif

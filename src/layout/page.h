@@ -48,6 +48,7 @@ static_assert(sizeof(struct record_head) == 8, "common fields");
 
 /* IDs that ftrace fixes; the ones of declared events come from the directory. */
 enum {
+	EVENT_ID_KERNEL_STACK = 4,
 	EVENT_ID_PRINT = 5,
 	EVENT_ID_BPRINT = 6,
 	EVENT_ID_RAW_DATA = 18,

@@ -36,9 +36,11 @@ struct registry_slot {
 	uint32_t text_len;
 	uint32_t hash;
 	uint32_t related;	/* events: id of the event whose sites this one rides on, or 0 */
-	uint32_t reserved0;
+	uint32_t named;		/* events: not 0 while it is only a name of the kernel's that no program brought */
 	uint64_t number;	/* order of arrival: the newest of several layouts of one name is shown */
-	uint64_t reserved[3];
+	uint32_t dynamic;	/* events: the tool made it, a synthetic event or a probe; there while the state has it */
+	uint32_t reserved0;
+	uint64_t reserved[2];
 };
 static_assert(sizeof(struct registry_slot) == 64, "slot");
 
@@ -63,7 +65,7 @@ struct registry_format_blob {
 struct registry_elf_blob {
 	uint16_t build_id_len;
 	uint16_t path_len;
-	uint32_t reserved;
+	uint32_t program;	/* 1: what was executed, 0: a library */
 };
 
 /* Names of threads that traced: slot tid % REGISTRY_TASKS, the newest stays. seq is odd while a slot is written. */
@@ -82,7 +84,8 @@ struct registry_head {
 	uint64_t number;	/* atomic: order of arrival */
 	uint64_t refused;	/* atomic: things that found no room (IDs, heap) */
 	uint32_t next[REGISTRY_KINDS];	/* where to look for a free slot first */
-	uint32_t reserved0[7];
+	uint32_t named;		/* which list of the kernel's names is in it: the tool puts it there once */
+	uint32_t reserved0[6];
 	uint32_t builtin_hint[EVENT_ID_BUILTIN_END];	/* hints of ftrace's own events (print, bprint) */
 };
 

@@ -106,6 +106,7 @@ int handle_open(struct handle **out, struct handles *all, struct control *contro
 	handle->control = control;
 	handle->flags = flags;
 	handle->followed = tree_is_followed(handle->file);
+	handle->polled = tree_is_polled(handle->file);
 	pthread_mutex_init(&handle->lock, NULL);
 	handle_cond_init(&handle->changed);
 	enlist(handle);

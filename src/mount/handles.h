@@ -32,6 +32,7 @@ struct handle {
 	char *path;
 	unsigned int flags;		/* TREE_* of the open */
 	bool followed;
+	bool polled;		/* poll(2) has something to wait for */
 	bool nonblock;			/* as it was opened: an ioctl does not tell */
 	struct control *control;
 	struct tree_file *file;		/* NULL: settled */

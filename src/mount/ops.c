@@ -23,7 +23,8 @@
 #define TURN_SLICE_MS 100
 #define SPLICE_WAIT_MS 50
 
-/* Files and events never go away, so the kernel may keep what it knows of them; instances do. */
+/* Files and programs' events never go away, so the kernel may keep what it knows of them; instances and events of the
+ * directory itself do. */
 #define KEEP_S 60.0
 
 static struct handle *handle_of(const struct fuse_file_info *fi)
@@ -71,7 +72,7 @@ int ops_fill_entry(struct server *server, const char *path, const struct tree_st
 		return -ENOMEM;
 	memset(entry, 0, sizeof(*entry));
 	entry->ino = (uintptr_t)inode;
-	entry->attr_timeout = entry->entry_timeout = ops_keep(path);
+	entry->attr_timeout = entry->entry_timeout = stat->is_fleeting ? 0 : ops_keep(path);
 	inode_fill(&server->inodes, inode, stat, &entry->attr);
 	return 0;
 }
@@ -145,7 +146,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		return;
 	}
 	inode_fill(&server->inodes, inode, &stat, &attr);
-	fuse_reply_attr(req, &attr, ops_keep(inode->path));
+	fuse_reply_attr(req, &attr, stat.is_fleeting ? 0 : ops_keep(inode->path));
 }
 
 /* Sizes and times are accepted and mean nothing here, as in the kernel. */
@@ -443,7 +444,7 @@ static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 	struct handle *handle = handle_of(fi);
 
 	(void)ino;
-	if (handle->followed) {
+	if (handle->polled) {
 		park_poll(handle, req, poll);
 		return;
 	}

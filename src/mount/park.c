@@ -143,7 +143,8 @@ static bool serve(struct handle *handle, int waited)
 	struct parked *parked;
 	bool served;
 
-	if (handle->poll && (waited < 0 || tree_ready(handle->file))) {
+	if (handle->poll &&
+	    (waited < 0 || (handle->followed ? tree_ready(handle->file) : tree_has_news(handle->file, false)))) {
 		poll = handle->poll;
 		handle->poll = NULL;
 	}
@@ -262,7 +263,8 @@ static unsigned int events_of(struct handle *handle)
 
 	if (r < 0 && r != -EINTR)
 		return POLLERR;
-	return tree_ready(handle->file) ? POLLIN | POLLRDNORM : 0;
+	r = tree_ready(handle->file) ? POLLIN | POLLRDNORM : 0;
+	return (unsigned int)r | (tree_has_news(handle->file, true) ? POLLPRI : 0);
 }
 
 void park_poll(struct handle *handle, fuse_req_t req, struct fuse_pollhandle *poll)
@@ -274,7 +276,8 @@ void park_poll(struct handle *handle, fuse_req_t req, struct fuse_pollhandle *po
 		events = events_of(handle);
 		handle_end(handle);
 	}
-	if (poll && !events) {
+	/* Who asks for news only sleeps, although there is something to read. */
+	if (poll && (!events || (!handle->followed && !(events & (POLLPRI | POLLERR))))) {
 		pthread_mutex_lock(&handle->lock);
 		old = handle->poll;
 		handle->poll = poll;

@@ -88,7 +88,8 @@ static int begin(struct record_file *file, struct err *err)
 		.keep = file->how.keep,
 	};
 	struct record_sink sink = sink_of(file);
-	int r = record_meta_open(&file->meta, file->how.source, &(struct record_meta_how){ NULL }, err);
+	const struct record_meta_how meta = { .all_formats = file->how.all_formats };
+	int r = record_meta_open(&file->meta, file->how.source, &meta, err);
 
 	if (!r)
 		r = dat_live_open(&file->live, file->path, &how, err);
@@ -298,13 +299,32 @@ static int put_aside(struct record_file *file, struct err *err)
 	return r;
 }
 
+/* The next one could not begin. Where nothing of it is there, the last one that is done has its name again: that is where a
+ * recording ends. */
+static void take_back(struct record_file *file)
+{
+	struct err ours = ERR_INIT;
+	char *name = old_name(file, file->count);
+
+	if (file->live)
+		end(file, &ours);
+	if (name && access(file->path, F_OK) && !rename(name, file->path))
+		file->count--;
+	free(name);
+}
+
 int record_file_rotate(struct record_file *file, struct err *err)
 {
 	int r = end(file, err);
 
 	if (!r)
 		r = put_aside(file, err);
-	return r ? r : begin(file, err);
+	if (r)
+		return r;
+	r = begin(file, err);
+	if (r)
+		take_back(file);
+	return r;
 }
 
 int record_file_maps(struct record_file *file, int pid, struct err *err)

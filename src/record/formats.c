@@ -153,25 +153,31 @@ static int add_tree(struct source *source, struct buf *out, uint32_t *nsystems, 
 	return r < 0 ? r : 0;
 }
 
-/* Every layout of every name: records of each may be in the pages. */
-static void add_registry(const struct control_registry *registry, struct buf *out, uint32_t *nsystems)
+/* Every layout of every name: records of each may be in the pages. Of what nobody brought there can be none. */
+static void add_registry(const struct control_registry *registry, bool all, struct buf *out, uint32_t *nsystems)
 {
 	const struct control_event *event = registry->events, *end = event + registry->nevents;
 
 	while (event < end) {
 		const char *system = event->system;
-		size_t count, at;
+		size_t before = out->len, count, at;
 		uint32_t n = 0;
 
 		buf_add(out, system, strlen(system) + 1);
 		count = word_hold(out, sizeof(uint32_t));
-		for (; event < end && !strcmp(event->system, system); event++, n++) {
+		for (; event < end && !strcmp(event->system, system); event++) {
+			if (event->named && !all)
+				continue;
 			at = word_hold(out, sizeof(uint64_t));
 			control_event_format(event, out);
 			length_set(out, at);
+			n++;
 		}
 		count_set(out, count, n);
-		++*nsystems;
+		if (n)
+			++*nsystems;
+		else
+			cut_back(out, before);
 	}
 }
 
@@ -183,7 +189,7 @@ int record_formats_events(struct record_meta *meta, const struct control_registr
 	int r = 0;
 
 	if (registry)
-		add_registry(registry, out, &nsystems);
+		add_registry(registry, meta->all_formats, out, &nsystems);
 	else
 		r = add_tree(meta->source, out, &nsystems, err);
 	count_set(out, count, nsystems);

@@ -16,6 +16,7 @@ struct record_meta {
 	struct source *source;
 	struct control *control;	/* of a tracing directory, else NULL */
 	char *kallsyms;
+	bool all_formats;
 	struct buf kept[KEPT_NR];	/* as last put */
 	bool put[KEPT_NR];
 	struct control_moment moment;	/* that the formats in the file are of */

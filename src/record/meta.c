@@ -36,6 +36,7 @@ int record_meta_open(struct record_meta **out, struct source *source, const stru
 		return err_set(err, -ENOMEM, "out of memory");
 	meta->source = source;
 	meta->control = source_control(source);
+	meta->all_formats = how && how->all_formats;
 	if (how && how->kallsyms) {
 		meta->kallsyms = strdup(how->kallsyms);
 		if (!meta->kallsyms) {

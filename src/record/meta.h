@@ -30,6 +30,7 @@ struct record_sink {
 
 struct record_meta_how {
 	const char *kallsyms;	/* a file to take symbols from, instead of the source's own; NULL: those */
+	bool all_formats;	/* also of events of a directory that nobody brought, and of which there can be no records */
 };
 
 /* `source` is used until record_meta_close(), and stays the caller's. `how` may be NULL. */

@@ -69,7 +69,7 @@ static int follow(struct record *record, struct err *err)
 	int r = 0;
 
 	for (int i = 0; !r && i < 100; i++) {
-		bool told = control_state_current(&control->state, &control->dir);
+		bool told = control_current(control);
 
 		if (!told)
 			r = control_refresh(control, err);

@@ -34,6 +34,7 @@ struct record_how {
 	int version;			/* 6: made when the recording ends */
 	const char *compression;	/* NULL: none */
 	uint64_t keep;			/* bytes of the newest events of each CPU; 0: all */
+	bool all_formats;		/* also of events that nobody brought */
 	bool date;			/* times as the calendar has them */
 	int64_t ts_offset;		/* nanoseconds added to all times */
 	uint64_t rotate_bytes;		/* begin a new file when one is so large; 0: never */

@@ -118,7 +118,7 @@ static int check(struct still *still, struct err *err)
 {
 	int r = 0;
 
-	if (control_state_current(&still->control->state, &still->control->dir))
+	if (control_current(still->control))
 		return 0;
 	r = control_refresh(still->control, err);
 	for (size_t b = 0; !r && b < still->how->nr_buffers; b++) {

@@ -62,6 +62,7 @@ static int put_space(struct record_meta *meta, struct buf *out, struct err *err)
 			.base = elf->base,
 			.span = 1ull << SYMBOL_SPACE_SHIFT,
 			.module = module_of(elf->path),
+			.program = elf->program,
 		}, NULL);
 	}
 	control_registry_fini(&registry);

@@ -71,7 +71,7 @@ struct ring_op {
 	const uint64_t *published;
 	uint64_t generation;		/* what *published must be */
 	const void *payload;
-	uint64_t ts;			/* time, unless the ref says RING_REF_COUNTER */
+	uint64_t ts;			/* time, unless the ref says RING_REF_COUNTER; out: as recorded */
 	uint32_t ncpu;
 	uint32_t len;			/* of the payload: a multiple of 4, at least 8 */
 	uint32_t word;			/* the header's first word without its delta */

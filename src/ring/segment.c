@@ -20,6 +20,7 @@
 #include "layout/control.h"
 #include "layout/registry.h"
 #include "layout/ring.h"
+#include "layout/table.h"
 #include "ring/arch.h"
 
 static const struct {
@@ -29,6 +30,7 @@ static const struct {
 	[SEGMENT_CONTROL] = { "control", SEGMENT_MAGIC_CONTROL },
 	[SEGMENT_REGISTRY] = { "registry", SEGMENT_MAGIC_REGISTRY },
 	[SEGMENT_RINGS] = { "rings", SEGMENT_MAGIC_RINGS },
+	[SEGMENT_TABLES] = { "tables", SEGMENT_MAGIC_TABLES },
 };
 
 static uint64_t segment_size(enum segment_kind kind, uint32_t ncpu)
@@ -38,6 +40,8 @@ static uint64_t segment_size(enum segment_kind kind, uint32_t ncpu)
 		return CONTROL_FIRST_STATE;
 	case SEGMENT_REGISTRY:
 		return REGISTRY_SIZE;
+	case SEGMENT_TABLES:
+		return TABLES_DATA_OFFSET;
 	default:
 		return rings_data_offset(ncpu);
 	}

@@ -172,7 +172,7 @@ static void put_event(unsigned char *at, const struct ring_op *op, uint32_t cpu,
 }
 
 static enum ring_result twin_event(const struct ring_ref *ref, const struct place *place, uint64_t tail,
-				   const struct ring_op *op, uint32_t cpu)
+				   struct ring_op *op, uint32_t cpu)
 {
 	uint32_t len = op->len + 4;
 	uint32_t need = 4 + (len <= EVENT_LEN_MAX_SHORT ? 0 : 4) + len;
@@ -191,6 +191,7 @@ static enum ring_result twin_event(const struct ring_ref *ref, const struct plac
 	}
 	put_event((unsigned char *)place->page + PAGE_HEAD_SIZE + place->commit, op, cpu, delta, extend);
 	commit = place->commit + need;
+	op->ts = ts;
 	STORE(place->other->ts, ts);
 	STORE(place->other->nr, LOAD(place->now->nr) + 1);
 	STORE(place->other->tag, ring_pos(tail, commit));

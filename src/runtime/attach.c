@@ -24,6 +24,7 @@
 
 #include "ring/segment.h"
 #include "runtime/local.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
 #include "runtime/signal.h"
 
@@ -32,11 +33,23 @@
 #endif
 
 #define RINGS_WINDOW_MIN (32ull << 20)
+#define TABLES_WINDOW_MIN (16ull << 20)
 
 struct runtime runtime = { .tid_offset = -1 };
 struct wiped wiped __attribute__((aligned(4096)));
 
 const uint32_t runtime_hint_off;
+
+static bool windows_have(const struct window *windows, const unsigned char *at)
+{
+	for (uint32_t i = 0; i < RUNTIME_WINDOWS; i++) {
+		const unsigned char *base = LOAD_ACQUIRE(windows[i].base);
+
+		if (base && at >= base && at < base + windows[i].size)
+			return true;
+	}
+	return false;
+}
 
 bool runtime_owns(const void *address)
 {
@@ -48,13 +61,7 @@ bool runtime_owns(const void *address)
 		return true;
 	if (registry && at >= registry && at < registry + REGISTRY_SIZE)
 		return true;
-	for (uint32_t i = 0; i < RUNTIME_WINDOWS; i++) {
-		const unsigned char *base = LOAD_ACQUIRE(runtime.rings[i].base);
-
-		if (base && at >= base && at < base + runtime.rings[i].size)
-			return true;
-	}
-	return false;
+	return windows_have(runtime.rings, at) || windows_have(runtime.tables, at);
 }
 
 static void blank(const void *start, uint64_t size)
@@ -70,8 +77,10 @@ void runtime_detach(void)
 	STORE(runtime.attached, false);
 	blank(runtime.registry, REGISTRY_SIZE);
 	blank(runtime.control, runtime.control_window);
-	for (uint32_t i = 0; i < RUNTIME_WINDOWS; i++)
+	for (uint32_t i = 0; i < RUNTIME_WINDOWS; i++) {
 		blank(LOAD_ACQUIRE(runtime.rings[i].base), runtime.rings[i].size);
+		blank(LOAD_ACQUIRE(runtime.tables[i].base), runtime.tables[i].size);
+	}
 	STORE(wiped.view, NULL);
 }
 
@@ -99,41 +108,58 @@ bool runtime_affordable(int resource, uint64_t size)
  * Window i is as large as window 0 shifted by i. Whoever needs a larger one maps it, in a signal handler too; of two who do
  * so at the same time one wins. The smaller ones stay for those who are using them.
  */
-static void *window_make(uint32_t i)
+static void *window_make(struct window *windows, uint32_t i)
 {
-	uint64_t size = runtime.rings[0].size << i;
+	uint64_t size = windows[0].size << i;
 	unsigned char *none = NULL;
 	void *more;
 
 	if (LOAD(runtime.locked) || size > SIZE_MAX / 2 || !runtime_affordable(RLIMIT_AS, 2 * size))
 		return NULL;
 	/* Old size 0: the same file once more, for which no descriptor is needed. */
-	more = mremap(runtime.rings[0].base, 0, size, MREMAP_MAYMOVE);
+	more = mremap(windows[0].base, 0, size, MREMAP_MAYMOVE);
 	if (more == MAP_FAILED)
 		return NULL;
-	runtime.rings[i].size = size;
+	windows[i].size = size;
 	/* Partner: the acquiring loads of base. */
-	if (__atomic_compare_exchange_n(&runtime.rings[i].base, &none, more, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&windows[i].base, &none, more, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return more;
 	munmap(more, size);
 	return none;
 }
 
-void *runtime_rings_reach(uint64_t offset, uint64_t size)
+/* The window that reaches to that byte, made if need be; NULL. */
+static const struct window *window_to(struct window *windows, uint64_t end)
 {
 	uint32_t i = 0;
-	unsigned char *base;
 
-	if (!runtime.rings[0].base || offset > UINT64_MAX / 4 || size > UINT64_MAX / 4)
+	if (!windows[0].base)
 		return NULL;
-	while (i < RUNTIME_WINDOWS && runtime.rings[0].size << i < offset + size)
+	while (i < RUNTIME_WINDOWS && windows[0].size << i < end)
 		i++;
 	if (i == RUNTIME_WINDOWS)
 		return NULL;
-	base = LOAD_ACQUIRE(runtime.rings[i].base);
-	if (!base)
-		base = window_make(i);
-	return base ? base + offset : NULL;
+	return LOAD_ACQUIRE(windows[i].base) || window_make(windows, i) ? &windows[i] : NULL;
+}
+
+void *runtime_rings_reach(uint64_t offset, uint64_t size)
+{
+	const struct window *window;
+
+	if (offset > UINT64_MAX / 4 || size > UINT64_MAX / 4)
+		return NULL;
+	window = window_to(runtime.rings, offset + size);
+	return window ? window->base + offset : NULL;
+}
+
+struct hist_tables runtime_tables_reach(uint64_t size)
+{
+	const struct window *window = size <= TABLES_SIZE_MAX ? window_to(runtime.tables, size) : NULL;
+
+	/* Tables behind what we can have are not for this program; the words are. */
+	if (!window)
+		window = &runtime.tables[0];
+	return (struct hist_tables){ window->base, window->size };
 }
 
 static void *map(int fd, uint64_t size, int prot)
@@ -145,23 +171,25 @@ static void *map(int fd, uint64_t size, int prot)
 
 static int map_all(const struct segment_dir *dir)
 {
-	struct window *rings = &runtime.rings[0];
+	struct window *rings = &runtime.rings[0], *tables = &runtime.tables[0];
 
 	rings->size = RINGS_WINDOW_MIN;
 	while (rings->size < dir->size[SEGMENT_RINGS])
 		rings->size *= 2;
-	if (!runtime_affordable(RLIMIT_AS, CONTROL_SIZE_MAX + REGISTRY_SIZE + rings->size))
+	tables->size = TABLES_WINDOW_MIN;
+	if (!runtime_affordable(RLIMIT_AS, CONTROL_SIZE_MAX + REGISTRY_SIZE + rings->size + tables->size))
 		return -ENOMEM;
 	runtime.control_window = CONTROL_SIZE_MAX;
 	runtime.control = map(dir->fd[SEGMENT_CONTROL], CONTROL_SIZE_MAX, PROT_READ);
 	runtime.registry = map(dir->fd[SEGMENT_REGISTRY], REGISTRY_SIZE, PROT_READ | PROT_WRITE);
 	rings->base = map(dir->fd[SEGMENT_RINGS], rings->size, PROT_READ | PROT_WRITE);
-	return runtime.control && runtime.registry && rings->base ? 0 : -ENOMEM;
+	tables->base = map(dir->fd[SEGMENT_TABLES], tables->size, PROT_READ | PROT_WRITE);
+	return runtime.control && runtime.registry && rings->base && tables->base ? 0 : -ENOMEM;
 }
 
 static void unmap_all(void)
 {
-	struct window *rings = &runtime.rings[0];
+	struct window *rings = &runtime.rings[0], *tables = &runtime.tables[0];
 
 	if (runtime.control)
 		munmap((void *)(uintptr_t)runtime.control, CONTROL_SIZE_MAX);
@@ -169,6 +197,9 @@ static void unmap_all(void)
 		munmap(runtime.registry, REGISTRY_SIZE);
 	if (rings->base)
 		munmap(rings->base, rings->size);
+	if (tables->base)
+		munmap(tables->base, tables->size);
+	tables->base = NULL;
 	runtime.control = NULL;
 	runtime.registry = NULL;
 	rings->base = NULL;
@@ -227,6 +258,7 @@ int runtime_attach(const char *path)
 		madvise(&wiped, sizeof(wiped), MADV_WIPEONFORK);
 	wiped.alive = WIPED_ALIVE;
 	pthread_atfork(NULL, NULL, runtime_fork_child);
+	runtime_modules_learn(false);
 	runtime_thread_init();
 	runtime_signal_init();
 	runtime_guard_init();
@@ -258,8 +290,10 @@ void runtime_start(void)
 	if (runtime.started)
 		return;
 	runtime.started = true;
-	if (!&ringside_no_attach && !no_counter() && !segment_path(path, sizeof(path), getauxval(AT_SECURE) != 0))
-		runtime_attach(path);
+	if (!&ringside_no_attach && !no_counter() && !segment_path(path, sizeof(path), getauxval(AT_SECURE) != 0)) {
+		if (!runtime_attach(path))
+			runtime_life_start();
+	}
 	errno = saved;
 }
 

@@ -3,6 +3,7 @@
  *
  *   vfork, posix_spawn, clone   a child that shares this thread's TLS but not its rseq registration: sections would run on
  *                               unprotected, so events go to overflow rings until the parent is back
+ *   prctl, pthread_setname_np   a thread's name is kept, so that nobody has to ask for it
  *   prctl, syscall              a program that installs a seccomp filter may be killed for any system call we make later
  *   sigaction, signal           SIGBUS has a handler of ours before the program's
  *   sigprocmask, pthread_sigmask, and the masks of handlers: a fault whose signal is held off ends the program, so SIGBUS
@@ -12,7 +13,9 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -22,6 +25,8 @@
 #include <unistd.h>
 
 #include "runtime/local.h"
+#include "runtime/module.h"
+#include "runtime/runtime.h"
 #include "runtime/signal.h"
 
 #ifndef SECCOMP_FILTER_FLAG_NEW_LISTENER
@@ -37,6 +42,7 @@ typedef long syscall_fn(long number, ...);
 typedef int sigaction_fn(int signo, const struct sigaction *act, struct sigaction *old);
 typedef sighandler_t signal_fn(int signo, sighandler_t handler);
 typedef int mask_fn(int how, const sigset_t *set, sigset_t *old);
+typedef int setname_fn(pthread_t thread, const char *name);
 typedef int clone_fn(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 
 static struct {
@@ -47,6 +53,7 @@ static struct {
 	signal_fn *signal;
 	mask_fn *sigprocmask, *pthread_sigmask;
 	clone_fn *clone;
+	setname_fn *pthread_setname_np;
 } real;
 
 static void *next(const char *name)
@@ -65,6 +72,7 @@ void runtime_guard_init(void)
 	real.sigprocmask = (mask_fn *)next("sigprocmask");
 	real.pthread_sigmask = (mask_fn *)next("pthread_sigmask");
 	real.clone = (clone_fn *)next("clone");
+	real.pthread_setname_np = (setname_fn *)next("pthread_setname_np");
 }
 
 /* For calls that come before the constructor. NULL in a program that is linked statically: there is no next one. */
@@ -189,6 +197,7 @@ static int call_spawn(spawn_fn *fn, spawn_fn *other, pid_t *pid, const char *pat
 		      const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, char *const argv[],
 		      char *const envp[])
 {
+	pid_t child = 0;
 	int ret;
 
 	if (!fn)
@@ -196,8 +205,13 @@ static int call_spawn(spawn_fn *fn, spawn_fn *other, pid_t *pid, const char *pat
 	if (!fn)
 		return ENOSYS;
 	runtime_guard_enter();
-	ret = fn(pid, path, actions, attr, argv, envp);
+	ret = fn(&child, path, actions, attr, argv, envp);
 	runtime_guard_leave();
+	if (ret)
+		return ret;
+	if (pid)
+		*pid = child;
+	runtime_life_forked(child);
 	return ret;
 }
 
@@ -235,6 +249,7 @@ int guard_clone(int (*fn)(void *), void *stack, int flags, void *arg, void *ptid
 	/* A child that runs beside us keeps using our TLS: we stay guarded. */
 	if (shares && (ret < 0 || flags & CLONE_VFORK))
 		runtime_guard_leave();
+	runtime_life_forked(ret);
 	return ret;
 }
 
@@ -244,19 +259,33 @@ __asm__(".pushsection .text\n"
 	".globl vfork\n"
 	".type vfork, @function\n"
 	"vfork:\n"
+	"	.cfi_startproc\n"
 	"	endbr64\n"
 	"	subq $8, %rsp\n"
-	"	call runtime_guard_enter\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call runtime_vfork_enter\n"
 	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
 	"	popq %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_register %rip, %rdi\n"
 	"	movl $58, %eax\n"
 	"	syscall\n"
 	"	pushq %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_offset %rip, -8\n"
 	"	testl %eax, %eax\n"
 	"	jnz 1f\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call runtime_life_born\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	xorl %eax, %eax\n"
 	"	ret\n"
 	"1:	movl %eax, %edi\n"
 	"	jmp runtime_vfork_parent\n"
+	"	.cfi_endproc\n"
 	".size vfork, . - vfork\n"
 	".popsection\n");
 #elif defined(__i386__)
@@ -264,21 +293,38 @@ __asm__(".pushsection .text\n"
 	".globl vfork\n"
 	".type vfork, @function\n"
 	"vfork:\n"
+	"	.cfi_startproc\n"
 	"	subl $12, %esp\n"
-	"	call runtime_guard_enter\n"
+	"	.cfi_adjust_cfa_offset 12\n"
+	"	call runtime_vfork_enter\n"
 	"	addl $12, %esp\n"
+	"	.cfi_adjust_cfa_offset -12\n"
 	"	popl %ecx\n"
+	"	.cfi_adjust_cfa_offset -4\n"
+	"	.cfi_register %eip, %ecx\n"
 	"	movl $190, %eax\n"
 	"	int $0x80\n"
 	"	pushl %ecx\n"
+	"	.cfi_adjust_cfa_offset 4\n"
+	"	.cfi_offset %eip, -4\n"
 	"	testl %eax, %eax\n"
 	"	jnz 1f\n"
+	"	subl $12, %esp\n"
+	"	.cfi_adjust_cfa_offset 12\n"
+	"	call runtime_life_born\n"
+	"	addl $12, %esp\n"
+	"	.cfi_adjust_cfa_offset -12\n"
+	"	xorl %eax, %eax\n"
 	"	ret\n"
 	"1:	subl $8, %esp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
 	"	pushl %eax\n"
+	"	.cfi_adjust_cfa_offset 4\n"
 	"	call runtime_vfork_parent\n"
 	"	addl $12, %esp\n"
+	"	.cfi_adjust_cfa_offset -12\n"
 	"	ret\n"
+	"	.cfi_endproc\n"
 	".size vfork, . - vfork\n"
 	".popsection\n");
 #elif defined(__aarch64__)
@@ -287,10 +333,17 @@ __asm__(".pushsection .text\n"
 	".globl vfork\n"
 	".type vfork, %function\n"
 	"vfork:\n"
+	"	.cfi_startproc\n"
 	"	hint #34\n"
 	"	stp x29, x30, [sp, #-16]!\n"
-	"	bl runtime_guard_enter\n"
+	"	.cfi_adjust_cfa_offset 16\n"
+	"	.cfi_rel_offset x29, 0\n"
+	"	.cfi_rel_offset x30, 8\n"
+	"	bl runtime_vfork_enter\n"
 	"	ldp x29, x30, [sp], #16\n"
+	"	.cfi_adjust_cfa_offset -16\n"
+	"	.cfi_restore x29\n"
+	"	.cfi_restore x30\n"
 	"	mov x0, #0x4111\n"
 	"	mov x1, xzr\n"
 	"	mov x2, xzr\n"
@@ -299,13 +352,31 @@ __asm__(".pushsection .text\n"
 	"	mov x8, #220\n"
 	"	svc #0\n"
 	"	cbnz w0, 1f\n"
+	"	stp x29, x30, [sp, #-16]!\n"
+	"	.cfi_adjust_cfa_offset 16\n"
+	"	.cfi_rel_offset x29, 0\n"
+	"	.cfi_rel_offset x30, 8\n"
+	"	bl runtime_life_born\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	.cfi_adjust_cfa_offset -16\n"
+	"	.cfi_restore x29\n"
+	"	.cfi_restore x30\n"
+	"	mov x0, #0\n"
 	"	ret\n"
 	"1:	b runtime_vfork_parent\n"
+	"	.cfi_endproc\n"
 	".size vfork, . - vfork\n"
 	".popsection\n");
 #endif
 
+__attribute__((visibility("hidden"), used)) void runtime_vfork_enter(void);
 __attribute__((visibility("hidden"), used)) pid_t runtime_vfork_parent(int ret);
+
+void runtime_vfork_enter(void)
+{
+	runtime_life_forking();
+	runtime_guard_enter();
+}
 
 pid_t runtime_vfork_parent(int ret)
 {
@@ -321,8 +392,12 @@ pid_t runtime_vfork_parent(int ret)
 static bool lock_up(void)
 {
 	/* What can be mapped later only with system calls. */
-	if (LOAD(runtime.attached) && !LOAD(runtime.locked))
+	if (LOAD(runtime.attached) && !LOAD(runtime.locked)) {
 		runtime_view_settle();
+		/* And what has to be looked up. */
+		runtime_modules_learn(true);
+		runtime_comm();
+	}
 	return !__atomic_exchange_n(&runtime.locked, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -364,6 +439,57 @@ int guard_prctl(int option, unsigned long a, unsigned long b, unsigned long c, u
 		set_timeless(before);
 	if (option == PR_SET_NAME && !ret)
 		runtime_thread_renamed();
+	return ret;
+}
+
+/* Of a thread that is alive, as whoever names it promises. 0: not known. */
+static int32_t tid_of(pthread_t thread)
+{
+	if (runtime.tid_offset < 0)
+		return 0;
+	return *(const int32_t *)(const void *)((const char *)thread + runtime.tid_offset);
+}
+
+/* Without libc's, in a static program: as libc does it. */
+static int set_name(pthread_t thread, const char *name)
+{
+	char path[40] = "/proc/self/task/", digits[12], *at = path + strlen(path);
+	size_t len = strlen(name);
+	long tid, fd;
+	int n = 0;
+	bool whole;
+
+	if (len > 15)
+		return ERANGE;
+	if (pthread_equal(thread, pthread_self()))
+		return call_prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0) ? errno : 0;
+	if (runtime.tid_offset < 0)
+		return ENOSYS;
+	tid = tid_of(thread);
+	for (long rest = tid; rest > 0; rest /= 10)
+		digits[n++] = (char)('0' + rest % 10);
+	while (n)
+		*at++ = digits[--n];
+	memcpy(at, "/comm", 6);
+	fd = call_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return errno;
+	whole = call_syscall(SYS_write, fd, (long)name, (long)len, 0, 0, 0) == (long)len;
+	n = errno;
+	call_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return whole ? 0 : n;
+}
+
+EXPORT int pthread_setname_np(pthread_t thread, const char *name)
+{
+	setname_fn *fn = REAL(pthread_setname_np);
+	int saved = errno, ret = fn ? fn(thread, name) : set_name(thread, name);
+
+	errno = saved;
+	if (!ret && pthread_equal(thread, pthread_self()))
+		runtime_thread_renamed();
+	else if (!ret)
+		runtime_other_renamed(tid_of(thread), name);
 	return ret;
 }
 

@@ -9,6 +9,7 @@
 #define RUNTIME_LOCAL_H
 
 #include <assert.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +17,9 @@
 
 #include "layout/control.h"
 #include "layout/registry.h"
+#include "hook/hook.h"
 #include "layout/ring.h"
+#include "program/quick.h"
 #include "ring/core.h"
 
 #define LOAD(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
@@ -35,12 +38,30 @@ struct view_buffer {
 	uint32_t *wakes;
 	uint32_t clock;		/* TRACE_CLOCK_*, for when the section cannot read the time */
 	uint32_t by_counter;
-	uint64_t counter0, mult, ns0;
+	uint32_t off;		/* word: while it is not 0 nothing is taken; 0 none */
+	uint32_t side;		/* word that counts triggers' snapshots, 0 none; `turned` and `nspares` as the view was made */
+	uint32_t turned;
+	uint32_t nspares;
 };
 
-/* In a mask: one of its buffers is choosy, so that the event takes the slow way. */
-#define VIEW_CHOOSY (1ull << 63)
+/* In a mask: there is more to the event than the buffers that it goes to. One of them takes those of some threads only, or is
+ * switched by triggers; or something hangs on the event, wanted by a buffer or not. */
+#define VIEW_SPECIAL (1ull << 63)
 static_assert(STATE_BUFFERS_MAX <= 63, "a bit for each buffer, and one more");
+
+/* More than a state can name: the filter of a large system is one hook for each of its events that the program has. */
+#define VIEW_HOOKS_MAX 4096u
+#define VIEW_FIELDS_MAX 32768u
+#define VIEW_LINKS_MAX 8192u
+/* In `hooks`: it is all there is, of the one buffer that may have the event on; and all it has is a filter that looks at
+ * nothing but the record, or a tally. */
+#define VIEW_SIMPLE 1u
+/* And the filter begins with a number of four bytes: PROGRAM_QUICK_FOUR. */
+#define VIEW_FOUR 0x80000000u
+/* Between them the number of the hook, so that masking it gives the place in `quick`. */
+#define VIEW_QUICK 0x1ffe0u
+static_assert(sizeof(struct program_quick) == 32 && VIEW_HOOKS_MAX * 32 == VIEW_QUICK + 32, "no number has other bits");
+static_assert(VIEW_FIELDS_MAX <= UINT16_MAX, "numbers of 16 bits");
 
 enum { VIEW_FREE, VIEW_BUILDING, VIEW_READY, VIEW_RETIRED };
 
@@ -59,10 +80,23 @@ struct view {
 	uint64_t usable;	/* buffers that can be written to */
 	uint64_t unreachable;	/* buffers that should be but are not: their rings cannot be mapped */
 	uint64_t choosy;	/* buffers that take events of some threads only: see runtime/choose.c */
+	uint64_t switched;	/* buffers with an `off` word, a `side`, or stacks behind events: not for the fast ways */
+	uint32_t place;		/* counts the views that were built here: what hooks compare */
+	uint32_t binding;	/* lock of what is bound, here and in `room`, for events that become known later */
+	uint32_t nbound;
+	struct hook_room room;	/* `links` and `fields` */
+	uint32_t nmade;
+	struct hook_host host;	/* as all runs of hooks begin */
 	struct view_buffer buffer[STATE_BUFFERS_MAX];
 	struct ring_ref *refs;	/* STATE_BUFFERS_MAX * 2 * ncpu of them */
-	uint64_t mask[EVENT_ID_END];	/* bit b: event is on in buffer b; VIEW_CHOOSY. Mostly untouched pages */
-	uint64_t copy[CONTROL_STATE_MAX / 8];	/* the state it was made from */
+	uint64_t mask[EVENT_ID_END];	/* bit b: event is on in buffer b; VIEW_SPECIAL. Mostly untouched pages */
+	uint32_t hooks[EVENT_ID_END];	/* first of an event's in `bound`, which has none at 0; VIEW_SIMPLE, VIEW_FOUR */
+	uint16_t made[STATE_ITEMS_MAX];	/* ids of synthetic events and probes, which no program brings */
+	alignas(32) struct program_quick quick[VIEW_HOOKS_MAX];	/* how to tell what the filter of bound[i] rejects */
+	struct hook_bound bound[VIEW_HOOKS_MAX];
+	struct hook_link links[VIEW_LINKS_MAX];
+	struct program_field fields[VIEW_FIELDS_MAX];
+	alignas(8) uint64_t copy[CONTROL_STATE_MAX / 8];	/* the state it was made from, also where 64 bits lie anywhere */
 };
 
 struct wiped {
@@ -97,6 +131,7 @@ struct runtime {
 	uint64_t control_window;
 	struct registry_head *registry;
 	struct window rings[RUNTIME_WINDOWS];	/* mappings of the rings file, base NULL where there is none yet */
+	struct window tables[RUNTIME_WINDOWS];	/* the same of the tables file; the first has the words */
 	unsigned char *stages;
 	struct {
 		uint32_t tid;		/* of its user, 0 while it is free */
@@ -109,6 +144,7 @@ struct runtime {
 	int32_t family[RUNTIME_FAMILY];	/* processes that this one descends from, parent first */
 	uint32_t nfamily;	/* how many of them are known: those that forked here always are */
 	uint32_t family_whole;	/* the others were looked for */
+	uint32_t renames;	/* how often a thread of the program got another name */
 };
 
 extern struct runtime runtime __attribute__((visibility("hidden")));
@@ -122,13 +158,19 @@ struct thread {
 	uint32_t guard;		/* > 0: somebody may share this thread's TLS without its rseq */
 	int32_t real_tid;	/* tid, kept while guarded */
 	uint32_t start;		/* low bits of the start time, read when first needed */
-	uint32_t stages;	/* not 0: has taken one that it has not put back, or not in order */
+	uint32_t stages;	/* that it has taken and not put back; a handler in between may make it one too few */
 	uint64_t chosen_in;	/* the state by which `chosen` was found out */
 	uint64_t chosen;	/* of its choosy buffers, those that take this thread's events */
 	struct view *held;	/* see view.holders; a vfork child's is left when that is killed */
+	uintptr_t stack_low, stack_high;	/* of its own stack, what is known to be mapped; see stack.c */
+	uint32_t named;		/* runtime.renames + 1 when `comm` was found out; 0 never */
+	char comm[16];
 	bool rs_ours;
 	bool ending;		/* own rseq registration is undone: never again */
 	bool bare;		/* forked by one without rseq: libc's area lies */
+	int32_t as;		/* not 0: speaks for that one */
+	int32_t forker;		/* itself, around a fork that is to be told of */
+	bool exited;		/* its end was told */
 	bool locking;		/* a guarded child gave up system calls: we did not */
 };
 
@@ -143,6 +185,8 @@ bool runtime_owner_dead(uint64_t owner);
 uint32_t runtime_start_time(const char *stat_path, char *state);
 void runtime_fork_child(void);
 void runtime_thread_renamed(void);
+/* Another one of this process got that name. */
+void runtime_other_renamed(int32_t tid, const char *name);
 /* Writes down whose name that is; `start` is its process's start time. */
 void runtime_tell_name(int32_t tid, int32_t tgid, uint32_t start, const char comm[16]);
 void runtime_guard_enter(void) __attribute__((visibility("hidden")));
@@ -160,8 +204,11 @@ uint64_t runtime_view_unreachable(const struct view *view, uint32_t id);
 /* A table of the state that the view was made from, and in *n how many there are in it; within the view, whatever is being
  * built in its place by now. */
 const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n);
+const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n);
 /* The same by those who may wait for others to build theirs. */
 struct view *runtime_view_settle(void);
+/* Whether the state has anything to do with an event of that name: records it somewhere, or has a hook on it. */
+bool runtime_view_wants(const struct view *view, const char *system, const char *name);
 /* Makes this process know event `id`; gives the buffers that want it. Under runtime_registration_lock(). */
 uint64_t runtime_view_know(uint32_t id);
 
@@ -171,11 +218,105 @@ uint64_t runtime_chosen(const struct view *view, struct thread *thread);
 /* In the child of a fork: who its parent was, and which thread of that forked it. */
 void runtime_family_grow(int32_t parent, int32_t forker);
 
+/* life.c */
+/* A traced program begins: behind attaching. */
+void runtime_life_start(void);
+void runtime_life_thread(void);
+/* This thread made a process or a thread of that id. */
+void runtime_life_forked(int32_t child);
+bool runtime_life_wants_forks(void);
+/* It is about to make one, which then tells of it by itself. */
+void runtime_life_forking(void);
+void runtime_life_born(void) __attribute__((visibility("hidden")));
+
+/* hooks.c: what hangs on events, in a view. */
+/* Binds what hangs on event `id` of that name; `mask` are the buffers that have it on. Gives the mask to store. Within
+ * fill(), or under runtime_hooks_lock(). */
+uint64_t runtime_hooks_bind(struct view *view, uint32_t id, const char *system, const char *name, uint64_t mask);
+/* Nothing is bound yet; what runs hooks, but for the moment. */
+void runtime_hooks_init(struct view *view);
+bool runtime_hooks_lock(struct view *view);
+void runtime_hooks_unlock(struct view *view);
+
+/* An event on its way, and how far that has come: what was done for a buffer is not done again under another view. */
+struct writing {
+	uint32_t id;
+	uint32_t len;
+	void *record;
+	int32_t tid;		/* whose it is, 0: this thread's */
+	uint32_t depth;		/* events that caused it */
+	uint64_t begun;		/* buffers whose first triggers acted; VIEW_SPECIAL: probes did */
+	uint64_t done;		/* buffers that have it, or do not want it */
+	uint64_t owed;		/* of those: where triggers behind the record are still to act */
+	char *newline;		/* a marker's last one, which is in the record and which nothing that hangs on it sees */
+};
+
+/* hooked.c */
+/* Runs what hangs on the event, and writes it to the buffers in which something does. False: the view went stale. */
+bool runtime_write_hooked(struct thread *thread, struct view *view, uint64_t generation, struct writing *writing);
+/* The same for one buffer, on or not there. RING_DROPPED: it takes nothing now. What a filter rejects is RING_DONE. */
+enum ring_result runtime_write_hooked_to(struct thread *thread, struct view *view, uint64_t generation, uint32_t b,
+					 struct writing *writing);
+/* What the filter of an event says on which nothing else hangs but a tally. Counts if the view's generation is still in force. */
+enum hook_verdict { HOOK_VERDICT_NONE, HOOK_VERDICT_REJECT, HOOK_VERDICT_PASS };
+enum hook_verdict runtime_judge(const struct view *view, uint32_t id, const void *record, size_t len,
+				struct hook_tally *tally);
+/* A stack of this thread, which is written as thread `pid`'s, in buffer b. */
+void runtime_write_stack(struct thread *thread, struct view *view, uint64_t generation, uint32_t b, int32_t pid);
+/* Sets aside what buffer b holds: snapshot.c. False: not now. */
+bool runtime_snapshot(struct view *view, uint32_t b);
+
+/* Out of a word of view->hooks. */
+static inline uint32_t view_number(uint32_t word)
+{
+	return (uint32_t)((word & VIEW_QUICK) / sizeof(struct program_quick));
+}
+
+static inline const struct program_quick *view_quick(const struct view *view, uint32_t word)
+{
+	return (const void *)((const char *)view->quick + (word & VIEW_QUICK));
+}
+
+/* Buffers that triggers have off at this moment. */
+static inline uint64_t runtime_view_off(const struct view *view)
+{
+	const uint64_t *words = view->host.words;
+	uint64_t off = 0;
+
+	for (uint64_t mask = view->switched & ~VIEW_SPECIAL; mask; mask &= mask - 1) {
+		uint32_t b = (uint32_t)__builtin_ctzll(mask);
+
+		if (words && LOAD(words[LOAD(view->buffer[b].off) % TABLE_WORDS]))
+			off |= 1ull << b;
+	}
+	return off;
+}
+
+/* write.c */
+/* `ts`: out, the time that the record has; may be NULL. */
+enum ring_result runtime_write_buffer(struct thread *thread, struct view *view, uint64_t generation, uint32_t b,
+				      const void *record, size_t len, uint64_t *ts);
+void runtime_write_slowly(struct writing *writing);
+/* Parts of runtime_write(), none of which is anybody else's to call; stack.c knows their frames. */
+void runtime_write_unready(uint32_t id, void *record, size_t len) __attribute__((noinline));
+void runtime_write_passed(uint32_t id, void *record, size_t len, struct view *view, uint64_t generation) __attribute__((noinline));
+void runtime_write_looked(uint32_t id, void *record, size_t len, struct view *view, uint64_t generation,
+			  const struct program_quick *quick) __attribute__((noinline));
+void runtime_write_other(uint32_t id, void *record, size_t len, struct view *view, uint64_t generation) __attribute__((noinline));
+uint64_t runtime_buffer_time(const struct view_buffer *buffer, const struct ring_ref *ref);
+uint32_t runtime_current_cpu(void);
+
 /* attach.c */
 void runtime_start(void);
 int runtime_attach(const char *path);
 /* Address of `size` bytes at `offset` of the rings file, NULL when they cannot be had. */
 void *runtime_rings_reach(uint64_t offset, uint64_t size);
+/* The tables file, mapped as far as `size` if that can be. */
+struct hist_tables runtime_tables_reach(uint64_t size);
+static inline uint64_t *runtime_words(void)
+{
+	return ((struct tables_head *)(void *)runtime.tables[0].base)->words;
+}
 void runtime_detach(void);
 /* Gives a part of a mapped file its memory, so that a full file system is an error here and not a SIGBUS later. */
 bool runtime_back(const void *start, uint64_t size);
@@ -183,7 +324,15 @@ bool runtime_back(const void *start, uint64_t size);
 bool runtime_affordable(int resource, uint64_t size);
 bool runtime_owns(const void *address);
 
-/* registry.c: names of a known event, for matching rules */
+/* Whether sets and views of that generation may have gone, and their room be somebody else's: nothing is stored there then. */
+static inline bool runtime_gone(uint64_t generation)
+{
+	return __atomic_load_n(&runtime.control->published, __ATOMIC_SEQ_CST) != generation;
+}
+
+/* registry.c: the format text of an event, NULL when there is none; it may change while one looks */
+const char *runtime_event_body(uint32_t id, size_t *len);
+/* names of a known event, for matching rules */
 bool runtime_event_names(uint32_t id, char system[REGISTRY_NAME_MAX + 1], char name[REGISTRY_NAME_MAX + 1],
 			 uint32_t *related);
 

@@ -4,27 +4,16 @@
  * Runs in constructors, dlopen and ordinary code, one thread of the process at a time. Other processes are rivals at every
  * step; each may die between any two.
  */
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
+#include "ring/intern.h"
 #include "runtime/local.h"
+#include "runtime/module.h"
 #include "runtime/runtime.h"
-
-#define PROBES_MAX 4096u
-
-static const struct {
-	uint64_t offset;
-	uint32_t count;
-} tables[REGISTRY_KINDS] = {
-	[REGISTRY_EVENT] = { REGISTRY_EVENTS_OFFSET, REGISTRY_EVENTS },
-	[REGISTRY_FORMAT] = { REGISTRY_FORMATS_OFFSET, REGISTRY_FORMATS },
-	[REGISTRY_ELF] = { REGISTRY_ELFS_OFFSET, REGISTRY_ELFS },
-};
 
 /* Where a blob is put together before it is known whether it is new. Under the registration lock. */
 static union {
@@ -66,129 +55,17 @@ static void unlock(void)
 	runtime_signals_restore(&before);
 }
 
-static struct registry_slot *slot_at(uint32_t kind, uint32_t i)
+static struct registry_slot *event_slot(uint32_t id)
 {
-	return (struct registry_slot *)(void *)((char *)runtime.registry + tables[kind].offset) + i;
-}
-
-static uint32_t *bucket_at(uint32_t i)
-{
-	return (uint32_t *)(void *)((char *)runtime.registry + REGISTRY_BUCKETS_OFFSET) + i % REGISTRY_BUCKETS;
-}
-
-static bool same(uint32_t kind, uint32_t i, uint32_t hash, uint32_t len)
-{
-	struct registry_slot *slot = slot_at(kind, i);
-	uint64_t text = LOAD(slot->text);
-
-	return LOAD(slot->hash) == hash && LOAD(slot->text_len) == len && text >= REGISTRY_HEAP_OFFSET &&
-	       text <= REGISTRY_SIZE - len && !memcmp((char *)runtime.registry + text, scratch.bytes, len);
-}
-
-/* The slot that bucket value `value` names if it is our blob's, else -1. */
-static int slot_of(uint32_t value, uint32_t kind, uint32_t hash, uint32_t len)
-{
-	uint32_t i = (value & 0xfffffff) - 1;
-
-	if (value >> 28 != kind || i >= tables[kind].count || !same(kind, i, hash, len))
-		return -1;
-	/* Its maker may have died before it could say so. */
-	STORE_RELEASE(slot_at(kind, i)->state, REGISTRY_READY);
-	return (int)i;
-}
-
-static int refuse(void)
-{
-	__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
-	return -ENOSPC;
-}
-
-static int claim_slot(uint32_t kind)
-{
-	uint32_t count = tables[kind].count, from = LOAD(runtime.registry->next[kind]) % count;
-
-	for (uint32_t n = 0; n < count; n++) {
-		uint32_t i = (from + n) % count, idle = REGISTRY_FREE;
-		struct registry_slot *slot = slot_at(kind, i);
-
-		/* Even a look takes memory where there was none. Slots do not straddle pages. */
-		if ((!n || !((uintptr_t)slot & 4095)) && !runtime_back(slot, sizeof(*slot)))
-			return -ENOSPC;
-		if (LOAD(slot->state) != REGISTRY_FREE ||
-		    !__atomic_compare_exchange_n(&slot->state, &idle, (uint32_t)runtime.pid << 2 | REGISTRY_CLAIMED,
-						 false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			continue;
-		STORE(runtime.registry->next[kind], (i + 1) % count);
-		return (int)i;
-	}
-	return -ENOSPC;
-}
-
-static int fill_slot(uint32_t kind, uint32_t hash, uint32_t len)
-{
-	struct registry_head *head = runtime.registry;
-	struct registry_slot *slot;
-	int i = claim_slot(kind);
-	uint64_t at;
-
-	/* The slot first: what is taken from the heap is never given back. */
-	if (i < 0)
-		return i;
-	slot = slot_at(kind, (uint32_t)i);
-	at = __atomic_fetch_add(&head->heap_used, (len + 7) & ~7ull, __ATOMIC_RELAXED);
-	if (at < REGISTRY_HEAP_OFFSET || at > REGISTRY_SIZE - len || !runtime_back((char *)head + at, len)) {
-		STORE_RELEASE(slot->state, REGISTRY_FREE);
-		return -ENOSPC;
-	}
-	memcpy((char *)head + at, scratch.bytes, len);
-	STORE(slot->hint, 0);
-	STORE(slot->text, at);
-	STORE(slot->text_len, len);
-	STORE(slot->hash, hash);
-	STORE(slot->related, kind == REGISTRY_EVENT ? scratch.event.related : 0);
-	STORE(slot->number, __atomic_add_fetch(&head->number, 1, __ATOMIC_RELAXED));
-	return i;
-}
-
-static void give_back(uint32_t kind, int mine)
-{
-	if (mine >= 0)
-		STORE_RELEASE(slot_at(kind, (uint32_t)mine)->state, REGISTRY_FREE);
+	return intern_slot(runtime.registry, REGISTRY_EVENT, id - EVENT_ID_FIRST);
 }
 
 /* The slot of the blob in `scratch`, a new one if need be. */
 static int intern(uint32_t kind, uint32_t len)
 {
-	uint32_t hash = crc32c(kind, scratch.bytes, len);
-	int mine = -1;
+	const struct intern how = { .head = runtime.registry, .pid = (uint32_t)runtime.pid, .back = runtime_back };
 
-	for (uint32_t probe = 0; probe < PROBES_MAX; probe++) {
-		uint32_t *bucket = bucket_at(hash + probe), value;
-		int i;
-
-		if ((!probe || !((uintptr_t)bucket & 4095)) && !runtime_back(bucket, sizeof(*bucket)))
-			break;
-		/* Partner: the compare-and-swap below, behind a filled slot. */
-		value = LOAD_ACQUIRE(*bucket);
-		if (!value) {
-			if (mine < 0)
-				mine = fill_slot(kind, hash, len);
-			if (mine < 0)
-				break;
-			if (__atomic_compare_exchange_n(bucket, &value, kind << 28 | (uint32_t)(mine + 1), false,
-							__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-				STORE_RELEASE(slot_at(kind, (uint32_t)mine)->state, REGISTRY_READY);
-				return mine;
-			}
-		}
-		i = slot_of(value, kind, hash, len);
-		if (i < 0)
-			continue;
-		give_back(kind, mine);
-		return i;
-	}
-	give_back(kind, mine);
-	return refuse();
+	return intern_blob(&how, kind, scratch.bytes, len);
 }
 
 static uint32_t event_blob(const char *system, const char *name, const char *body, size_t body_len, uint32_t related)
@@ -214,9 +91,15 @@ static void put_in_force(uint32_t id, uint32_t related)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!runtime_view_know(id))
 		return;
-	__atomic_fetch_or(&slot_at(REGISTRY_EVENT, id - EVENT_ID_FIRST)->hint, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&event_slot(id)->hint, 1, __ATOMIC_RELAXED);
 	if (related)
-		__atomic_fetch_or(&slot_at(REGISTRY_EVENT, related - EVENT_ID_FIRST)->hint, 2, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&event_slot(related)->hint, 2, __ATOMIC_RELAXED);
+}
+
+/* The file that an address is of gets its place in the symbol space now: filters name its functions before any was met. */
+static void place(const void *address)
+{
+	runtime_module_address(runtime_module((uintptr_t)address), (uintptr_t)address);
 }
 
 int runtime_event_intern(const char *system, const char *name, const char *body, size_t body_len, uint32_t related,
@@ -231,22 +114,30 @@ int runtime_event_intern(const char *system, const char *name, const char *body,
 	    body_len > REGISTRY_TEXT_MAX - 256 ||
 	    (related && (related < EVENT_ID_FIRST || related >= EVENT_ID_END)))
 		return -EINVAL;
+	/* It came with a library that was loaded since. */
+	if (!runtime_module((uintptr_t)system))
+		runtime_modules_learn(false);
 	if (!lock())
 		return -EBUSY;
 	i = intern(REGISTRY_EVENT, event_blob(system, name, body, body_len, related));
 	if (i >= 0) {
 		*id = EVENT_ID_FIRST + (uint32_t)i;
+		intern_adopt(runtime.registry, event_slot(*id));
 		put_in_force(*id, related);
-		*hint = &slot_at(REGISTRY_EVENT, (uint32_t)i)->hint;
+		*hint = &event_slot(*id)->hint;
 	}
 	unlock();
+	if (i >= 0) {
+		place(system);
+		place((const void *)getauxval(AT_ENTRY));
+	}
 	return i < 0 ? i : 0;
 }
 
 bool runtime_event_names(uint32_t id, char system[REGISTRY_NAME_MAX + 1], char name[REGISTRY_NAME_MAX + 1],
 			 uint32_t *related)
 {
-	struct registry_slot *slot = slot_at(REGISTRY_EVENT, id - EVENT_ID_FIRST);
+	struct registry_slot *slot = event_slot(id);
 	uint64_t text = LOAD(slot->text);
 	struct registry_event_blob blob;
 	const char *at;
@@ -265,6 +156,23 @@ bool runtime_event_names(uint32_t id, char system[REGISTRY_NAME_MAX + 1], char n
 	name[blob.name_len] = '\0';
 	*related = blob.related;
 	return true;
+}
+
+const char *runtime_event_body(uint32_t id, size_t *len)
+{
+	struct registry_slot *slot = event_slot(id);
+	uint64_t text = LOAD(slot->text), end = text + LOAD(slot->text_len), body;
+	struct registry_event_blob blob;
+
+	if (text < REGISTRY_HEAP_OFFSET || end > REGISTRY_SIZE || end - text > REGISTRY_TEXT_MAX ||
+	    end - text < sizeof(blob))
+		return NULL;
+	memcpy(&blob, (const char *)runtime.registry + text, sizeof(blob));
+	body = text + sizeof(blob) + blob.system_len + 1 + blob.name_len + 1;
+	if (body > end)
+		return NULL;
+	*len = (size_t)(end - body);
+	return (const char *)runtime.registry + body;
 }
 
 const uint32_t *runtime_builtin_hint(uint32_t id)
@@ -304,96 +212,59 @@ int runtime_format_intern(uint64_t ip, const char *func, const char *format, uin
 
 /* ---- ELF files ---- */
 
-struct object {
-	uintptr_t address;	/* in: an address in it */
-	uintptr_t base;
-	const char *name;
-	const unsigned char *build_id;
-	uint32_t build_id_len;
-	bool found;
-};
-
-static void find_build_id(struct object *object, const ElfW(Phdr) *phdr)
-{
-	const char *at = (const char *)(object->base + phdr->p_vaddr);
-	const char *end = at + phdr->p_memsz;
-
-	while (end - at >= (ptrdiff_t)sizeof(ElfW(Nhdr))) {
-		const ElfW(Nhdr) *note = (const void *)at;
-		const char *name = at + sizeof(*note);
-		const char *desc = name + ((note->n_namesz + 3) & ~3u);
-
-		if (note->n_namesz > 64 || note->n_descsz > (size_t)(end - at))
-			return;
-		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(name, "GNU", 4)) {
-			object->build_id = (const unsigned char *)desc;
-			object->build_id_len = note->n_descsz <= 64 ? note->n_descsz : 64;
-			return;
-		}
-		at = desc + ((note->n_descsz + 3) & ~3u);
-	}
-}
-
-static int look(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct object *object = arg;
-	bool inside = false;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-
-		if (info->dlpi_phdr[i].p_type == PT_LOAD && object->address >= start &&
-		    object->address - start < info->dlpi_phdr[i].p_memsz)
-			inside = true;
-	}
-	if (!inside)
-		return 0;
-	object->base = info->dlpi_addr;
-	object->name = info->dlpi_name;
-	object->found = true;
-	for (int i = 0; i < info->dlpi_phnum && !object->build_id; i++)
-		if (info->dlpi_phdr[i].p_type == PT_NOTE)
-			find_build_id(object, &info->dlpi_phdr[i]);
-	return 1;
-}
-
-static uint32_t elf_blob(const struct object *object)
+/* 0: its path cannot be had now. */
+static uint32_t elf_blob(const char *name, const unsigned char *build_id, uint32_t build_id_len)
 {
 	struct registry_elf_blob *blob = &scratch.elf;
 	char *at = (char *)(blob + 1);
 	size_t room = 4096;
 	ssize_t len;
 
-	memcpy(at, object->build_id, object->build_id_len);
-	at += object->build_id_len;
-	if (object->name && *object->name) {
-		len = (ssize_t)strnlen(object->name, room);
-		memcpy(at, object->name, (size_t)len);
+	memcpy(at, build_id, build_id_len);
+	at += build_id_len;
+	if (*name) {
+		len = (ssize_t)strnlen(name, room);
+		memcpy(at, name, (size_t)len);
 	} else {
-		len = readlink("/proc/self/exe", at, room);
+		len = LOAD(runtime.locked) ? -1 : readlink("/proc/self/exe", at, room);
 		if (len < 0)
-			len = 0;
+			return 0;
 	}
 	at[len] = '\0';
 	*blob = (struct registry_elf_blob){
-		.build_id_len = (uint16_t)object->build_id_len, .path_len = (uint16_t)len,
+		.build_id_len = (uint16_t)build_id_len, .path_len = (uint16_t)len, .program = !*name,
 	};
 	return (uint32_t)(at + len + 1 - scratch.bytes);
 }
 
+uint64_t runtime_elf_intern(const char *name, const unsigned char *build_id, uint32_t build_id_len)
+{
+	int saved = errno, i = -EAGAIN;
+	uint32_t len;
+
+	if (!LOAD(runtime.attached) || !lock())
+		return 0;
+	len = elf_blob(name, build_id, build_id_len);
+	if (len)
+		i = intern(REGISTRY_ELF, len);
+	unlock();
+	errno = saved;
+	return i >= 0 ? symbol_space_base((uint32_t)i) : i == -EAGAIN ? 0 : MODULE_NOWHERE;
+}
+
 uint64_t runtime_symbol_address(const void *address)
 {
-	struct object object = { .address = (uintptr_t)address };
-	int i = -1;
+	const struct module *module;
+	uint64_t symbol;
 
 	runtime_start();
 	if (!LOAD(runtime.attached))
 		return 0;
-	dl_iterate_phdr(look, &object);
-	if (!object.found || !lock())
-		return 0;
-	i = intern(REGISTRY_ELF, elf_blob(&object));
-	unlock();
-	return i < 0 ? 0 : symbol_space_base((uint32_t)i) + (object.address - object.base);
+	module = runtime_module((uintptr_t)address);
+	if (!module) {
+		runtime_modules_learn(false);
+		module = runtime_module((uintptr_t)address);
+	}
+	symbol = runtime_module_address(module, (uintptr_t)address);
+	return symbol < SYMBOL_SPACE_BASE ? 0 : symbol;
 }

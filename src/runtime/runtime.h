@@ -46,6 +46,15 @@ int runtime_format_intern(uint64_t ip, const char *func, const char *format, uin
 uint64_t runtime_symbol_address(const void *address);
 
 /*
+ * [any] The addresses of the symbol space that this thread's stack consists of, innermost first: up to `max`, `skip` of them
+ * left out, and the runtime's own. Code that is in no ELF file is there by its address in this process. How many.
+ */
+uint32_t runtime_stack(uint64_t *addresses, uint32_t max, uint32_t skip);
+
+/* [any] This thread's name, as the kernel has it; "" when it cannot be had. Stays until the next question of this thread. */
+const char *runtime_comm(void);
+
+/*
  * [any] Writes a record to every buffer in which event `id` is on. `record` has room for the common fields, which this
  * fills in; `len` is a multiple of 4, at least 8, at most RUNTIME_RECORD_MAX. Loses it, counted, where there is no way.
  */

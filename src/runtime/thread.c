@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/local.h"
+#include "runtime/runtime.h"
 
 #if defined(__aarch64__)
 #define RSEQ_SIGNATURE 0xd428bc00u
@@ -114,6 +115,8 @@ void runtime_thread_init(void)
 
 int32_t runtime_thread_tid(void)
 {
+	if (runtime_self.as)
+		return runtime_self.as;
 	if (!LOAD(runtime.locked))
 		return (int32_t)syscall(SYS_gettid);
 	if (runtime.tid_offset >= 0)
@@ -194,17 +197,56 @@ void runtime_tell_name(int32_t tid, int32_t tgid, uint32_t start, const char com
 	STORE_RELEASE(task->seq, seq + 1);
 }
 
-static void tell_own_name(int32_t tid)
+/* Asked of the kernel, not through the program's prctl(): that is ours. */
+const char *runtime_comm(void)
 {
-	/* The newest: a child has none yet, and the one of before may have wanted names. */
-	const struct view *view = runtime_view_refresh();
-	char comm[16] = "", state;
+	struct thread *thread = &runtime_self;
+	uint32_t renames = LOAD(runtime.renames);
+	char comm[16] = "";
+	int saved = errno;
 
-	if ((view && view->nameless) || prctl(PR_GET_NAME, comm) || !comm[0])
-		return;
+	if (thread->named == renames + 1 && !thread->guard)
+		return thread->comm;
+	if (!LOAD(runtime.locked) && !syscall(SYS_prctl, PR_GET_NAME, comm, 0, 0, 0)) {
+		/* Of somebody else, in the place of a vfork child's parent: it asks again when that is back. */
+		thread->named = 0;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		memcpy(thread->comm, comm, sizeof(comm));
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		thread->named = thread->guard ? 0 : renames + 1;
+	}
+	errno = saved;
+	return thread->comm;
+}
+
+static void tell_name(int32_t tid, const char comm[16])
+{
+	char state;
+
 	if (!LOAD(runtime.start))
 		STORE(runtime.start, runtime_start_time("/proc/self/stat", &state));
 	runtime_tell_name(tid, runtime.pid, LOAD(runtime.start), comm);
+}
+
+static bool is_nameless(void)
+{
+	/* The newest: a child has none yet, and the one of before may have wanted names. */
+	const struct view *view = runtime_view_refresh();
+
+	return view && view->nameless;
+}
+
+static void tell_own_name(int32_t tid)
+{
+	const char *comm;
+
+	if (is_nameless())
+		return;
+	/* It may have been named in ways that nobody sees. */
+	runtime_self.named = 0;
+	comm = runtime_comm();
+	if (comm[0])
+		tell_name(tid, comm);
 }
 
 bool runtime_thread_ready(struct thread *thread)
@@ -221,6 +263,7 @@ bool runtime_thread_ready(struct thread *thread)
 		thread->rs = &no_rseq;
 	if (!LOAD(runtime.locked))
 		tell_own_name(tid);
+	runtime_life_thread();
 	thread->real_tid = tid;
 	/* Last: a signal handler that comes in between does the same again. */
 	__atomic_signal_fence(__ATOMIC_RELEASE);
@@ -231,8 +274,23 @@ bool runtime_thread_ready(struct thread *thread)
 /* The program named this thread anew. One that never traced is told of when it does. */
 void runtime_thread_renamed(void)
 {
+	__atomic_fetch_add(&runtime.renames, 1, __ATOMIC_RELAXED);
 	if (LOAD(runtime.attached) && runtime_self.tid && !LOAD(runtime.locked))
 		tell_own_name(runtime_self.tid);
+}
+
+void runtime_other_renamed(int32_t tid, const char *name)
+{
+	char comm[16] = "";
+	int saved = errno;
+
+	__atomic_fetch_add(&runtime.renames, 1, __ATOMIC_RELAXED);
+	if (tid <= 0 || !LOAD(runtime.attached) || LOAD_ACQUIRE(wiped.alive) != WIPED_ALIVE || LOAD(runtime.locked))
+		return;
+	memcpy(comm, name, strnlen(name, sizeof(comm) - 1));
+	if (!is_nameless())
+		tell_name(tid, comm);
+	errno = saved;
 }
 
 /* In the child of a fork, before it runs on, or at its first event if it was forked past libc. */
@@ -252,6 +310,8 @@ void runtime_fork_child(void)
 	runtime_self.stages = 0;
 	runtime_self.chosen_in = 0;
 	runtime_self.locking = false;
+	runtime_self.exited = false;
+	runtime_self.as = 0;
 	if (!__atomic_compare_exchange_n(&wiped.alive, &forked, WIPED_RESETTING, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED)) {
 		/* The page was not wiped: an old kernel. */

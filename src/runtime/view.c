@@ -19,12 +19,13 @@
 
 #include "base/crc32c.h"
 #include "base/glob.h"
+#include "layout/hook.h"
 #include "runtime/local.h"
 
 bool runtime_view_init(void)
 {
 	size_t refs = (size_t)STATE_BUFFERS_MAX * 2 * runtime.ncpu * sizeof(struct ring_ref);
-	size_t size = ((sizeof(struct view) + refs) + 4095) & ~(size_t)4095;
+	size_t size = (sizeof(struct view) + 64 + refs + 4095) & ~(size_t)4095;
 	size_t whole = size * RUNTIME_VIEWS + RUNTIME_STAGES * 4096;
 	unsigned char *all;
 
@@ -42,6 +43,12 @@ bool runtime_view_init(void)
 	return true;
 }
 
+/* Nothing at all lies anywhere. */
+static bool fits(uint32_t offset, uint64_t count, size_t each, uint32_t size)
+{
+	return !count || (offset % 8 == 0 && offset >= sizeof(struct state_head) && offset + count * each <= size);
+}
+
 static bool ranges_fit(const struct state_head *state, uint32_t size)
 {
 	uint64_t buffers = (uint64_t)state->nbuffers * sizeof(struct state_buffer);
@@ -51,7 +58,10 @@ static bool ranges_fit(const struct state_head *state, uint32_t size)
 	return state->nbuffers <= STATE_BUFFERS_MAX && state->buffers % 8 == 0 &&
 	       state->buffers >= sizeof(*state) && state->rules >= sizeof(*state) &&
 	       state->buffers + buffers <= size && state->rules + rules <= size &&
-	       state->pids % 8 == 0 && state->pids >= sizeof(*state) && state->pids + pids <= size;
+	       state->pids % 8 == 0 && state->pids >= sizeof(*state) && state->pids + pids <= size &&
+	       fits(state->hooks, state->nhooks, sizeof(struct state_hook), size) &&
+	       fits(state->items, state->nitems, sizeof(struct state_item), size) &&
+	       fits(state->code, state->code_size, 1, size);
 }
 
 /* Copies the state that `published` names. False when it is not whole: it was replaced under us, or is garbage. */
@@ -112,15 +122,53 @@ static void fill_ref(const struct view *view, struct ring_ref *ref, unsigned cha
 	};
 }
 
+/* How often triggers have swapped the buffer since its state was published. */
+static uint32_t turns(uint32_t side, uint32_t nspares)
+{
+	uint64_t n = side && side < TABLE_WORDS ? LOAD(runtime_words()[side]) : 0;
+
+	return n < nspares ? (uint32_t)n : nspares;
+}
+
+/* The set that takes what comes: the live one, or the spare that a trigger's snapshot put in its place. */
+static const struct state_set *set_in_use(struct view *view, uint32_t b, const struct state_buffer *from)
+{
+	struct view_buffer *buffer = &view->buffer[b];
+
+	buffer->side = from->side;
+	buffer->nspares = from->nspares < STATE_SPARES ? from->nspares : STATE_SPARES;
+	buffer->turned = turns(buffer->side, buffer->nspares);
+	if (buffer->side)
+		view->switched |= 1ull << b;
+	return buffer->turned ? &from->spares[buffer->turned - 1] : &from->live;
+}
+
+/* Does every buffer still write to the set that it did when the view was made? */
+static bool sides_hold(const struct view *view)
+{
+	for (uint64_t mask = view->switched & ~VIEW_SPECIAL; mask; mask &= mask - 1) {
+		const struct view_buffer *buffer = &view->buffer[__builtin_ctzll(mask)];
+
+		if (turns(LOAD(buffer->side), LOAD(buffer->nspares)) != LOAD(buffer->turned))
+			return false;
+	}
+	return true;
+}
+
 /* True when the buffer can be written to. */
 static bool fill_buffer(struct view *view, uint32_t b, const struct state_buffer *from)
 {
 	struct view_buffer *buffer = &view->buffer[b];
-	const struct state_set *set = &from->live;
+	const struct state_set *set = set_in_use(view, b, from);
 	unsigned char *base;
 
 	buffer->born = from->born;
 	buffer->flags = from->flags;
+	buffer->clock = set->offset ? set->clock.id : from->clock;
+	buffer->by_counter = 0;
+	buffer->off = from->off < TABLE_WORDS ? from->off : 0;
+	if (buffer->off || from->flags & BUFFER_STACKTRACE)
+		view->switched |= 1ull << b;
 	if (!from->born || !buffer_takes(from) || !shape_ok(set))
 		return false;
 	base = runtime_rings_reach(set->offset, set_size(runtime.ncpu, set->npages, set->page_size));
@@ -130,7 +178,6 @@ static bool fill_buffer(struct view *view, uint32_t b, const struct state_buffer
 	}
 	buffer->refs = view->refs + (size_t)b * 2 * runtime.ncpu;
 	buffer->wakes = &((struct set_head *)(void *)base)->wakes;
-	buffer->clock = set->clock.id;
 	buffer->by_counter = by_counter(view, set);
 	for (uint32_t i = 0; i < 2 * runtime.ncpu; i++)
 		fill_ref(view, &buffer->refs[i],
@@ -167,17 +214,62 @@ static uint64_t rules_mask(const struct state_head *state, const char *system, c
 	return mask;
 }
 
-static uint64_t event_mask(const struct view *view, uint32_t id)
+/* Under runtime_hooks_lock(), or nobody else knows the view yet. */
+static void fill_event(struct view *view, uint32_t id)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
 	char system[REGISTRY_NAME_MAX + 1], name[REGISTRY_NAME_MAX + 1];
 	uint32_t related;
-	uint64_t mask;
+	uint64_t mask = 0;
 
-	if (!state->nrules || !runtime_event_names(id, system, name, &related))
-		return 0;
-	mask = rules_mask(state, system, name) & view->usable;
-	return mask & view->choosy ? mask | VIEW_CHOOSY : mask;
+	if ((state->nrules || state->nhooks) && runtime_event_names(id, system, name, &related))
+		mask = runtime_hooks_bind(view, id, system, name, rules_mask(state, system, name) & view->usable);
+	else
+		STORE(view->hooks[id], 0);
+	/* Behind the hooks. Partner: writers who find more than the top buffer in it. */
+	STORE_RELEASE(view->mask[id], mask);
+}
+
+/* A synthetic event or a probe. */
+static bool is_made(const struct state_item *item)
+{
+	return (item->kind == STATE_ITEM_SYNTH || item->kind == STATE_ITEM_PROBE) && item->event_id >= EVENT_ID_FIRST &&
+	       item->event_id < EVENT_ID_END && !item->system[sizeof(item->system) - 1] &&
+	       !item->event[sizeof(item->event) - 1];
+}
+
+/* Events that no program brings: hooks make them. All masks come first, since probes look at them; then the hooks, from the last
+ * one on: a probe comes behind what it hangs on, and is awake for what hangs on it in turn. */
+static void fill_made(struct view *view)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+	uint32_t n, i;
+	const struct state_item *item = table(state, LOAD(state->items), LOAD(state->nitems), sizeof(*item), &n);
+
+	for (i = 0; i < view->nmade; i++) {
+		view->mask[view->made[i]] = 0;
+		view->hooks[view->made[i]] = 0;
+	}
+	view->nmade = 0;
+	for (i = 0; i < n && view->nmade < STATE_ITEMS_MAX; i++) {
+		if (!is_made(&item[i]))
+			continue;
+		view->made[view->nmade++] = (uint16_t)item[i].event_id;
+		view->mask[item[i].event_id] = rules_mask(state, item[i].system, item[i].event) & view->usable;
+	}
+	while (i--) {
+		uint32_t id = item[i].event_id;
+
+		if (is_made(&item[i]))
+			view->mask[id] = runtime_hooks_bind(view, id, item[i].system, item[i].event, view->mask[id]);
+	}
+}
+
+const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+
+	return table(state, LOAD(state->hooks), LOAD(state->nhooks), sizeof(struct state_hook), n);
 }
 
 const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n)
@@ -205,11 +297,8 @@ static void fill_events(struct view *view)
 {
 	uint32_t nknown = __atomic_load_n(&runtime.nknown, __ATOMIC_SEQ_CST);
 
-	for (uint32_t i = view->nfilled; i < nknown; i++) {
-		uint32_t id = LOAD(runtime.known[i]);
-
-		STORE(view->mask[id], event_mask(view, id));
-	}
+	for (uint32_t i = view->nfilled; i < nknown; i++)
+		fill_event(view, LOAD(runtime.known[i]));
 	view->nfilled = nknown;
 }
 
@@ -241,10 +330,14 @@ static void fill_builtin(struct view *view)
 		if (view->buffer[b].flags & BUFFER_MARKERS)
 			marks |= 1ull << b;
 	}
-	for (uint32_t id = 0; id < EVENT_ID_BUILTIN_END; id++)
+	for (uint32_t id = 0; id < EVENT_ID_BUILTIN_END; id++) {
 		view->mask[id] = 0;
-	view->mask[EVENT_ID_PRINT] = view->usable & (marks | (top & BUFFER_MARKERS ? 1 : 0));
-	view->mask[EVENT_ID_BPRINT] = top & BUFFER_TRACE_PRINTK ? view->usable & (prints | dest) : 0;
+		view->hooks[id] = 0;
+	}
+	marks = view->usable & (marks | (top & BUFFER_MARKERS ? 1 : 0));
+	prints = top & BUFFER_TRACE_PRINTK ? view->usable & (prints | dest) : 0;
+	view->mask[EVENT_ID_PRINT] = runtime_hooks_bind(view, EVENT_ID_PRINT, "ftrace", "print", marks);
+	view->mask[EVENT_ID_BPRINT] = runtime_hooks_bind(view, EVENT_ID_BPRINT, "ftrace", "bprint", prints);
 	view->nameless = view->nbuffers && !(top & BUFFER_RECORD_CMD);
 }
 
@@ -253,12 +346,14 @@ static void fill(struct view *view)
 	const struct state_head *state = (const struct state_head *)view->copy;
 
 	view->timeless = LOAD(runtime.timeless);
-	view->usable = view->unreachable = 0;
+	view->usable = view->unreachable = view->switched = 0;
 	view->nbuffers = state->nbuffers;
 	view->choosy = choosy(view);
 	for (uint32_t b = 0; b < view->nbuffers; b++)
 		if (fill_buffer(view, b, &state_buffers(state)[b]))
 			view->usable |= 1ull << b;
+	runtime_hooks_init(view);
+	fill_made(view);
 	fill_builtin(view);
 	view->published_at = &runtime.control->published;
 	view->ncpu = runtime.ncpu;
@@ -278,9 +373,11 @@ static bool is_free(struct view *view)
 	return LOAD(view->state) == VIEW_RETIRED && !__atomic_load_n(&view->holders, __ATOMIC_SEQ_CST);
 }
 
-/* One that was never used, else the one that was retired first and that nobody holds. */
+/* One that was never used, else the one that was retired first and that nobody holds. Not one of the state in force, of which
+ * there are several when snapshots turn sides: who began with it would not find its generation gone. */
 static struct view *claim_view(void)
 {
+	uint64_t published = LOAD_ACQUIRE(runtime.control->published);
 	struct view *oldest = NULL;
 
 	for (int i = 0; i < RUNTIME_VIEWS; i++)
@@ -289,7 +386,7 @@ static struct view *claim_view(void)
 	for (int i = 0; i < RUNTIME_VIEWS; i++) {
 		struct view *view = runtime.views[i];
 
-		if (is_free(view) && (!oldest || (int32_t)(view->number - oldest->number) < 0))
+		if (is_free(view) && LOAD(view->published) != published && (!oldest || (int32_t)(view->number - oldest->number) < 0))
 			oldest = view;
 	}
 	/* Sections that began with it are aborted by this. Who has not begun yet finds its generation gone. */
@@ -303,6 +400,9 @@ static void build(struct view *view)
 	uint64_t published;
 	bool whole = false;
 
+	/* Who runs hooks of the view before sees that its memory is used again, before it is. Partner: is_sound(). */
+	__atomic_add_fetch(&view->place, 1, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (int tries = 0; tries < 16 && !whole; tries++) {
 		/* Partner: the tool's store of `published` behind the state it names. */
 		published = LOAD_ACQUIRE(runtime.control->published);
@@ -332,12 +432,22 @@ static struct view *replace(struct view *old)
 		STORE_RELEASE(view->state, VIEW_FREE);
 		return old;
 	}
-	fill_events(view);
+	if (LOAD(view->nfilled) != __atomic_load_n(&runtime.nknown, __ATOMIC_SEQ_CST) && runtime_hooks_lock(view)) {
+		fill_events(view);
+		runtime_hooks_unlock(view);
+	}
 	if (old) {
 		old->number = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
 		STORE_RELEASE(old->state, VIEW_RETIRED);
 	}
 	return view;
+}
+
+/* Is the view of the state in force, whichever sides it has? */
+static bool is_current(const struct view *view)
+{
+	return view && LOAD(view->published) == LOAD_ACQUIRE(runtime.control->published) &&
+	       LOAD(view->timeless) == LOAD(runtime.timeless);
 }
 
 struct view *runtime_view_refresh(void)
@@ -347,14 +457,17 @@ struct view *runtime_view_refresh(void)
 
 	if (!LOAD(runtime.attached))
 		return NULL;
-	if (old && LOAD(old->published) == LOAD_ACQUIRE(runtime.control->published) &&
-	    LOAD(old->timeless) == LOAD(runtime.timeless))
+	if (is_current(old) && sides_hold(old))
 		return old;
 	/* A handler that never returns here would keep the place for good. */
 	runtime_signals_hold(&before);
 	old = replace(old);
 	runtime_signals_restore(&before);
-	return old;
+	if (old)
+		return old;
+	/* No place for one with the sides of now: what comes goes to the sides of before, until the next state. */
+	old = LOAD_ACQUIRE(wiped.view);
+	return is_current(old) ? old : NULL;
 }
 
 struct view *runtime_view_settle(void)
@@ -386,9 +499,25 @@ uint64_t runtime_view_know(uint32_t id)
 	runtime.is_known[id / 8] |= 1u << id % 8;
 	do {
 		view = runtime_view_settle();
-		if (!view)
+		if (!view || !runtime_hooks_lock(view))
 			return 0;
-		STORE(view->mask[id], event_mask(view, id));
+		fill_event(view, id);
+		runtime_hooks_unlock(view);
 	} while (__atomic_load_n(&wiped.view, __ATOMIC_SEQ_CST) != view);
 	return LOAD(view->mask[id]);
+}
+
+bool runtime_view_wants(const struct view *view, const char *system, const char *name)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+	uint32_t n;
+	const struct state_hook *hook = table(state, LOAD(state->hooks), LOAD(state->nhooks), sizeof(*hook), &n);
+
+	if (rules_mask(state, system, name))
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+		if (!strncmp(hook[i].system, system, sizeof(hook->system)) &&
+		    !strncmp(hook[i].event, name, sizeof(hook->event)))
+			return true;
+	return false;
 }

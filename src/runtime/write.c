@@ -80,17 +80,11 @@ static uint64_t scale(uint64_t a, uint64_t mult)
 	return high * mult + low * (mult >> 32) + (low * (mult & UINT32_MAX) >> 32);
 }
 
-static uint64_t buffer_time(const struct view_buffer *buffer, const struct ring_ref *ref)
+uint64_t runtime_buffer_time(const struct view_buffer *buffer, const struct ring_ref *ref)
 {
 	if (!buffer->by_counter)
 		return read_clock(buffer->clock);
 	return ref->ns0 + scale(section_counter() - ref->counter0, ref->mult);
-}
-
-/* Whether a set of that generation may have gone, and its room be somebody else's: nothing is stored there then. */
-static bool gone(uint64_t generation)
-{
-	return __atomic_load_n(&runtime.control->published, __ATOMIC_SEQ_CST) != generation;
 }
 
 /* A set that somebody stores into outside of a section, kept from being freed meanwhile. */
@@ -113,7 +107,7 @@ static bool keep(struct keeper *keeper, uint64_t generation)
 			       runtime_thread_identity(thread), runtime_owner_dead);
 	if (i >= 0) {
 		keeper->slot = &rings->slot[runtime.ncpu + (uint32_t)i];
-		if (!gone(generation))
+		if (!runtime_gone(generation))
 			return true;
 		ring_overflow_release(keeper->slot);
 	}
@@ -172,7 +166,7 @@ out:
 	errno = saved;
 }
 
-/* Until release_view() the view stays, unless its generation is gone() by now. Signals wait: a handler might never return
+/* Until release_view() the view stays, unless its generation is gone by now. Signals wait: a handler might never return
  * here. Partner: is_free() in runtime/view.c. */
 static void hold_view(struct thread *thread, struct view *view, uint64_t *before)
 {
@@ -200,7 +194,7 @@ static bool make_ring(struct ring_ref *ref, unsigned char *ring, uint64_t genera
 	struct ring_head *head = (struct ring_head *)(void *)ring;
 
 	if (!LOAD_ACQUIRE(head->made)) {
-		if (!runtime_back(ring, ring_size(ref, ring)) || gone(generation))
+		if (!runtime_back(ring, ring_size(ref, ring)) || runtime_gone(generation))
 			return false;
 		STORE_RELEASE(head->made, 1);
 	}
@@ -222,7 +216,7 @@ static void refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t gene
 	}
 }
 
-static uint32_t current_cpu(void)
+uint32_t runtime_current_cpu(void)
 {
 	unsigned cpu = 0;
 
@@ -254,8 +248,8 @@ static enum ring_result overflow_owned(const struct view *view, uint32_t b, stru
 	if (__atomic_load_n(op->published, __ATOMIC_SEQ_CST) != op->generation)
 		return RING_STALE;
 	if (!LOAD_ACQUIRE(ref->head) && !make_ring(ref, ring_of(ref), op->generation))
-		return gone(op->generation) ? RING_STALE : RING_NOWHERE;
-	op->ts = buffer_time(buffer, ref);
+		return runtime_gone(op->generation) ? RING_STALE : RING_NOWHERE;
+	op->ts = runtime_buffer_time(buffer, ref);
 	return ring_twin_write(ref, op, cpu);
 }
 
@@ -271,7 +265,7 @@ static enum ring_result overflow(struct thread *thread, struct view *view, uint3
 				 bool (*dead)(uint64_t owner))
 {
 	struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
-	uint32_t cpu = current_cpu();
+	uint32_t cpu = runtime_current_cpu();
 	enum ring_result result = RING_AGAIN;
 	uint64_t before;
 	int slot;
@@ -310,7 +304,7 @@ static bool find_ring(struct thread *thread, struct view *view, uint32_t b, cons
 	if (LOAD_ACQUIRE(ref->head))
 		return true;
 	hold_view(thread, view, &before);
-	made = !gone(op->generation);
+	made = !runtime_gone(op->generation);
 	ring = ring_of(ref);
 	size = ring_size(ref, ring);
 	release_view(thread, view, &before);
@@ -344,12 +338,14 @@ static __attribute__((noinline)) enum ring_result other_way(struct thread *threa
 	int saved = errno;
 
 	for (int tries = 0;; tries++) {
-		if (result == RING_NOWHERE && !thread->guard && is_off(&view->buffer[b], LOAD(thread->rs->cpu_id)))
-			return gone(op->generation) ? RING_STALE : RING_DROPPED;
+		if (result == RING_NOWHERE && !thread->guard && is_off(&view->buffer[b], LOAD(thread->rs->cpu_id))) {
+			result = runtime_gone(op->generation) ? RING_STALE : RING_DROPPED;
+			break;
+		}
 		if (result == RING_NOWHERE && !thread->guard && find_ring(thread, view, b, op))
 			result = ring_write(thread->rs, op);
 		if (!settled(result))
-			result = gone(op->generation) ? RING_STALE : overflow(thread, view, b, op, dead);
+			result = runtime_gone(op->generation) ? RING_STALE : overflow(thread, view, b, op, dead);
 		if (result != RING_AGAIN || tries == WAY_TRIES)
 			break;
 		if (!LOAD(runtime.locked))
@@ -364,8 +360,8 @@ static __attribute__((noinline)) enum ring_result other_way(struct thread *threa
 	return result;
 }
 
-static enum ring_result write_buffer(struct thread *thread, struct view *view, uint64_t generation,
-					    uint32_t b, const void *record, size_t len)
+enum ring_result runtime_write_buffer(struct thread *thread, struct view *view, uint64_t generation, uint32_t b,
+				      const void *record, size_t len, uint64_t *ts)
 {
 	const struct view_buffer *buffer = &view->buffer[b];
 	struct ring_op op;
@@ -390,6 +386,8 @@ static enum ring_result write_buffer(struct thread *thread, struct view *view, u
 
 		if (__builtin_expect(LOAD(head->waiters) & (switched ? UINT32_MAX : RING_WAIT_EVENT), 0))
 			wake(buffer, head, generation, switched ? &op : NULL);
+		if (ts)
+			*ts = op.ts;
 	}
 	return result;
 }
@@ -399,8 +397,8 @@ static uint64_t wanted(const struct view *view, struct thread *thread, uint32_t 
 {
 	uint64_t mask = LOAD(view->mask[id]) & ~done;
 
-	if (mask & VIEW_CHOOSY)
-		mask &= ~VIEW_CHOOSY & (~view->choosy | runtime_chosen(view, thread));
+	if (mask & VIEW_SPECIAL)
+		mask &= ~VIEW_SPECIAL & ~runtime_view_off(view) & (~view->choosy | runtime_chosen(view, thread));
 	return mask;
 }
 
@@ -413,65 +411,70 @@ static void lose(const struct view *view, uint32_t id, uint64_t done)
 	if (!view)
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
 	for (; mask; mask &= mask - 1)
-		refuse(&view->buffer[__builtin_ctzll(mask)], current_cpu(), generation);
+		refuse(&view->buffer[__builtin_ctzll(mask)], runtime_current_cpu(), generation);
 }
 
 /* Every buffer that has not got the event yet, under one view; false when that went stale on the way. */
-static bool write_all(struct thread *thread, struct view *view, uint32_t id, const void *record, size_t len,
-		      uint64_t *done)
+static bool write_all(struct thread *thread, struct view *view, struct writing *writing)
 {
 	uint64_t generation = LOAD_ACQUIRE(view->published);
-	uint64_t mask = wanted(view, thread, id, *done);
+	uint64_t mask;
 
+	if (LOAD_ACQUIRE(view->mask[writing->id]) & VIEW_SPECIAL && !runtime_write_hooked(thread, view, generation, writing))
+		return false;
+	mask = wanted(view, thread, writing->id, writing->done);
 	/* What a section would find out: that another state was built in this place while we looked. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!mask && gone(generation))
+	if (!mask && runtime_gone(generation))
 		return false;
 	for (; mask; mask &= mask - 1) {
 		uint32_t b = (uint32_t)__builtin_ctzll(mask);
+		enum ring_result result = runtime_write_buffer(thread, view, generation, b, writing->record, writing->len, NULL);
 
-		if (write_buffer(thread, view, generation, b, record, len) == RING_STALE)
+		if (result == RING_STALE)
 			return false;
-		*done |= 1ull << b;
+		writing->done |= 1ull << b;
+		if (result == RING_DONE && LOAD(view->buffer[b].flags) & BUFFER_STACKTRACE)
+			runtime_write_stack(thread, view, generation, b, writing->tid ? writing->tid : thread->tid);
 	}
-	if (view->unreachable && runtime_view_unreachable(view, id))
+	if (view->unreachable && runtime_view_unreachable(view, writing->id))
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
 /* Everything but an event of a ready thread, under the current view, in one buffer alone. */
-static __attribute__((noinline)) void slow_write(uint32_t id, void *record, size_t len)
+__attribute__((noinline)) void runtime_write_slowly(struct writing *writing)
 {
 	struct thread *thread = &runtime_self;
-	struct record_head *head = record;
+	struct record_head *head = writing->record;
 	int saved = errno;
-	uint64_t done = 0;
 
 	if (!LOAD(runtime.attached))
 		return;
 	if (LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
 		runtime_fork_child();
 	runtime_thread_ready(thread);
-	head->type = (uint16_t)id;
-	head->flags = 0;
-	head->preempt_count = 0;
-	head->pid = thread->guard ? runtime_thread_tid() : thread->tid;
+	*head = (struct record_head){
+		.type = (uint16_t)writing->id,
+		.pid = writing->tid ? writing->tid : thread->guard ? runtime_thread_tid() : thread->tid,
+	};
 	for (int tries = 0; tries < VIEW_TRIES; tries++) {
 		struct view *view = runtime_view_refresh();
 
-		if (view && write_all(thread, view, id, record, len, &done))
+		if (view && write_all(thread, view, writing))
 			goto out;
 		/* Others are building views, or the tool publishes faster than we look. */
 		if (!LOAD(runtime.locked))
 			sched_yield();
 	}
-	lose(LOAD_ACQUIRE(wiped.view), id, done);
+	lose(LOAD_ACQUIRE(wiped.view), writing->id, writing->done);
 out:
 	errno = saved;
 }
 
 int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_t len, int32_t tid)
 {
+	struct writing writing = { .id = id, .record = record, .len = (uint32_t)len, .tid = tid };
 	struct thread *thread = &runtime_self;
 	struct record_head *head = record;
 
@@ -490,7 +493,7 @@ int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_
 		if (view && !(view->usable & 1ull << b))
 			return view->unreachable & 1ull << b ? -ENOMEM : -EBADF;
 		if (view)
-			result = write_buffer(thread, view, LOAD_ACQUIRE(view->published), b, record, len);
+			result = runtime_write_hooked_to(thread, view, LOAD_ACQUIRE(view->published), b, &writing);
 		if (result != RING_STALE)
 			return result == RING_DONE ? 0 : -EBADF;
 		sched_yield();
@@ -501,7 +504,7 @@ int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_
 /* Wanted by one buffer, of everybody, and by none that cannot have it. */
 static bool is_single(const struct view *view, uint64_t mask)
 {
-	return mask && !(mask & (mask - 1)) && mask != VIEW_CHOOSY && !view->unreachable;
+	return mask && !(mask & (mask - 1)) && mask != VIEW_SPECIAL && !view->unreachable;
 }
 
 /* An event of a ready thread in one instance. False: the view went stale. */
@@ -509,122 +512,203 @@ static __attribute__((noinline)) bool write_single(struct thread *thread, struct
 						   uint64_t mask, uint32_t id, void *record, size_t len)
 {
 	*(struct record_head *)record = (struct record_head){ .type = (uint16_t)id, .pid = thread->tid };
-	return write_buffer(thread, view, generation, (uint32_t)__builtin_ctzll(mask), record, len) != RING_STALE;
+	return runtime_write_buffer(thread, view, generation, (uint32_t)__builtin_ctzll(mask), record, len, NULL) != RING_STALE;
 }
 
-void runtime_write(uint32_t id, void *record, size_t len)
+/* An event of a ready thread, on its way to the top buffer. In memory, since the section takes all the registers that a function
+ * may use as it likes: whoever keeps it there has none to save. */
+struct first {
+	struct view *view;
+	uint64_t generation;
+	void *record;
+	size_t len;
+	uint32_t id;
+};
+
+static __attribute__((noinline)) void wake_first(const struct first *first, struct ring_head *ring)
+{
+	wake(&first->view->buffer[0], ring, first->generation, NULL);
+}
+
+/* What nearly every event comes to. False: nothing was done. */
+static inline __attribute__((always_inline)) bool write_fast(const struct first *first)
+{
+#ifdef SECTION_FAST
+	const struct view *view = first->view;
+	struct ring_head *ring;
+
+	if (__builtin_expect(!view->fast || first->len > EVENT_LEN_MAX_SHORT, 0) ||
+	    __builtin_expect(section_fast(runtime_self.rs, view->fast, view->ncpu, view->published_at, first->generation,
+					  first->record, first->len, &ring) != RING_DONE, 0))
+		return false;
+	/* No page was entered. */
+	if (__builtin_expect(LOAD(ring->waiters) & RING_WAIT_EVENT, 0))
+		wake_first(first, ring);
+	return true;
+#else
+	(void)wake_first;
+	(void)first;
+	return false;
+#endif
+}
+
+static __attribute__((noinline)) void write_first(const struct first *first)
+{
+	struct writing writing = { .id = first->id, .record = first->record, .len = (uint32_t)first->len };
+
+	if (!runtime_self.tid || runtime_write_buffer(&runtime_self, first->view, first->generation, 0, first->record, first->len,
+						      NULL) == RING_STALE)
+		runtime_write_slowly(&writing);
+}
+
+/* One with nothing but a filter or a tally in one buffer. False: the view went stale before anything was done. */
+static bool write_simple(void *record, size_t len, struct view *view, uint64_t generation, uint64_t mask,
+			 enum hook_verdict verdict, const struct hook_tally *tally)
 {
 	struct thread *thread = &runtime_self;
-	struct view *view = LOAD_ACQUIRE(wiped.view);
-	uint64_t generation, common, mask;
+	uint32_t b = mask ? (uint32_t)__builtin_ctzll(mask) : 0, cpu;
+	struct hist_tables tables = view->host.tables;
+	struct first first = { view, generation, record, len, 0 };
 
-	if (__builtin_expect(!view || !thread->tid, 0))
-		goto slow;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (LOAD(*view->published_at) != generation)
+		return false;
+	if (mask && verdict == HOOK_VERDICT_PASS && (b || !write_fast(&first)) &&
+	    runtime_write_buffer(thread, view, generation, b, record, len, NULL) == RING_STALE)
+		return false;
+	if (!tally->shape.parts)
+		return true;
+	cpu = LOAD(thread->rs->cpu_id);
+	/* Its own words and table, whatever is built in the view's place by now. */
+	hook_count(tally, &tables, runtime_words(), cpu < runtime.ncpu ? cpu : 0, record, (uint32_t)len);
+	return true;
+}
+
+/*
+ * An event of a ready thread that not just one buffer wants and that is all: with a filter, triggers, several buffers, some
+ * that choose.
+ */
+static __attribute__((noinline)) void write_special(uint32_t id, void *record, size_t len, struct view *view,
+						    uint64_t generation, uint64_t mask)
+{
+	struct thread *thread = &runtime_self;
+	enum hook_verdict verdict = HOOK_VERDICT_NONE;
+	struct hook_tally tally;
+	struct writing writing;
+	int saved;
+
+	*(struct record_head *)record = (struct record_head){ .type = (uint16_t)id, .pid = thread->tid };
+	if (mask & VIEW_SPECIAL)
+		verdict = runtime_judge(view, id, record, len, &tally);
+	if (verdict != HOOK_VERDICT_NONE &&
+	    write_simple(record, len, view, generation, mask & ~VIEW_SPECIAL, verdict, &tally))
+		return;
+	if (is_single(view, mask) && write_single(thread, view, generation, mask, id, record, len))
+		return;
+	writing = (struct writing){ .id = id, .record = record, .len = (uint32_t)len };
+	saved = errno;
+	/* Where triggers swap sets, this view may have the one before: that is looked at on the slow way. */
+	if (!mask || mask & view->switched || !write_all(thread, view, &writing))
+		runtime_write_slowly(&writing);
+	errno = saved;
+}
+
+/*
+ * The parts of runtime_write(), which jumps to them: as long as it calls nobody it makes no frame, so that an event that a filter
+ * rejects takes next to nothing. By theirs stacks tell where the runtime begins (stack.c): no jumps from them.
+ */
+#define NO_JUMP __asm__ volatile("")
+
+void runtime_write_unready(uint32_t id, void *record, size_t len)
+{
+	struct writing writing = { .id = id, .record = record, .len = (uint32_t)len };
+
+	runtime_write_slowly(&writing);
+	NO_JUMP;
+}
+
+/* The top buffer wants it, of everybody. */
+static inline __attribute__((always_inline)) void write_top(uint32_t id, void *record, size_t len, struct view *view,
+							    uint64_t generation)
+{
+	const int32_t tid = runtime_self.tid;
+	const uint64_t common = (uint64_t)(uint32_t)tid << 32 | id;
+	const struct first first = { view, generation, record, len, id };
+
+	__builtin_memcpy(record, &common, sizeof(common));
+	if (__builtin_expect(!tid, 0) || !write_fast(&first))
+		write_first(&first);
+	NO_JUMP;
+}
+
+/* No filter rejects it out of hand. */
+void runtime_write_passed(uint32_t id, void *record, size_t len, struct view *view, uint64_t generation)
+{
+	if (__builtin_expect(runtime_self.tid, 1))
+		write_special(id, record, len, view, generation, LOAD(view->mask[id]));
+	else
+		runtime_write_unready(id, record, len);
+	NO_JUMP;
+}
+
+/* A rejection holds if the view was in force all the while. */
+static inline bool is_current(const struct view *view, uint64_t generation)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return LOAD(*view->published_at) == generation;
+}
+
+/* No filter, or one that looks at another number than one of four bytes, or at nothing that can be told so soon. */
+void runtime_write_looked(uint32_t id, void *record, size_t len, struct view *view, uint64_t generation,
+			  const struct program_quick *quick)
+{
+	if (!(LOAD(view->hooks[id]) & VIEW_SIMPLE) || !program_quick_look(quick, record, (uint32_t)len) ||
+	    !is_current(view, generation))
+		runtime_write_passed(id, record, len, view, generation);
+}
+
+/* A filter looks at a text, mostly. */
+void runtime_write_other(uint32_t id, void *record, size_t len, struct view *view, uint64_t generation)
+{
+	const struct program_quick *quick;
+	uint32_t word;
+
+	/* Partner: the store of the mask behind the hooks. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	word = LOAD_ACQUIRE(view->hooks[id]);
+	quick = view_quick(view, word);
+	if (__builtin_expect(!(word & VIEW_SIMPLE) || LOAD(quick->kind) != PROGRAM_QUICK_TEXT, 0))
+		runtime_write_looked(id, record, len, view, generation, quick);
+	else if (__builtin_expect(!program_quick_text(quick, record, (uint32_t)len), 0) ||
+		 __builtin_expect(!is_current(view, generation), 0))
+		runtime_write_passed(id, record, len, view, generation);
+}
+
+/* Within two lines as far as a filter's no. */
+__attribute__((aligned(64))) void runtime_write(uint32_t id, void *record, size_t len)
+{
+	struct view *view = LOAD_ACQUIRE(wiped.view);
+	const struct program_quick *quick;
+	uint64_t generation;
+	uint32_t word;
+
+	if (__builtin_expect(!view, 0)) {
+		runtime_write_unready(id, record, len);
+		return;
+	}
 	/* The generation first: if the view's place was used again since, no section will find this one in force. */
 	generation = LOAD_ACQUIRE(view->published);
-	mask = LOAD(view->mask[id]);
-	if (__builtin_expect(mask != 1, 0)) {
-		if (is_single(view, mask) && write_single(thread, view, generation, mask, id, record, len))
-			return;
-		goto slow;
+	word = LOAD_ACQUIRE(view->hooks[id]);
+	quick = view_quick(view, word);
+	if (__builtin_expect(word & VIEW_FOUR, 1)) {
+		if (__builtin_expect(!program_quick_four(quick, record, (uint32_t)len), 0) ||
+		    __builtin_expect(!is_current(view, generation), 0))
+			runtime_write_passed(id, record, len, view, generation);
+	} else if (__builtin_expect(LOAD(view->mask[id]) == 1, 1)) {
+		write_top(id, record, len, view, generation);
+	} else {
+		runtime_write_other(id, record, len, view, generation);
 	}
-	common = (uint64_t)(uint32_t)thread->tid << 32 | id;
-	__builtin_memcpy(record, &common, sizeof(common));
-#ifdef SECTION_FAST
-	if (__builtin_expect(view->fast && len <= EVENT_LEN_MAX_SHORT, 1)) {
-		struct ring_head *ring;
-
-		if (__builtin_expect(section_fast(thread->rs, view->fast, view->ncpu, view->published_at, generation,
-						  record, len, &ring) == RING_DONE, 1)) {
-			/* No page was entered. */
-			if (__builtin_expect(LOAD(ring->waiters) & RING_WAIT_EVENT, 0))
-				wake(&view->buffer[0], ring, generation, NULL);
-			return;
-		}
-	}
-#endif
-	if (write_buffer(thread, view, generation, 0, record, len) != RING_STALE)
-		return;
-slow:
-	slow_write(id, record, len);
-}
-
-/* Other stacks than this one say nothing about frames. */
-static bool on_other_stack(void)
-{
-	int saved = errno;
-	stack_t stack;
-	bool other = LOAD(runtime.locked) || sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK;
-
-	errno = saved;
-	return other;
-}
-
-static void free_stage(uint32_t i, uint32_t tid)
-{
-	if (__atomic_compare_exchange_n(&runtime.stage_of[i].tid, &tid, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		__atomic_fetch_and(&wiped.staged, ~(1u << i), __ATOMIC_RELEASE);
-}
-
-/* Stages of ours whose frames are no more: a handler interrupted an event and jumped away. */
-static void take_back_own(uint32_t tid, uintptr_t here)
-{
-	if (on_other_stack())
-		return;
-	for (uint32_t i = 0; i < RUNTIME_STAGES; i++)
-		if (LOAD(runtime.stage_of[i].tid) == tid && runtime.stage_of[i].frame <= here)
-			free_stage(i, tid);
-}
-
-/* Stages of threads that were cancelled in the middle of an event. */
-static void take_back_lost(void)
-{
-	int saved = errno;
-
-	for (uint32_t i = 0; i < RUNTIME_STAGES && !LOAD(runtime.locked); i++) {
-		uint32_t tid = LOAD(runtime.stage_of[i].tid);
-
-		if (tid && syscall(SYS_tkill, tid, 0) && errno == ESRCH)
-			free_stage(i, tid);
-	}
-	errno = saved;
-}
-
-void *runtime_stage_get(void)
-{
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	struct thread *thread = &runtime_self;
-	uint32_t tid = (uint32_t)(thread->tid ? thread->tid : runtime_thread_tid());
-	uint32_t used;
-
-	if (!runtime.stages)
-		return NULL;
-	if (thread->stages)
-		take_back_own(tid, here);
-	if (!~LOAD(wiped.staged))
-		take_back_lost();
-	used = LOAD(wiped.staged);
-	while (~used) {
-		uint32_t free = (uint32_t)__builtin_ctz(~used);
-
-		if (!__atomic_compare_exchange_n(&wiped.staged, &used, used | 1u << free, false, __ATOMIC_ACQUIRE,
-						 __ATOMIC_RELAXED))
-			continue;
-		thread->stages = 1;
-		runtime.stage_of[free].frame = here;
-		__atomic_signal_fence(__ATOMIC_RELEASE);
-		STORE(runtime.stage_of[free].tid, tid);
-		return runtime.stages + (size_t)free * 4096;
-	}
-	return NULL;
-}
-
-void runtime_stage_put(void *stage)
-{
-	uint32_t at = (uint32_t)(((unsigned char *)stage - runtime.stages) / 4096);
-
-	free_stage(at, LOAD(runtime.stage_of[at].tid));
-	runtime_self.stages = 0;
 }
 
 void runtime_lose(uint32_t id)

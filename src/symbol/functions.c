@@ -1,6 +1,8 @@
 /*
- * symbol/functions: functions of an ELF file as lines of a kallsyms text.
+ * symbol/functions: functions of an ELF file, and those as lines of a kallsyms text.
  */
+#include "symbol/functions.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,27 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbol/elf.h"
 #include "symbol/symbol.h"
 
 #define TEXT_MAX (32u << 20)	/* of one file */
-#define NAME_LEN_MAX 700u	/* a line stays below 1024 bytes: longer ones are too much for readers */
+#define NAME_LEN_MAX SYMBOL_NAME_MAX	/* a line stays below 1024 bytes: longer ones are too much for readers */
 #define MODULE_LEN_MAX 255u
 #define GAP_MIN 64u		/* fewer bytes are there to align what follows */
 
-struct function {
-	uint64_t address, size;
-	const char *name;	/* in the table that it is from */
-	char type;
-};
-
-struct functions {
-	struct elf_symbols symbols;
-	struct function *all;
-	size_t n, cap;
-};
-
-static void functions_fini(struct functions *functions)
+void functions_fini(struct functions *functions)
 {
 	elf_symbols_close(&functions->symbols);
 	free(functions->all);
@@ -109,9 +98,13 @@ static void put_line(struct buf *out, const struct symbol_file *file, uint64_t a
 
 	buf_printf(out, "%016" PRIx64 " %c ", file->base + address, type);
 	put_word(out, name, len && len < NAME_LEN_MAX ? len : NAME_LEN_MAX, "");
-	buf_puts(out, "\t[");
-	put_word(out, file->module, MODULE_LEN_MAX, "[]");
-	buf_puts(out, "]\n");
+	/* Of what has no name one wants to know at least where it is. */
+	if (!file->program || !strcmp(name, SYMBOL_UNKNOWN)) {
+		buf_puts(out, "\t[");
+		put_word(out, file->module, MODULE_LEN_MAX, "[]");
+		buf_puts(out, "]");
+	}
+	buf_puts(out, "\n");
 }
 
 static bool is_same(const struct function *a, const struct function *b)
@@ -164,22 +157,19 @@ static bool is_changed(const struct elf *elf, const struct symbol_file *file)
 	return file->build_id_len && (len != file->build_id_len || memcmp(id, file->build_id, len));
 }
 
-static int look_into(const struct elf *elf, const struct symbol_file *file, struct buf *out, struct err *err)
+static int look_into(struct functions *functions, const struct elf *elf, const struct symbol_file *file, struct err *err)
 {
-	struct functions functions = { 0 };
 	int r;
 
 	if (is_changed(elf, file))
 		return err_set(err, -ESTALE, "%.300s: has another build-id by now", file->path);
-	r = functions_take(&functions, elf, SHT_SYMTAB);
+	r = functions_take(functions, elf, SHT_SYMTAB);
 	if (!r)
-		r = functions_take(&functions, elf, SHT_DYNSYM);
+		r = functions_take(functions, elf, SHT_DYNSYM);
 	if (r < 0)
 		return err_set(err, r, "out of memory");
-	if (functions.n)
-		qsort(functions.all, functions.n, sizeof(*functions.all), compare);
-	put_all(out, file, &functions);
-	functions_fini(&functions);
+	if (functions->n)
+		qsort(functions->all, functions->n, sizeof(*functions->all), compare);
 	return 0;
 }
 
@@ -198,22 +188,36 @@ static int open_file(const char *path)
 	return r;
 }
 
-int symbol_put_functions(struct buf *out, const struct symbol_file *file, struct err *err)
+int functions_init(struct functions *functions, const struct symbol_file *file, struct err *err)
 {
 	struct err why = ERR_INIT;
 	struct elf elf;
 	int fd = open_file(file->path), r;
 
-	r = fd < 0 ? err_set(err, fd, "%.300s: %s", file->path, strerror(-fd)) : elf_open(&elf, fd, &why);
-	if (fd >= 0) {
-		if (r)
-			err_set(err, r, "%.300s %s", file->path, why.text);
-		else
-			r = look_into(&elf, file, out, err);
-		elf_close(&elf);
-		close(fd);
-	}
+	*functions = (struct functions){ 0 };
+	if (fd < 0)
+		return err_set(err, fd, "%.300s: %s", file->path, strerror(-fd));
+	r = elf_open(&elf, fd, &why);
+	if (r)
+		err_set(err, r, "%.300s %s", file->path, why.text);
+	else
+		r = look_into(functions, &elf, file, err);
+	elf_close(&elf);
+	close(fd);
+	/* Names are kept, the file is not. */
+	functions->symbols.elf = NULL;
+	return r;
+}
+
+int symbol_put_functions(struct buf *out, const struct symbol_file *file, struct err *err)
+{
+	struct functions functions;
+	int r = functions_init(&functions, file, err);
+
 	if (r)
 		put_line(out, file, 0, 't', SYMBOL_UNKNOWN);
+	else
+		put_all(out, file, &functions);
+	functions_fini(&functions);
 	return !r && buf_failed(out) ? err_set(err, -ENOMEM, "out of memory") : r;
 }

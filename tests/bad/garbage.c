@@ -8,7 +8,7 @@
 
 #include "base/crc32c.h"
 
-static const char *const files[] = { "control", "registry", "rings" };
+static const char *const files[] = { "control", "registry", "rings", "tables" };
 static char dir[3000];
 
 static void scribble(int fd, uint64_t from, uint64_t to, uint64_t *dice, uint32_t density)
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 	command_path();
 	for (uint64_t seed = first; seed < first + rounds; seed++)
 		for (int what = 0; what < 4; what++)
-			for (int which = 0; which < 3; which++, cases++) {
+			for (int which = 0; which < 4; which++, cases++) {
 				char name[64];
 
 				snprintf(name, sizeof(name), "%s-%s-%llu", files[which], whats[what],

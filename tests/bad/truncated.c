@@ -106,7 +106,7 @@ static void garbage(int fd, off_t size, uint64_t seed)
 }
 
 static const char *const harms[] = { "cut to nothing", "cut to a half", "punched", "filled with garbage", "removed" };
-static const char *const files[] = { "control", "registry", "rings" };
+static const char *const files[] = { "control", "registry", "rings", "tables" };
 
 static void harm(const char *dir, int what, int which, uint64_t seed)
 {
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 	CHECK(base, "RINGSIDE_SCRATCH is not set");
 	for (uint64_t seed = 0; seed < rounds; seed++)
 		for (int what = 0; what < 5; what++)
-			for (int which = 0; which < 3; which++)
+			for (int which = 0; which < 4; which++)
 				for (int how = 0; how < WAYS; how++, cases++)
 					run_case(base, what, which, how, seed);
 	printf("%d programs ran on\n", cases);

@@ -120,13 +120,15 @@ static struct stream *open_stream(uint32_t cpu)
 	return stream;
 }
 
+/* For so long, and until there was a run: on a machine with much else to do the first one may be late. */
 static void record(struct stream **stream, struct sight *sight, uint64_t ms)
 {
-	uint64_t state = 88172645463325252ull;
+	uint64_t state = 88172645463325252ull, runs;
 	struct timespec now, start;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	do {
+		runs = 0;
 		for (uint32_t cpu = 0; cpu < lab.ncpu; cpu++) {
 			uint32_t steps;
 
@@ -135,6 +137,7 @@ static void record(struct stream **stream, struct sight *sight, uint64_t ms)
 			sight[cpu].take.max = 1 + (uint32_t)(state >> 20) % 64;
 			while (steps-- && take_step(&sight[cpu].take, stream[cpu], state >> 30 & 1))
 				;
+			runs += sight[cpu].take.runs;
 			if (state >> 40 & 63)
 				continue;
 			/* What stream_next() yielded last is not accepted by itself. */
@@ -145,8 +148,8 @@ static void record(struct stream **stream, struct sight *sight, uint64_t ms)
 			sight[cpu].take.last_ts = 0;
 		}
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((uint64_t)(now.tv_sec - start.tv_sec) * 1000 + (uint64_t)now.tv_nsec / 1000000 <
-		 ms + (uint64_t)start.tv_nsec / 1000000);
+	} while (!runs || (uint64_t)(now.tv_sec - start.tv_sec) * 1000 + (uint64_t)now.tv_nsec / 1000000 <
+				  ms + (uint64_t)start.tv_nsec / 1000000);
 }
 
 /* What is left, and one event more for each CPU, since a loss is told with the event that follows it. */

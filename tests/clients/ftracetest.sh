@@ -23,12 +23,13 @@ if [ "${1-}" = --on-stage ]; then
 	# It goes on until the stage ends it.
 	LD_PRELOAD=$RINGSIDE_SCRATCH/kernel_events.so "$RINGSIDE_SCRATCH/restless" &
 	n=0
-	until grep -qsx sched:sched_switch /sys/kernel/tracing/available_events; do
+	# The name is there from the beginning; what the program brings prints states by another word.
+	until grep -qs __print_symbolic /sys/kernel/tracing/events/sched/sched_switch/format; do
 		n=$((n + 1))
-		[ $n -lt 50 ] || { echo "the programs' events are not in available_events"; exit 3; }
+		[ $n -lt 50 ] || { echo "the programs' events are not in the tree"; exit 3; }
 		sleep 0.1
 	done
-	export LD_PRELOAD="$RINGSIDE_SCRATCH/kernel_events.so"
+	export LD_PRELOAD="$RINGSIDE_SCRATCH/kernel_events.so" PATH="$RINGSIDE_SCRATCH/bin:$PATH"
 	# What the cases think of themselves is in the logs; here it counts that all of them ran.
 	timeout -k 5 "$limit" "$cache/$part/ftracetest" -k -l "$RINGSIDE_SCRATCH/logs" "$@" || status=$?
 	[ "${status-0}" -le 1 ] || exit "$status"
@@ -58,8 +59,8 @@ fi
 
 # CC is a command line.
 # shellcheck disable=SC2086
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -I"$RINGSIDE_SOURCE/include" \
-	"$here/kernel_events.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
+$CC -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -funsigned-char \
+	-I"$RINGSIDE_SOURCE/include" "$here/kernel_events.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
 	-L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" -lringside
 cat >"$RINGSIDE_SCRATCH/restless.c" <<'END'
 #include <time.h>
@@ -74,6 +75,28 @@ END
 # shellcheck disable=SC2086
 $CC -O1 "$RINGSIDE_SCRATCH/restless.c" -o "$RINGSIDE_SCRATCH/restless"
 
+# Cases that ask for ping want a program of that name that goes to sleep and is woken.
+mkdir -p "$RINGSIDE_SCRATCH/bin"
+cat >"$RINGSIDE_SCRATCH/ping.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	static const struct timespec moment = { .tv_nsec = 20000000 };
+	int n = 1;
+
+	for (int i = 1; i + 1 < argc; i++)
+		if (!strcmp(argv[i], "-c"))
+			n = atoi(argv[i + 1]);
+	while (n-- > 0)
+		nanosleep(&moment, 0);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+$CC -O1 "$RINGSIDE_SCRATCH/ping.c" -o "$RINGSIDE_SCRATCH/bin/ping"
+
 # All cases but those that the list leaves out; or the ones that are asked for.
 cd "$cache/$part/test.d"
 cases=${FTRACETEST-$(find . -name '*.tc' | sed 's|^\./||' | sort)}
@@ -85,7 +108,7 @@ for case in $cases; do
 done
 [ $# -gt 0 ] || { echo "no cases to run"; exit 1; }
 
-limit=${FTRACETEST_LIMIT-240}
+limit=${FTRACETEST_LIMIT-540}
 export limit cache
 status=0
 "$here/stage" sh "$here/ftracetest.sh" --on-stage "$@" >"$RINGSIDE_SCRATCH/out" 2>&1 || status=$?

@@ -3,13 +3,17 @@
  *
  * What a program asks of the C library stands for what the kernel would have seen: to start is
  * sched_process_exec, to end sched_process_exit, to fork sched_process_fork, to sleep a timer,
- * a sched_switch away and, awake again, sched_waking and sched_wakeup; kill is signal_generate.
+ * a sched_switch away and, awake again, sched_waking and sched_wakeup; to wait for a child the same;
+ * to fork or to sleep takes memory, which is kmalloc; kill is signal_generate; to change the directory or open
+ * something is a system call.
  * So cases of the kernel's own test suite that fork, sleep and look for such events find them,
- * from the processes that they expect. Events that nothing emits are there to be found by name.
+ * from the processes that they expect. Their layouts are the kernel's, and so are their texts as far as C can say them
+ * (compiled with -funsigned-char, as the kernel is): those have the ids of the names that are there before any program.
  */
 #include <dlfcn.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +48,9 @@ WAKE(sched_waking)
 WAKE(sched_wakeup)
 
 RINGSIDE_EVENT(sched, sched_process_fork,
-	array(char, parent_comm, TASK_COMM_LEN),
+	string(parent_comm),
 	field(pid_t, parent_pid),
-	array(char, child_comm, TASK_COMM_LEN),
+	string(child_comm),
 	field(pid_t, child_pid),
 	print("comm=%s pid=%d child_comm=%s child_pid=%d", parent_comm, parent_pid, child_comm, child_pid))
 
@@ -60,12 +64,18 @@ RINGSIDE_EVENT(sched, sched_process_exit,
 	array(char, comm, TASK_COMM_LEN),
 	field(pid_t, pid),
 	field(int, prio),
-	print("comm=%s pid=%d prio=%d", comm, pid, prio))
+	field(bool, group_dead),
+	print("comm=%s pid=%d prio=%d group_dead=%s", comm, pid, prio, group_dead ? "true" : "false"))
 
 RINGSIDE_EVENT(timer, timer_start,
 	field(void *, timer),
+	field(void *, function),
 	field(unsigned long, expires),
-	print("timer=%p expires=%lu", timer, expires))
+	field(unsigned long, bucket_expiry),
+	field(unsigned long, now),
+	field(unsigned int, flags),
+	print("timer=%p function=%p expires=%lu [timeout=%ld] bucket_expiry=%lu cpu=%u idx=%u flags=", timer, function,
+	      expires, (long)expires - now, bucket_expiry, flags & 0x0003FFFF, flags >> 22))
 
 RINGSIDE_EVENT(timer, timer_cancel, field(void *, timer), print("timer=%p", timer))
 
@@ -86,10 +96,22 @@ RINGSIDE_EVENT(kmem, kmalloc,
 	field(size_t, bytes_alloc),
 	field(unsigned long, gfp_flags),
 	field(int, node))
-RINGSIDE_EVENT(kmem, kfree, field(unsigned long, call_site), field(const void *, ptr))
+RINGSIDE_EVENT(raw_syscalls, sys_exit, field(long, id), field(long, ret), print("NR %ld = %ld", id, ret))
+RINGSIDE_EVENT(syscalls, sys_enter_chdir, field(int, __syscall_nr), field(const char *, filename))
+RINGSIDE_EVENT(syscalls, sys_exit_chdir, field(int, __syscall_nr), field(long, ret))
+RINGSIDE_EVENT(syscalls, sys_enter_openat,
+	field(int, __syscall_nr),
+	field(int, dfd),
+	field(const char *, filename),
+	field(int, flags),
+	field(unsigned short, mode))
+RINGSIDE_EVENT(syscalls, sys_exit_openat, field(int, __syscall_nr), field(long, ret))
 
 /* Not before: a field above has its name. */
+#include <dirent.h>
 #include <errno.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 static pid_t thread_id(void)
 {
@@ -111,13 +133,18 @@ static void *next(const char *symbol)
 	return found;
 }
 
+static int prio(void)
+{
+	return 120 + getpriority(PRIO_PROCESS, 0);
+}
+
 static void away(const void *timer, const struct timespec *until)
 {
 	char comm[TASK_COMM_LEN];
 
 	name(comm);
-	trace_timer_timer_start((void *)(uintptr_t)timer, (unsigned long)until->tv_nsec / 4000000);
-	trace_sched_sched_switch(comm, thread_id(), 120, 1, "swapper/0", 0, 120);
+	trace_timer_timer_start((void *)(uintptr_t)timer, NULL, (unsigned long)until->tv_nsec / 4000000, 0, 0, 0);
+	trace_sched_sched_switch(comm, thread_id(), prio(), 1, "swapper/0", 0, 120);
 }
 
 static void back(const void *timer)
@@ -126,14 +153,31 @@ static void back(const void *timer)
 
 	name(comm);
 	trace_timer_timer_cancel((void *)(uintptr_t)timer);
-	trace_sched_sched_waking(comm, thread_id(), 120, sched_getcpu());
-	trace_sched_sched_wakeup(comm, thread_id(), 120, sched_getcpu());
-	trace_sched_sched_switch("swapper/0", 0, 120, 0, comm, thread_id(), 120);
+	trace_sched_sched_waking(comm, thread_id(), prio(), sched_getcpu());
+	trace_sched_sched_wakeup(comm, thread_id(), prio(), sched_getcpu());
+	trace_sched_sched_switch("swapper/0", 0, 120, 0, comm, thread_id(), prio());
+}
+
+static void allocate(const void *site)
+{
+	trace_kmem_kmalloc((unsigned long)(uintptr_t)site, NULL, 96, 128, 0, -1);
+}
+
+static int doze(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest, const void *site)
+{
+	int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = next("clock_nanosleep");
+	int r;
+
+	allocate(site);
+	away(time, time);
+	r = real(clock, flags, time, rest);
+	back(time);
+	return r;
 }
 
 int nanosleep(const struct timespec *time, struct timespec *rest)
 {
-	int error = clock_nanosleep(CLOCK_REALTIME, 0, time, rest);
+	int error = doze(CLOCK_REALTIME, 0, time, rest, __builtin_return_address(0));
 
 	if (error)
 		errno = error;
@@ -142,13 +186,7 @@ int nanosleep(const struct timespec *time, struct timespec *rest)
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest)
 {
-	int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = next("clock_nanosleep");
-	int r;
-
-	away(time, time);
-	r = real(clock, flags, time, rest);
-	back(time);
-	return r;
+	return doze(clock, flags, time, rest, __builtin_return_address(0));
 }
 
 pid_t fork(void)
@@ -161,7 +199,56 @@ pid_t fork(void)
 		name(comm);
 		trace_sched_sched_process_fork(comm, thread_id(), comm, child);
 	}
+	allocate(__builtin_return_address(0));
+	trace_raw_syscalls_sys_exit(SYS_clone, child);
 	return child;
+}
+
+/* A shell that waits for what it started. */
+pid_t wait3(int *status, int options, struct rusage *usage)
+{
+	pid_t (*real)(int *, int, struct rusage *) = next("wait3");
+	static const struct timespec none;
+	pid_t pid;
+
+	away(&none, &none);
+	pid = real(status, options, usage);
+	back(&none);
+	return pid;
+}
+
+pid_t waitpid(pid_t which, int *status, int options)
+{
+	pid_t (*real)(pid_t, int *, int) = next("waitpid");
+	static const struct timespec none;
+	pid_t pid;
+
+	away(&none, &none);
+	pid = real(which, status, options);
+	back(&none);
+	return pid;
+}
+
+int chdir(const char *path)
+{
+	int (*real)(const char *) = next("chdir");
+	int r;
+
+	trace_syscalls_sys_enter_chdir(SYS_chdir, path);
+	r = real(path);
+	trace_syscalls_sys_exit_chdir(SYS_chdir, r ? -errno : 0);
+	return r;
+}
+
+DIR *opendir(const char *path)
+{
+	DIR *(*real)(const char *) = next("opendir");
+	DIR *dir;
+
+	trace_syscalls_sys_enter_openat(SYS_openat, -100, path, 0, 0);
+	dir = real(path);
+	trace_syscalls_sys_exit_openat(SYS_openat, dir ? dirfd(dir) : -errno);
+	return dir;
 }
 
 int kill(pid_t pid, int sig)
@@ -180,7 +267,7 @@ static void ends(void)
 	char comm[TASK_COMM_LEN];
 
 	name(comm);
-	trace_sched_sched_process_exit(comm, thread_id(), 120);
+	trace_sched_sched_process_exit(comm, thread_id(), prio(), true);
 }
 
 /* Shells leave by this door, past all destructors. */

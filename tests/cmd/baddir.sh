@@ -55,7 +55,7 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 
 # A file missing: made anew by those who make, told by the others.
-for file in control registry rings; do
+for file in control registry rings tables; do
 	fresh
 	rm "$d/$file"
 	refuse 1 show -- "$d/$file"

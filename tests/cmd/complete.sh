@@ -78,6 +78,11 @@ offers "ringside write $t tracing_o" 'tracing_on'
 offers "ringside write $t tracing_on " ''
 offers "ringside write $t -" '--append --dir --help --kernel --no-pager --programs --tracefs -a -h'
 offers "ringside list --tracefs $RINGSIDE_SCRATCH/tr" "$tree"
+
+# Events of the kernel's names, which nothing records yet: their systems, and behind the colon all.
+want 0 start
+offers 'ringside start -e sy' 'syscalls'
+offers 'ringside start -e signal:' 'signal_deliver signal_generate'
 offers "ringside nosuch -" '--dir --help --kernel --no-pager --programs --tracefs -h'
 
 # Names are offered, not run.

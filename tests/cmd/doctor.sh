@@ -104,6 +104,10 @@ finds ok directory 'version '
 finds ok attaching works
 finds ok lock free
 finds note events 'none of 0 known'
+finds ok names 'without a source until a program brings them: '
+for system in 'kmem (8 of 8)' 'raw_syscalls (2 of 2)' 'sched (16 of 19)' 'signal (2 of 2)' 'timer (13 of 13)'; do
+	finds ok names "$system"
+done
 ./shop
 doctor 0
 finds ok events '1 of 2 known'
@@ -117,6 +121,12 @@ finds note events 'recording is off'
 eval "$(step_of note events)" || fail "step"
 doctor 0
 finds ok events '1 of 2'
+
+# An event that is recorded has a source.
+want 0 write events/signal/signal_generate/inject 'sig=1'
+doctor 0
+finds ok names 'signal (1 of 2)'
+finds ok events '1 of 3'
 
 # A choice of threads that was forgotten.
 want 0 write set_event_pid 1
@@ -149,7 +159,7 @@ heal() {
 	want 0 start -e shop 2>/dev/null
 	doctor 0
 }
-for file in control registry rings; do
+for file in control registry rings tables; do
 	truncate -s 10 "$d/$file"
 	heal "$d/$file"
 	printf 'XXXXXXXX' | dd of="$d/$file" conv=notrunc 2>/dev/null

@@ -115,7 +115,7 @@ want 0 list -B
 
 # What fails leaves no instance behind.
 refuse 1 start -B new -C nosuch -- nosuch
-refuse 1 start -B new -e shop -f 'item > 1' -- filter
+refuse 1 start -B new -e shop -f 'nosuch > 1' -- 'Field not found'
 want 0 list -B
 [ ! -s "$out" ] || fail "an instance was left behind"
 exit 0

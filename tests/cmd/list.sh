@@ -24,13 +24,31 @@ refuse 1 list -- "$RINGSIDE_DIR"
 want 0 start -e shop:order
 "$RINGSIDE_SCRATCH/shop"
 want 0 list
-says 'shop:order
+says 'sched:sched_process_exec
+sched:sched_process_exit
+sched:sched_process_fork
+shop:order
 shop:pay
 till:open'
+# What nobody has brought is told, and listed for those who ask.
+grep -q "^ringside: [0-9]* events of the kernel's names are left out" "$err" || fail "nothing is left out"
+n=$(sed -n 's/^ringside: \([0-9]*\) events of.*/\1/p' "$err")
+want 0 list -a
+[ "$(wc -l <"$out")" -eq $((n + 6)) ] || fail "-a does not list the $n that were left out"
+[ ! -s "$err" ] || fail "-a leaves something out"
+"$RINGSIDE" cat available_events | cmp -s - "$out" || fail "-a is not what there is"
+want 0 list '^signal:'
+says 'signal:signal_deliver
+signal:signal_generate'
+want 0 list -s -a
+grep -qx syscalls "$out" || fail "no system syscalls"
+want 0 list --json
+[ ! -s "$err" ] || fail "words beside JSON"
 want 0 list -e PAY
 says shop:pay
 want 0 list -s
-says 'shop
+says 'sched
+shop
 till'
 want 0 list --json -s till
 says '{"system":"till"}'
@@ -41,6 +59,31 @@ want 0 list -F 'shop:pay'
 grep -q 'field:int cents;' "$out" && ! grep -q 'print fmt' "$out" || fail "fields"
 want 0 list --full 'shop:pay'
 grep -q 'print fmt:' "$out" || fail "print format"
+refuse 2 list -s -l -- -l
+refuse 2 list -B -R -- -B
+want 0 write events/shop/order/filter 'item > 3'
+want 0 write events/shop/order/trigger 'traceoff:2 if item == 9'
+want 0 list -l shop:
+says 'shop:order
+item > 3
+
+shop:pay
+none
+'
+want 0 list -e -R shop:order
+says 'shop:order
+traceoff:count=2 if item == 9
+'
+want 0 list -l -R shop:order
+says 'shop:order
+item > 3
+traceoff:count=2 if item == 9
+'
+want 0 list --json -l -R shop:
+grep -q '"event":"order",.*,"filter":"item > 3","triggers":\["traceoff:count=2 if item == 9"\]}$' "$out" || fail "hooks in JSON"
+grep -q '"event":"pay",.*,"filter":null,"triggers":\[\]}$' "$out" || fail "no hooks in JSON"
+want 0 write events/shop/order/filter 0
+want 0 write events/shop/order/trigger '!traceoff'
 want 0 list -t
 grep -qx nop "$out" || fail "no tracer nop"
 want 0 list -C

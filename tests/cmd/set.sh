@@ -51,7 +51,7 @@ says 1
 want 0 set -O noevent-fork -a --no-filter
 
 # What this tree has no files for is told, and nothing else is done either.
-refuse 1 set -C boot -T -- option stacktrace
+refuse 1 set -C boot -O nosuch -- option nosuch
 refuse 1 set -C boot -P 99 --func-stack -- trace_options func_stack_trace
 refuse 1 set -C boot -P 99 --max-graph-depth 3 -- max_graph_depth
 refuse 1 set -C boot -P 99 --module ext4 -- set_ftrace_filter

@@ -216,7 +216,7 @@ static void check_refused(struct source *source)
 {
 	static const char *const lines[] = {
 		"--top -q -e a -C mono -P 9 -M fffffffff",
-		"--top -q -e a -O raw -T",
+		"--top -q -e a -O raw -O nosuch",
 		"--top -q -e a -C boot --max-graph-depth 3",
 		"--top -q -e a -O hex -l main",
 		"-q -e a -B new -e b -B newer -C boot --module m",

@@ -30,11 +30,14 @@ grep -q 'shop-[0-9 ]* \[[0-9]*\] \.\.\.\.\.  *[0-9]*\.[0-9]*: main: sold 10$' "$
 grep -q '^# entries-in-buffer/entries-written: 11/11   #P:' "$out" || fail "header"
 
 want 0 list
-says 'shop:order
+says 'sched:sched_process_exec
+sched:sched_process_exit
+sched:sched_process_fork
+shop:order
 shop:pay'
 want 0 list -e PAY
 says shop:pay
-want 0 list -s
+want 0 list -s shop
 says shop
 want 0 list -e nosuch
 [ ! -s "$out" ] || fail "nosuch is listed"

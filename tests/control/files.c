@@ -15,7 +15,9 @@ static char *read_in_steps(struct control *control, const char *path, size_t ste
 	size_t len;
 	int last;
 
-	CHECK(tree_wait(file, 0, NULL) == 1 && tree_ready(file), "%s is not ready", path);
+	/* A histogram is ready when there were hits. */
+	CHECK((tree_wait(file, 0, NULL) == 1 && tree_ready(file)) || (tree_is_polled(file) && !tree_is_followed(file)),
+	      "%s is not ready", path);
 	first = file_drain(file, step, &len, &last);
 	CHECK(last == 0, "%s ends with %d", path, last);
 	CHECK(tree_file_read(file, &byte, 1, len + 1000, NULL) == 0, "%s has bytes behind its end", path);

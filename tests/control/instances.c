@@ -70,8 +70,9 @@ static void check_names(struct control *control)
 /* Everything that the top has but what is marked as its own. */
 static void check_files(struct control *control)
 {
-	static const char *const top[] = { "README", "available_events", "instances/", "printk_formats",
-					   "saved_cmdlines", "saved_cmdlines_size", "saved_tgids" };
+	static const char *const top[] = { "README", "available_events", "dynamic_events", "instances/", "printk_formats",
+					   "saved_cmdlines", "saved_cmdlines_size", "saved_tgids",
+					   "synthetic_events" };
 	static const char *const top_options[] = { "trace_printk", "printk-msg-only", "record-cmd" };
 	struct err err = ERR_INIT;
 	char *here, *there, *name, *save;

@@ -54,6 +54,16 @@ static inline void room_write(struct control *control, const char *path, const c
 	CHECK(!r == !err.text[0], "%s <- '%.40s': %d says '%s'", path, text, r, err.text);
 }
 
+/* The same as `>> path` would. */
+static inline void room_add(struct control *control, const char *path, const char *text, int want)
+{
+	struct err err = ERR_INIT;
+	int r = tree_write(control, path, text, strlen(text), 0, &err);
+
+	CHECK(r == want, "%s <<- '%.60s': %d (%s), not %d", path, text, r, err.text, want);
+	CHECK(!r == !err.text[0], "%s <<- '%.60s': %d says '%s'", path, text, r, err.text);
+}
+
 /* The text of a file; the caller frees it. */
 static inline char *room_read(struct control *control, const char *path)
 {
@@ -69,6 +79,38 @@ static inline void room_expect(struct control *control, const char *path, const 
 {
 	char *text = room_read(control, path);
 
+	CHECK(!strcmp(text, want), "%s reads '%s', not '%s'", path, text, want);
+	free(text);
+}
+
+/* Does the file's text hold this? */
+static inline void room_expect_part(struct control *control, const char *path, const char *part, bool want)
+{
+	char *text = room_read(control, path);
+
+	CHECK(!strstr(text, part) == !want, "%s reads '%s', %s '%s'", path, text, want ? "without" : "with", part);
+	free(text);
+}
+
+/* Of a file with a line for each event: the lines of events that have none of the kernel's names, which are always there. */
+static inline void room_expect_events(struct control *control, const char *path, const char *want)
+{
+	static const char *const systems[] = { "kmem", "raw_syscalls", "sched", "signal", "syscalls", "timer" };
+	char *text = room_read(control, path), *to = text;
+
+	for (char *line = text, *next; *line; line = next) {
+		size_t len = strcspn(line, "\n"), system = strcspn(line, ":");
+		bool named = false;
+
+		next = line + len + (line[len] == '\n');
+		for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
+			named |= strlen(systems[i]) == system && !memcmp(line, systems[i], system);
+		if (!named) {
+			memmove(to, line, (size_t)(next - line));
+			to += next - line;
+		}
+	}
+	*to = '\0';
 	CHECK(!strcmp(text, want), "%s reads '%s', not '%s'", path, text, want);
 	free(text);
 }

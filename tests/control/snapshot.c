@@ -1,6 +1,8 @@
 /*
  * snapshot: what was recorded, set aside at one moment; per_cpu/cpuN/snapshot and snapshot_raw show one CPU of it.
  */
+#include "control/buffer.h"
+#include "control/hooks.h"
 #include "control/program.h"
 
 #include <sys/stat.h>
@@ -159,6 +161,89 @@ static void check_resized(struct control *control)
 	free(text);
 }
 
+/* Who only begins a change leaves as many sets for the next snapshots as there were. */
+static void check_given_up(struct control *control)
+{
+	room_write(control, "events/test/item/trigger", "snapshot if n & 1", 0);
+	for (int32_t from = 0; from < 30; from += 10) {
+		item_emit_many(&item, from, from + 2 * STATE_SPARES);
+		room_begin(control);
+		control_cancel(control);
+	}
+	item_emit_many(&item, 30, 32);
+	expect_items(control, "snapshot", 30, 2);
+	room_write(control, "events/test/item/trigger", "!snapshot", 0);
+}
+
+/* One that is taken while somebody changes the buffer, or takes the trigger away: what follows it is not lost. */
+static void check_moment(struct control *control)
+{
+	struct spec_error error = SPEC_ERROR_INIT;
+	struct control_items *items;
+	struct err err = ERR_INIT;
+	char *text;
+
+	room_write(control, "trace", "", 0);
+	room_write(control, "events/test/item/trigger", "snapshot if n == 4", 0);
+	room_begin(control);
+	item_emit_many(&item, 0, 7);
+	CHECK(!control_buffer_resize(control, &control->state.buffers[0], control->state.buffers[0].npages + 8, &err), "%s",
+	      err.text);
+	room_commit(control);
+	item_emit_many(&item, 7, 10);
+	expect_items(control, "trace", 0, 10);
+	room_write(control, "trace", "", 0);
+	room_begin(control);
+	item_emit_many(&item, 3, 7);
+	CHECK(!control_items_open(&items, control, &err) &&
+	      !control_trigger_set(items, 0, "test", "item", "!snapshot", 9, false, &error, &err), "%s", err.text);
+	control_items_close(items);
+	spec_error_fini(&error);
+	room_commit(control);
+	text = room_read(control, "trace");
+	CHECK(count_of(text, "n=6\n") == 1, "'%s'", text);
+	free(text);
+}
+
+/* Triggers take them while no tool is about: each sets aside what was recorded up to the event that asked, that one included. */
+static void check_triggers(struct control *control)
+{
+	room_write(control, "snapshot", "0", 0);
+	room_write(control, "trace", "", 0);
+	room_write(control, "events/test/item/trigger", "snapshot if n == 4 || n == 9 || n == 12 || n == 20", 0);
+	expect_help(control, "snapshot", true);
+	item_emit_many(&item, 0, 7);
+	expect_items(control, "snapshot", 0, 5);
+	expect_items(control, "trace", 5, 2);
+	/* Two more before somebody looks: the last one counts. */
+	item_emit_many(&item, 7, 15);
+	expect_items(control, "snapshot", 10, 3);
+	expect_items(control, "trace", 13, 2);
+	/* One that reads all the time finds what is swapped out under it, or what follows. */
+	room_write(control, "trace", "", 0);
+	item_emit_many(&item, 15, 25);
+	expect_items(control, "trace", 21, 4);
+	expect_items(control, "snapshot", 15, 6);
+	/* Of another size from now on, and again as often as there are sets. */
+	room_write(control, "events/test/item/trigger", "!snapshot", 0);
+	room_write(control, "buffer_size_kb", "300", 0);
+	room_write(control, "trace", "", 0);
+	room_write(control, "events/test/item/trigger", "snapshot if n & 1", 0);
+	item_emit_many(&item, 100, 100 + 2 * STATE_SPARES + 3);
+	expect_items(control, "snapshot", 100 + 2 * (STATE_SPARES - 1), 2);
+	expect_items(control, "trace", 100 + 2 * STATE_SPARES, 3);
+	/* A count counts those that were taken. */
+	room_write(control, "events/test/item/trigger", "!snapshot", 0);
+	room_write(control, "trace", "", 0);
+	room_write(control, "events/test/item/trigger", "snapshot:1", 0);
+	item_emit_many(&item, 200, 205);
+	expect_items(control, "snapshot", 200, 1);
+	expect_items(control, "trace", 201, 4);
+	room_write(control, "events/test/item/trigger", "!snapshot", 0);
+	room_write(control, "snapshot", "0", 0);
+	expect_help(control, "snapshot", false);
+}
+
 int main(void)
 {
 	struct control *control = room_open();
@@ -169,6 +254,9 @@ int main(void)
 	check_cpus(control);
 	check_instance(control);
 	check_resized(control);
+	check_triggers(control);
+	check_given_up(control);
+	check_moment(control);
 	control_close(control);
 	return 0;
 }

@@ -74,7 +74,7 @@ static void check_sizes(struct control *control)
 static void expect_on(struct control *control, const char *set_event, const char *all,
 		      const char *shop, uint32_t order, uint32_t pay, uint32_t hit)
 {
-	room_expect(control, "set_event", set_event);
+	room_expect_events(control, "set_event", set_event);
 	room_expect(control, "events/enable", all);
 	room_expect(control, "events/shop/enable", shop);
 	CHECK(*hint_order == order && *hint_pay == pay && *hint_hit == hit,
@@ -83,7 +83,7 @@ static void expect_on(struct control *control, const char *set_event, const char
 
 static void check_enable(struct control *control)
 {
-	room_expect(control, "available_events", "shop:order\nshop:pay\nweb:hit\n");
+	room_expect_events(control, "available_events", "shop:order\nshop:pay\nweb:hit\n");
 	expect_on(control, "", "0\n", "0\n", 0, 0, 0);
 	room_write(control, "events/shop/order/enable", "1", 0);
 	expect_on(control, "shop:order\n", "X\n", "X\n", 1, 0, 0);
@@ -130,7 +130,7 @@ static void check_set_event(struct control *control)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		room_write(control, "set_event", "web:hit", 0);
 		room_write(control, "set_event", cases[i].text, cases[i].want);
-		room_expect(control, "set_event", cases[i].after);
+		room_expect_events(control, "set_event", cases[i].after);
 	}
 	/* Without `>` it adds. */
 	room_write(control, "set_event", "web:hit", 0);
@@ -158,7 +158,7 @@ static void check_layouts(struct control *control)
 	CHECK(id != id_order, "two layouts, one id");
 	snprintf(want, sizeof(want), "name: order\nID: %u\nformat:\n%s", id, other);
 	room_expect(control, "events/shop/order/format", want);
-	room_expect(control, "available_events", "shop:order\nshop:pay\nweb:hit\n");
+	room_expect_events(control, "available_events", "shop:order\nshop:pay\nweb:hit\n");
 	room_write(control, "events/shop/order/enable", "1", 0);
 	CHECK(*hint == 1 && *hint_order == 1, "one of two layouts is off");
 	room_write(control, "events/shop/order/enable", "0", 0);
@@ -240,10 +240,12 @@ static void check_paths(struct control *control)
 static void check_list(struct control *control)
 {
 	static const struct { const char *path, *want; } cases[] = {
-		{ "events", "enable\nftrace/\nheader_event\nheader_page\nlater/\nshop/\nweb/\n" },
+		{ "events",
+		  "enable\nftrace/\nheader_event\nheader_page\nkmem/\nlater/\nraw_syscalls/\nsched/\nshop/\nsignal/\n"
+		  "syscalls/\ntimer/\nweb/\n" },
 		{ "events/shop/", "enable\nfilter\norder/\npay/\nsmall/\n" },
-		{ "events/web/hit", "enable\nfilter\nformat\nid\ninject\n" },
-		{ "events/ftrace", "bprint/\nprint/\nraw_data/\n" },
+		{ "events/web/hit", "enable\nfilter\nformat\nhist\nhist_debug\nid\ninject\ntrigger\n" },
+		{ "events/ftrace", "bprint/\nkernel_stack/\nprint/\nraw_data/\n" },
 		{ "per_cpu/cpu0", 
 		  "buffer_size_kb\nsnapshot\nsnapshot_raw\nstats\ntrace\ntrace_pipe\ntrace_pipe_raw\n" },
 	};
@@ -323,7 +325,7 @@ int main(void)
 {
 	struct control *control = room_open();
 
-	room_expect(control, "events/enable", "?\n");
+	room_expect(control, "events/enable", "0\n");
 	bring("shop", "order", 0, &id_order, &hint_order);
 	bring("shop", "pay", 0, &id_pay, &hint_pay);
 	bring("web", "hit", 0, &id_hit, &hint_hit);

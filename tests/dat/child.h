@@ -1,5 +1,5 @@
 /*
- * Cases of bad files run in a child with a bounded address space and an alarm for each; it notes what
+ * Cases of bad files run in a child with a bounded address space and bounded CPU time for each; it notes what
  * it is at, so a crash or a hang names its case.
  */
 #ifndef TESTS_DAT_CHILD_H
@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,12 +51,20 @@ static inline void child_put_all(const struct buf *image)
 	child_put(image->data, image->len, 0);
 }
 
+/* From now on. What others do on the machine does not count. */
+static inline void child_limit(int seconds)
+{
+	struct itimerval limit = { .it_value.tv_sec = seconds };
+
+	CHECK(!setitimer(ITIMER_PROF, &limit, NULL), "%s", strerror(errno));
+}
+
 /* The file as it is now, with all that can be asked of it. */
 static inline struct walk_count child_look(void)
 {
 	struct walk_count n;
 
-	alarm(CHILD_SECONDS);
+	child_limit(CHILD_SECONDS);
 	walk_file(child_path, &n);
 	child->cases++;
 	child->opened += !n.opened;
@@ -83,6 +92,7 @@ static inline void child_run(const char *name, void (*cases)(void *arg), void *a
 		/* A sanitizer's shadow takes more than that. */
 		CHECK(SANITIZED || !setrlimit(RLIMIT_AS, &limit), "%s", strerror(errno));
 		cases(arg);
+		child_limit(0);
 		alarm(0);
 		exit(0);
 	}

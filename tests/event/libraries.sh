@@ -118,8 +118,8 @@ count() {
 
 "$RINGSIDE" start -e lib 2>/dev/null
 ./main 1 || fail "the program ended with $?"
-[ "$("$RINGSIDE" list -e | sort | tr '\n' ' ')" = 'lib:plugin lib:small lib:work ' ] ||
-	fail "events: $("$RINGSIDE" list -e)"
+[ "$("$RINGSIDE" list -e '^lib:' | sort | tr '\n' ' ')" = 'lib:plugin lib:small lib:work ' ] ||
+	fail "events: $("$RINGSIDE" list -e '^lib:')"
 for line in 'work: n=0 who=plugin' 'work: n=0 who=library' 'work: n=1 who=program' \
 	'plugin: turn=0' 'plugin_work: plugin turn 0'; do
 	[ "$(count "$line")" = 1 ] || fail "no \"$line\" in: $("$RINGSIDE" show)"

@@ -30,7 +30,7 @@ static int state(struct ringside_control *tree, const struct ringside_control_in
 static void top(struct ringside_control *tree)
 {
 	REFUSED(tree, ringside_control_event_is_enabled(tree, NULL, "lab", NULL), ENOENT);
-	REFUSED(tree, ringside_control_event_is_enabled(tree, NULL, NULL, NULL), ENOENT);
+	CHECK(state(tree, NULL, NULL, NULL) == RINGSIDE_CONTROL_OFF, "all of the kernel's names");
 	/* Nobody has brought it yet. */
 	FINE(tree, ringside_control_event_enable(tree, NULL, "lab", "step"));
 	lab_run("3");
@@ -50,6 +50,9 @@ static void top(struct ringside_control *tree)
 	CHECK(state(tree, NULL, "lab", "step") == RINGSIDE_CONTROL_OFF, "step");
 	CHECK(state(tree, NULL, "lab", "done") == RINGSIDE_CONTROL_ON, "done");
 	FINE(tree, ringside_control_event_disable(tree, NULL, NULL, "done"));
+	CHECK(state(tree, NULL, "lab", NULL) == RINGSIDE_CONTROL_OFF, "lab");
+	CHECK(state(tree, NULL, NULL, NULL) == RINGSIDE_CONTROL_MIXED, "all but lab");
+	FINE(tree, ringside_control_event_disable(tree, NULL, NULL, NULL));
 	CHECK(state(tree, NULL, NULL, NULL) == RINGSIDE_CONTROL_OFF, "all");
 	FINE(tree, ringside_control_clear(tree, NULL));
 	lab_run("3");

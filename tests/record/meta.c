@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "control/registry.h"
 #include "dat/dat.h"
 #include "layout/registry.h"
 
@@ -110,7 +111,8 @@ static void check_file(struct control *control, struct kept *kept, int version)
 	expect_event(dat, EVENT_ID_PRINT, "ftrace", "print", "char buf[]");
 	expect_event(dat, EVENT_ID_BPRINT, "ftrace", "bprint", "fmt");
 	expect_event(dat, EVENT_ID_RAW_DATA, "ftrace", "raw_data", "id");
-	CHECK(dat_nr_events(dat) == 5, "%zu events", dat_nr_events(dat));
+	expect_event(dat, EVENT_ID_KERNEL_STACK, "ftrace", "kernel_stack", "caller");
+	CHECK(dat_nr_events(dat) == 6, "%zu events", dat_nr_events(dat));
 	CHECK(dat_info(dat)->abi.long_size == 8, "a commit of %u bytes", dat_info(dat)->abi.long_size);
 	CHECK(!dat_part_open(dat, DAT_HEADER_INFO, &part, NULL) && memmem(part.data, part.len, text, strlen(text)),
 	      "the header is not the tree's");
@@ -208,6 +210,24 @@ static void check_names(struct record_meta *meta, struct kept *kept)
 	dat_close(dat);
 }
 
+/* On request, also what is only a name. */
+static void check_all(struct control *control, struct source *source)
+{
+	const struct control_event *named = control_registry_find(control_events(control, NULL), "sched", "sched_switch");
+	const struct record_meta_how how = { .all_formats = true };
+	struct record_meta *meta;
+	static struct kept kept;
+	struct dat *dat;
+
+	CHECK(!record_meta_open(&meta, source, &how, NULL), "open");
+	meta_put(meta, &kept);
+	dat = again(&kept, 7);
+	expect_event(dat, named->id, "sched", "sched_switch", "prev_comm");
+	dat_close(dat);
+	record_meta_close(meta);
+	kept_fini(&kept);
+}
+
 int main(void)
 {
 	struct control *control = room_open();
@@ -221,6 +241,8 @@ int main(void)
 	CHECK(!runtime_event_intern("test", "item", OTHER_BODY, strlen(OTHER_BODY), 0, &other.id, &other.hint), "intern");
 	CHECK(item.id != other.id, "one ID for two layouts");
 	CHECK(!runtime_format_intern(0, "main", "\"%d\" of\t%s\\\n", &printed), "intern");
+	/* The kernel's names come with the first look at events; the file has none of them. */
+	CHECK(control_events(control, NULL), "no events");
 	room_write(control, "events/enable", "1", 0);
 	item_emit(&item, 0);
 	/* Not at the same tick of the clock as the process. */
@@ -234,6 +256,7 @@ int main(void)
 	check_updates(meta, &kept);
 	check_halfway(control, meta, &kept);
 	check_names(meta, &kept);
+	check_all(control, source);
 	record_meta_close(meta);
 	source_close(source);
 	control_close(control);

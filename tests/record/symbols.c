@@ -5,6 +5,7 @@
 #include "record/kept.h"
 
 #include <fcntl.h>
+#include <search.h>
 #include <sys/stat.h>
 
 #include "dat/dat.h"
@@ -77,7 +78,7 @@ static struct dat *file_of(struct kept *kept)
 int main(int argc, char **argv)
 {
 	char *kept_copy, *gone, *changed, command[4096];
-	uint64_t at_kept, at_gone, at_changed, at_self;
+	uint64_t at_kept, at_gone, at_changed, at_self, at_library;
 	struct control *control;
 	struct source *source;
 	struct record_meta *meta;
@@ -97,7 +98,8 @@ int main(int argc, char **argv)
 	at_gone = address_in(gone);
 	at_changed = address_in(changed);
 	at_self = runtime_symbol_address((void *)(uintptr_t)here);
-	CHECK(at_kept && at_gone && at_changed && at_self, "no addresses");
+	at_library = runtime_symbol_address((void *)(uintptr_t)lfind);
+	CHECK(at_kept && at_gone && at_changed && at_self && at_library, "no addresses");
 	CHECK(!unlink(gone) && !unlink(changed), "unlink");
 	snprintf(command, sizeof(command), "cp /bin/sh '%s'", changed);
 	CHECK(!system(command), "%s", command);
@@ -108,10 +110,10 @@ int main(int argc, char **argv)
 	CHECK(!record_meta_put_symbols(meta, &sink, &err), "%s", err.text);
 	dat = file_of(&kept);
 	expect(dat, MARKER_IP, "tracing_mark_write", NULL);
-	expect(dat, at_kept, "here", "a_kept");
-	expect(dat, at_kept + 1, "here", "a_kept");
-	expect(dat, at_self, "here", strrchr(program_invocation_name, '/') ? strrchr(program_invocation_name, '/') + 1 :
-								     program_invocation_name);
+	expect(dat, at_kept, "here", NULL);
+	expect(dat, at_kept + 1, "here", NULL);
+	expect(dat, at_self, "here", NULL);
+	expect(dat, at_library, "lfind", "libc.so.6");
 	expect(dat, at_gone, SYMBOL_UNKNOWN, "gone");
 	expect(dat, at_changed, SYMBOL_UNKNOWN, "changed");
 	dat_close(dat);

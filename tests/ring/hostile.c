@@ -382,6 +382,12 @@ static void check_stores(uint32_t ring)
 	      (unsigned long long)seed);
 }
 
+/* What no write may change. It holds until others store: check_stores() finds it as it was. */
+static void remember(void)
+{
+	memcpy(before, lab.base, lab.size);
+}
+
 /* A write of any kind ends, and stores where it may. */
 static enum ring_result write_checked(uint32_t ring, uint32_t id)
 {
@@ -389,7 +395,6 @@ static enum ring_result write_checked(uint32_t ring, uint32_t id)
 				: RECORD_MIN + below((RING_PAYLOAD_MAX - 16) / 4 + 1) * 4;
 	enum ring_result result;
 
-	memcpy(before, lab.base, lab.size);
 	result = put(ring, id, len, below(2) ? draw64() : 1000 + id);
 	check_stores(ring);
 	return result;
@@ -400,12 +405,14 @@ static void heal(uint32_t ring)
 	bool discard = !(lab.refs[ring].flags & RING_REF_OVERWRITE);
 	uint32_t last, good, id, in_row = 0;
 
+	remember();
 	for (id = 1; id < 200 || in_row; id++) {
 		enum ring_result result = write_checked(ring, id);
 
 		if (result == RING_DROPPED && discard) {
 			/* Its reader has to move, however wrong the word it starts from. */
 			read_all(ring, true, &last, &good);
+			remember();
 			counts[2]++;
 			CHECK(++in_row < 4, "R16: ring %u drops for ever, seed %#llx", ring,
 			      (unsigned long long)seed);

@@ -64,6 +64,41 @@ static uint32_t check_names(struct control *control)
 	return right;
 }
 
+static void *waits(void *arg)
+{
+	pthread_barrier_t *barrier = arg;
+	uint32_t who = ledger_join(ledger);
+
+	ledger_say(ledger, who, &event, NOTE_MIN);
+	pthread_barrier_wait(barrier);
+	pthread_barrier_wait(barrier);
+	return NULL;
+}
+
+/* One that has told its name, and gets another from somebody else. */
+static void check_named_by_another(struct control *control)
+{
+	struct control_registry registry;
+	struct err err = ERR_INIT;
+	pthread_barrier_t barrier;
+	pthread_t thread;
+	bool found = false;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	CHECK(!pthread_create(&thread, NULL, waits, &barrier), "pthread_create");
+	pthread_barrier_wait(&barrier);
+	CHECK(!pthread_setname_np(thread, "by-another"), "pthread_setname_np");
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&barrier);
+	CHECK(!control_registry_read(&registry, &control->dir, CONTROL_REGISTRY_TASKS, &err), "%s", err.text);
+	for (uint32_t i = 0; i < registry.ntasks; i++)
+		found |= registry.tasks[i].tid == ledger->row[ledger->rows - 1].tid &&
+			 !strcmp(registry.tasks[i].comm, "by-another");
+	control_registry_fini(&registry);
+	CHECK(found, "the name that another gave is not known");
+}
+
 int main(void)
 {
 	struct control *control = tool_start(2000);
@@ -80,6 +115,7 @@ int main(void)
 		if (round % 8 == 3)
 			tool_enable(control, "other", "life", round % 16 == 3);
 	}
+	check_named_by_another(control);
 	/* A joined thread may still be on its way out. */
 	for (int i = 0; i < 1000 && threads_now() != 1; i++)
 		usleep(10000);

@@ -135,6 +135,7 @@ static void read_trace(bool mounted, const char *path)
 static void loop(uint32_t number)
 {
 	uint64_t dice = (number + 7) * 0x2545f4914f6cdd1dull;
+	struct control *parents = control;
 
 	control = tool_open();
 	while (!storm_stopped()) {
@@ -161,6 +162,8 @@ static void loop(uint32_t number)
 		}
 	}
 	control_close(control);
+	/* Not ours to close, and not lost. */
+	control = parents;
 }
 
 static uint64_t there(void)

@@ -13,6 +13,11 @@ static const char *const event_text[] = { "test:steady\ntest:a\ntest:b\n", "test
 static const char *const event_shown[] = { "test:a\ntest:b\ntest:steady\n", "test:c\ntest:d\ntest:steady\n" };
 static const char *const pid_text[] = { "900001 900002\n", "900003 900004 900005\n" };
 static const char *const pid_shown[] = { "900001\n900002\n", "900003\n900004\n900005\n" };
+static const char *const filter_text[] = { "who >= 0", "seq >= 0" };
+static const char *const filter_shown[] = { "who >= 0\n", "seq >= 0\n" };
+static const char *const trigger_text[] = { "hist:keys=who:size=128", "hist:keys=seq:size=256" };
+static const char *const trigger_shown[] = { "hist:keys=who:vals=hitcount:sort=hitcount:size=128 [active]\n",
+					     "hist:keys=seq:vals=hitcount:sort=hitcount:size=256 [active]\n" };
 static const char *const clock_text[] = { "local", "mono" };
 static const char *const size_text[] = { "64", "300" };
 static const char *const page_text[] = { "4", "8" };
@@ -20,7 +25,7 @@ static const char *const bit_text[] = { "0", "1" };
 
 /* All that the writes change. The last two: 0 none, 1 it is there, 2 + i: with event_text[i]. */
 struct model {
-	uint32_t events, pids, clock, overwrite, snapshot, npages, page_size, instance;
+	uint32_t events, pids, filter, trigger, clock, overwrite, snapshot, npages, page_size, instance;
 };
 
 static struct {
@@ -31,10 +36,10 @@ static struct {
 static struct control *control;
 static struct note_event letter[4];
 
-enum { SET_EVENT, SET_PIDS, SET_CLOCK, SET_OVERWRITE, SET_SIZE, SET_PAGE, SNAPSHOT, INSTANCE, INSTANCE_EVENTS, OPS };
+enum { SET_EVENT, SET_PIDS, SET_FILTER, SET_TRIGGER, SET_CLOCK, SET_OVERWRITE, SET_SIZE, SET_PAGE, SNAPSHOT, INSTANCE, INSTANCE_EVENTS, OPS };
 
 static const char *const op_path[OPS] = {
-	"set_event", "set_event_notrace_pid", "trace_clock", "options/overwrite", "buffer_size_kb",
+	"set_event", "set_event_notrace_pid", "events/test/a/filter", "events/test/b/trigger", "trace_clock", "options/overwrite", "buffer_size_kb",
 	"buffer_subbuf_size_kb", "snapshot", "instances/x", "instances/x/set_event",
 };
 
@@ -51,6 +56,12 @@ static const char *apply(struct model *model, uint32_t op, uint32_t i)
 	case SET_PIDS:
 		model->pids = i;
 		return pid_text[i];
+	case SET_FILTER:
+		model->filter = i;
+		return filter_text[i];
+	case SET_TRIGGER:
+		model->trigger = i;
+		return trigger_text[i];
 	case SET_CLOCK:
 		model->clock = i;
 		return clock_text[i];
@@ -173,6 +184,8 @@ static struct model look(void)
 
 	model.events = which("set_event", event_shown);
 	model.pids = which("set_event_notrace_pid", pid_shown);
+	model.filter = which("events/test/a/filter", filter_shown);
+	model.trigger = which("events/test/b/trigger", trigger_shown);
 	model.instance = instance_now();
 	tool_refresh(control);
 	model.clock = buffer->clock == TRACE_CLOCK_MONO;
@@ -187,9 +200,9 @@ static struct model look(void)
 
 static void report(const char *what, const struct model *model)
 {
-	fprintf(stderr, "%s: events %u pids %u clock %u overwrite %u snapshot %u pages %u of %u instance %u\n", what,
-		model->events, model->pids, model->clock, model->overwrite, model->snapshot, model->npages,
-		model->page_size, model->instance);
+	fprintf(stderr, "%s: events %u pids %u filter %u trigger %u clock %u overwrite %u snapshot %u pages %u of %u "
+		"instance %u\n", what, model->events, model->pids, model->filter, model->trigger, model->clock,
+		model->overwrite, model->snapshot, model->npages, model->page_size, model->instance);
 }
 
 static void check_state(bool ended)
@@ -226,6 +239,7 @@ static void hear(const struct seen *seen, void *ctx)
 static void check_effect(uint32_t seq)
 {
 	struct heard heard = { .seq = seq };
+	struct buf hist = BUF_INIT;
 
 	read_all(control, true, NULL, NULL, NULL);
 	for (uint32_t i = 0; i < 4; i++)
@@ -236,6 +250,9 @@ static void check_effect(uint32_t seq)
 		CHECK(heard.times[i] == (i / 2 == shared->before.events), "event '%c' was recorded %u times, set_event says %u",
 		      'a' + i, heard.times[i], i / 2 == shared->before.events);
 	CHECK(heard.times[4] == 1, "an event that is always on was recorded %u times", heard.times[4]);
+	CHECK(!tree_read(control, "events/test/b/hist", &hist, NULL) && !strstr(hist.data, "Hits: 0\n"), "nothing is counted: %s",
+	      hist.data);
+	buf_fini(&hist);
 }
 
 /* ---- the whole ---- */

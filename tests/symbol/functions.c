@@ -26,7 +26,9 @@ static void store(const void *bytes, size_t len)
 
 static int put(struct buf *out, const void *id, size_t id_len, struct err *err)
 {
-	return symbol_put_functions(out, &(struct symbol_file){ path, id, id_len, BASE, 0x4000, "lib one.so]" }, err);
+	return symbol_put_functions(out, &(struct symbol_file){
+		.path = path, .build_id = id, .build_id_len = id_len, .base = BASE, .span = 0x4000, .module = "lib one.so]",
+	}, err);
 }
 
 static void expect(const void *id, size_t id_len, int code, const char *text)

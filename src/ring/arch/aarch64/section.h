@@ -296,6 +296,7 @@ static inline enum ring_result section_write(struct ring_rseq *rs, struct ring_o
 		"add w5, w5, w14\n\t"
 		"add x12, x12, x5\n\t"
 		"add x6, x6, #1\n\t"
+		"str x16, " OP_TS "\n\t"
 		"str x16, " SLOT_TS "\n\t"
 		"str x6, " SLOT_NR "\n\t"
 		"lsl x5, x10, %[offset_bits]\n\t"

@@ -362,6 +362,7 @@ SECTION_FUNCTION section_write(struct ring_rseq *rs __attribute__((unused)),
 		"movq " SLOT_NR ", %xmm1\n\t"
 		SECTION_ADD_ONE("xmm1")
 		"xor $32, %ecx\n\t"
+		"movq %xmm3, " OP_TS "\n\t"
 		"movq %xmm3, " SLOT_TS "\n\t"
 		"movq %xmm1, " SLOT_NR "\n\t"
 		"movd %esi, %xmm1\n\t"

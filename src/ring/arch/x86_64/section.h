@@ -234,6 +234,7 @@ static inline enum ring_result section_write(struct ring_rseq *rs, struct ring_o
 		"addl %%r14d, %%edx\n\t"
 		"addq %%rdx, %%r12\n\t"
 		"addq $1, %%rcx\n\t"
+		"movq %%rax, " OP_TS "\n\t"
 		"movq %%rax, " SLOT_TS "\n\t"
 		"movq %%rcx, " SLOT_NR "\n\t"
 		"leaq (%%r10,%%r12), %%rcx\n\t"
@@ -266,9 +267,9 @@ extend:
  * that a function may use as it likes. Gives the ring it wrote to in *ring.
  */
 #define SECTION_FAST 1
-static inline enum ring_result section_fast(struct ring_rseq *rs, const struct ring_ref *refs, uint32_t ncpu,
-					    const uint64_t *published, uint64_t generation, const void *payload,
-					    uint64_t len, struct ring_head **ring)
+static inline __attribute__((always_inline)) enum ring_result
+section_fast(struct ring_rseq *rs, const struct ring_ref *refs, uint32_t ncpu, const uint64_t *published, uint64_t generation,
+	     const void *payload, uint64_t len, struct ring_head **ring)
 {
 	register uint64_t in_rcx __asm__("rcx") = len;
 	register uint64_t in_rdx __asm__("rdx") = generation;

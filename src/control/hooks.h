@@ -1,0 +1,50 @@
+/*
+ * control/hooks: changes of what hangs on events: filters, triggers, synthetic events, event probes. Each of these is part of
+ * a transaction that has begun; whatever is refused, the caller cancels it. `error` says what error_log shows.
+ */
+#ifndef CONTROL_HOOKS_H
+#define CONTROL_HOOKS_H
+
+#include "control/items.h"
+
+/*
+ * A filter of an event, as it is written to its file; "0" takes it away. One that is refused takes the place of the one that was
+ * there, and is shown with what is wrong with it: returns 1 then, *error says why, and the transaction is to be committed.
+ * `ahead`: for programs that are still to come.
+ */
+int control_filter_set(struct control_items *items, uint32_t buffer, const char *system, const char *event,
+		       const char *text, size_t len, bool ahead, struct spec_error *error, struct err *err);
+/* The same for all events of a system that have its fields. -EINVAL: none has. */
+int control_filter_set_system(struct control_items *items, uint32_t buffer, const char *system, const char *text,
+			      size_t len, struct spec_error *error, struct err *err);
+
+/* The text of the system's filter if that is the event's, too, as long as it has none of its own; else NULL. */
+const char *control_filter_wide(struct control_items *items, uint32_t buffer, const char *system, const char *event);
+
+/* One line of `trigger`. */
+int control_trigger_set(struct control_items *items, uint32_t buffer, const char *system, const char *event,
+			const char *text, size_t len, bool ahead, struct spec_error *error, struct err *err);
+/* Those that are histograms, all of that event. -EBUSY. */
+int control_triggers_clear(struct control_items *items, uint32_t buffer, const char *system, const char *event,
+			   struct err *err);
+
+/* A change of its own, for programs that are still to come or here already: what `filter` or `trigger` of that event takes. */
+int control_condition_set(struct control *control, const char *instance, const char *system, const char *event, bool trigger,
+			  const char *text, struct err *err);
+
+/* One line of synthetic_events; one of dynamic_events. */
+int control_synth_set(struct control_items *items, const char *text, size_t len, struct spec_error *error, struct err *err);
+int control_dynamic_set(struct control_items *items, const char *text, size_t len, struct spec_error *error,
+			struct err *err);
+/* All of that kind, or (0) of both; -EBUSY when one is in use. */
+int control_dynamic_clear(struct control_items *items, enum state_item_kind kind, struct err *err);
+
+/* Does the buffer record, as people see it: what tracing_on says? And switching it. */
+bool control_buffer_is_on(const struct control *control, uint32_t buffer);
+int control_buffer_switch(struct control *control, uint32_t buffer, bool on, struct err *err);
+
+/* Is the event on, as people see it: what rules and triggers say? `soft`: triggers have a say. */
+bool control_event_is_on(const struct control *control, uint32_t buffer, const char *system, const char *event,
+			 bool *soft);
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * control/symbols: see symbols.h. One thread a handle.
+ */
+#include "control/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/registry.h"
+#include "layout/registry.h"
+#include "symbol/symbol.h"
+
+struct file {
+	const struct control_elf *elf;
+	struct symbol_table *table;
+	bool tried;
+};
+
+struct control_symbols {
+	struct control_registry registry;
+	uint64_t number;	/* of things registered, as of then */
+	struct file *files;	/* by slot, as the registry's */
+	struct symbol_function function;
+};
+
+static void forget(struct control_symbols *symbols)
+{
+	for (uint32_t i = 0; i < symbols->registry.nelfs; i++)
+		symbol_table_close(symbols->files[i].table);
+	free(symbols->files);
+	control_registry_fini(&symbols->registry);
+	symbols->files = NULL;
+	symbols->registry = (struct control_registry){ 0 };
+}
+
+void control_symbols_close(struct control_symbols *symbols)
+{
+	if (!symbols)
+		return;
+	forget(symbols);
+	free(symbols);
+}
+
+/* Tables of files that were read before are kept: places are never dealt twice. */
+static bool learn(struct control_symbols *symbols, const struct segment_dir *dir)
+{
+	struct control_symbols fresh = { 0 };
+
+	if (control_registry_number(dir, &fresh.number, NULL) || fresh.number == symbols->number ||
+	    control_registry_read(&fresh.registry, dir, CONTROL_REGISTRY_ELFS, NULL))
+		return false;
+	fresh.files = calloc(fresh.registry.nelfs + 1u, sizeof(*fresh.files));
+	if (!fresh.files) {
+		control_registry_fini(&fresh.registry);
+		return false;
+	}
+	for (uint32_t i = 0, old = 0; i < fresh.registry.nelfs; i++) {
+		fresh.files[i].elf = &fresh.registry.elfs[i];
+		while (old < symbols->registry.nelfs && symbols->registry.elfs[old].base < fresh.files[i].elf->base)
+			old++;
+		if (old == symbols->registry.nelfs || symbols->registry.elfs[old].base != fresh.files[i].elf->base)
+			continue;
+		fresh.files[i].table = symbols->files[old].table;
+		fresh.files[i].tried = symbols->files[old].tried;
+		symbols->files[old].table = NULL;
+	}
+	forget(symbols);
+	*symbols = fresh;
+	return true;
+}
+
+static struct control_symbols *symbols_of(struct control *control)
+{
+	if (!control->symbols) {
+		control->symbols = calloc(1, sizeof(*control->symbols));
+		if (control->symbols)
+			learn(control->symbols, &control->dir);
+	}
+	return control->symbols;
+}
+
+static const char *module_of(const struct control_elf *elf)
+{
+	const char *slash = strrchr(elf->path, '/');
+
+	return slash && slash[1] ? slash + 1 : *elf->path ? elf->path : "?";
+}
+
+static const struct symbol_table *table_of(struct file *file)
+{
+	const struct control_elf *elf = file->elf;
+
+	/* A path that is not whole is one of the program's directory: only its build-id can tell that it is the same. */
+	if (!file->tried && (elf->path[0] == '/' || (elf->path[0] && elf->build_id_len)))
+		symbol_table_open(&file->table, &(struct symbol_file){
+			.path = elf->path, .build_id = elf->build_id, .build_id_len = elf->build_id_len,
+			.module = module_of(elf),
+		}, NULL);
+	file->tried = true;
+	return file->table;
+}
+
+static struct file *file_at(struct control_symbols *symbols, uint64_t base)
+{
+	uint32_t low = 0, high = symbols->registry.nelfs;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (symbols->files[middle].elf->base < base)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < symbols->registry.nelfs && symbols->files[low].elf->base == base ? &symbols->files[low] : NULL;
+}
+
+bool control_symbol(struct control *control, uint64_t address, struct decode_symbol *symbol)
+{
+	const uint64_t end = symbol_space_base(REGISTRY_ELFS);
+	struct control_symbols *symbols;
+	const struct symbol_table *table;
+	struct file *file;
+	uint64_t base;
+
+	if (address == MARKER_IP) {
+		*symbol = (struct decode_symbol){ .name = MARKER_NAME, .size = 1 };
+		return true;
+	}
+	if (address < symbol_space_base(0) || address >= end)
+		return false;
+	symbols = symbols_of(control);
+	if (!symbols)
+		return false;
+	base = address & ~((1ull << SYMBOL_SPACE_SHIFT) - 1);
+	file = file_at(symbols, base);
+	if (!file && learn(symbols, &control->dir))
+		file = file_at(symbols, base);
+	table = file ? table_of(file) : NULL;
+	if (!table || !symbol_table_at(table, address - base, &symbols->function))
+		return false;
+	*symbol = (struct decode_symbol){
+		.name = symbols->function.name,
+		.module = file->elf->program ? NULL : module_of(file->elf),
+		.offset = address - base - symbols->function.address,
+		.size = symbols->function.size,
+	};
+	return true;
+}
+
+/* The parts of "NAME [MODULE]" or "MODULE:NAME"; of a name alone the module is empty. False: too long. */
+static bool take_apart(const char *text, char name[SYMBOL_NAME_MAX + 1], char module[256])
+{
+	const char *bracket = strstr(text, " ["), *colon = strchr(text, ':');
+	size_t name_len = strlen(text), module_len = 0;
+	const char *at = text, *of = "";
+
+	/* C++ has colons in names, but two of them. */
+	if (bracket && text[name_len - 1] == ']') {
+		of = bracket + 2;
+		module_len = name_len - (size_t)(of - text) - 1;
+		name_len = (size_t)(bracket - text);
+	} else if (colon && colon[1] != ':') {
+		of = text;
+		module_len = (size_t)(colon - text);
+		at = colon + 1;
+		name_len -= module_len + 1;
+	}
+	if (!name_len || name_len > SYMBOL_NAME_MAX || module_len > 255)
+		return false;
+	memcpy(name, at, name_len);
+	name[name_len] = '\0';
+	memcpy(module, of, module_len);
+	module[module_len] = '\0';
+	return true;
+}
+
+/* In the programs or in the libraries. */
+static bool find_in(struct control_symbols *symbols, bool programs, const char *name, const char *module, uint64_t *start,
+		    uint64_t *end)
+{
+	for (uint32_t i = 0; i < symbols->registry.nelfs; i++) {
+		struct file *file = &symbols->files[i];
+		const struct symbol_table *table;
+
+		if (file->elf->program != programs || (*module && strcmp(module, module_of(file->elf))))
+			continue;
+		table = table_of(file);
+		if (!table || !symbol_table_find(table, name, &symbols->function))
+			continue;
+		*start = file->elf->base + symbols->function.address;
+		*end = *start + (symbols->function.size ? symbols->function.size : 1);
+		return true;
+	}
+	return false;
+}
+
+bool control_function(struct control *control, const char *text, uint64_t *start, uint64_t *end)
+{
+	char name[SYMBOL_NAME_MAX + 1], module[256];
+	struct control_symbols *symbols = symbols_of(control);
+
+	if (!symbols || !take_apart(text, name, module))
+		return false;
+	learn(symbols, &control->dir);
+	return find_in(symbols, true, name, module, start, end) || find_in(symbols, false, name, module, start, end);
+}

@@ -1,0 +1,25 @@
+/*
+ * control/symbols: names of addresses of the directory's symbol space, and the other way round.
+ *
+ * Made from the ELF files that programs told of and that are still there, when first asked for one: of each file once a handle,
+ * and again when an address turns up in a file that nobody had told of. What is handed out stays until the handle is asked again.
+ */
+#ifndef CONTROL_SYMBOLS_H
+#define CONTROL_SYMBOLS_H
+
+#include "control/control.h"
+#include "decode/print.h"
+
+/* The function at that address: its module is the base name of its file, of a program none. False: none is known, or it is no
+ * such address. */
+bool control_symbol(struct control *control, uint64_t address, struct decode_symbol *symbol);
+
+/*
+ * The function of that name, [*start, *end). "NAME [MODULE]" and "MODULE:NAME" mean the one of that file; else the first of all, in
+ * the order in which programs told of their files, a program's own before any library's.
+ */
+bool control_function(struct control *control, const char *name, uint64_t *start, uint64_t *end);
+
+void control_symbols_close(struct control_symbols *symbols);
+
+#endif

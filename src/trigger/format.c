@@ -1,0 +1,24 @@
+/*
+ * trigger/format: see format.h.
+ */
+#include "trigger/format.h"
+
+#include <string.h>
+
+void format_common(struct buf *out)
+{
+	format_field(out, "unsigned short", "common_type", 0, 2, false);
+	format_field(out, "unsigned char", "common_flags", 2, 1, false);
+	format_field(out, "unsigned char", "common_preempt_count", 3, 1, false);
+	format_field(out, "int", "common_pid", 4, 4, true);
+	buf_putc(out, '\n');
+}
+
+void format_field(struct buf *out, const char *type, const char *name, uint32_t offset, uint32_t size, bool is_signed)
+{
+	const char *bounds = strncmp(type, "__data_loc", strlen("__data_loc")) ? strchr(type, '[') : NULL;
+	int len = bounds ? (int)(bounds - type) : (int)strlen(type);
+
+	buf_printf(out, "\tfield:%.*s %s%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", len, type, name, bounds ? "[]" : "", offset,
+		   size, is_signed);
+}

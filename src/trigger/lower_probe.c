@@ -1,0 +1,119 @@
+/*
+ * trigger/lower_probe: an event probe -> struct hook_emit: how each argument is fetched. See lower.h. Pure.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "trigger/lower_local.h"
+
+#define POINTER_SIZE 8
+
+struct fetching {
+	struct lowering *low;
+	const struct decode_format *format;	/* of the event that it hangs on; NULL: not known yet */
+	struct program_build *build;
+	const struct spec_arg *arg;
+};
+
+static bool is_text(const struct spec_arg *arg)
+{
+	return arg->field.form == HOOK_FIELD_TEXT || arg->field.form == HOOK_FIELD_DYN_TEXT;
+}
+
+static enum program_class field_class(const struct fetching *fetching, const char *name, bool outer)
+{
+	const struct decode_field *field = fetching->format ? decode_format_find(fetching->format, name) : NULL;
+
+	if (!field)
+		return outer && is_text(fetching->arg) ? PROGRAM_TEXT : PROGRAM_INT;
+	if (field->is_string)
+		return PROGRAM_TEXT;
+	if (field->kind == DECODE_FLOAT)
+		return PROGRAM_REAL;
+	return field->is_array && outer && fetching->arg->field.form == HOOK_FIELD_DYN_STACK ? PROGRAM_WORDS : PROGRAM_INT;
+}
+
+/* `outer`: what the argument is, and no address on the way to it. `more`: bytes behind the place that is meant. */
+static uint32_t root_of(struct fetching *fetching, const struct spec_fetch *fetch, bool outer, int64_t more)
+{
+	struct program_build *build = fetching->build;
+	const struct spec_arg *arg = fetching->arg;
+	enum program_class class;
+	uint32_t root;
+
+	switch (fetch->what) {
+	case FETCH_FIELD:
+		class = field_class(fetching, fetch->name, outer);
+		root = program_build_field(build, fetch->name, class);
+		/* A pointer to a text is followed. */
+		if (outer && is_text(arg) && class == PROGRAM_INT)
+			root = program_build_peek_text(build, root, more);
+		return root;
+	case FETCH_COMM:
+		return program_build_moment(build, PROGRAM_COMM);
+	case FETCH_LITERAL:
+		return program_build_literal(build, fetch->literal, strlen(fetch->literal));
+	case FETCH_PEEK:
+		root = root_of(fetching, fetch->of, false, 0);
+		if (outer && is_text(arg))
+			return program_build_peek_text(build, root, fetch->offset + more);
+		return program_build_peek(build, root, fetch->offset + more, outer ? arg->field.value_size : POINTER_SIZE,
+					  outer && arg->field.is_signed);
+	default:
+		return program_build_num(build, fetch->number);
+	}
+}
+
+static uint32_t put_arg(struct fetching *fetching, struct hook_field *fields, uint32_t room)
+{
+	const struct spec_arg *arg = fetching->arg;
+	uint32_t n = arg->count ? arg->count : 1;
+	uint32_t size = arg->count ? arg->field.size / arg->count : arg->field.size;
+
+	for (uint32_t i = 0; i < n && i < room; i++) {
+		uint32_t step = is_text(arg) ? POINTER_SIZE : arg->field.value_size;
+		uint32_t root = root_of(fetching, arg->fetch, true, (int64_t)i * step);
+
+		if (arg->bits)
+			root = program_build_bits(fetching->build, root, arg->shift, arg->bits, arg->field.is_signed);
+		fields[i] = (struct hook_field){
+			.offset = (uint16_t)(arg->field.offset + i * size),
+			.size = (uint16_t)size,
+			.form = arg->field.form,
+			.root = root,
+		};
+	}
+	return n < room ? n : room;
+}
+
+uint32_t lower_probe(struct lowering *low, const struct lower_item *item)
+{
+	const struct spec_probe *probe = item->probe;
+	struct hook_field fields[HOOK_EMIT_MAX] = { { 0 } };
+	struct hook_emit emit = { .event = item->item->event_id, .fixed = 8 };
+	struct fetching fetching = { .low = low, .build = program_build_new() };
+	uint32_t n = 0;
+
+	if (!fetching.build) {
+		low->failed = low->failed ? low->failed : -ENOMEM;
+		return 0;
+	}
+	fetching.format = low->world->event(low->world->arg, probe->on_system, probe->on_event);
+	for (uint32_t i = 0; i < probe->nargs; i++) {
+		const struct spec_field *field = &probe->args[i].field;
+		uint32_t end = (uint32_t)(field->offset + field->size + 3) & ~3u;
+
+		fetching.arg = &probe->args[i];
+		n += put_arg(&fetching, &fields[n], HOOK_EMIT_MAX - n);
+		if (end > emit.fixed)
+			emit.fixed = (uint16_t)end;
+	}
+	emit.nfields = (uint16_t)n;
+	emit.fields = lower_put(low, fields, n * sizeof(*fields));
+	/* One without arguments has a program all the same: 0 would be a histogram's. */
+	if (!n)
+		program_build_num(fetching.build, 0);
+	emit.program = lower_program(low, fetching.build);
+	program_build_free(fetching.build);
+	return lower_put(low, &emit, sizeof(emit));
+}
