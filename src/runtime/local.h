@@ -292,10 +292,21 @@ static inline uint64_t runtime_view_off(const struct view *view)
 	return off;
 }
 
-/* write.c */
+/* clock.c */
+uint64_t runtime_clock(uint32_t id);
+uint64_t runtime_buffer_time(const struct view_buffer *buffer, const struct ring_ref *ref);
+
+/* buffer.c */
 /* `ts`: out, the time that the record has; may be NULL. */
 enum ring_result runtime_write_buffer(struct thread *thread, struct view *view, uint64_t generation, uint32_t b,
 				      const void *record, size_t len, uint64_t *ts);
+/* Counts an event of that CPU as lost. */
+void runtime_refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t generation);
+/* Who waits for what there is now; `switched` is the write that entered a page, or NULL. */
+void runtime_wake(const struct view_buffer *buffer, struct ring_head *head, uint64_t generation, const struct ring_op *switched);
+uint32_t runtime_current_cpu(void);
+
+/* write.c */
 void runtime_write_slowly(struct writing *writing);
 /* Parts of runtime_write(), none of which is anybody else's to call; stack.c knows their frames. */
 void runtime_write_unready(uint32_t id, void *record, size_t len) __attribute__((noinline));
@@ -303,8 +314,6 @@ void runtime_write_passed(uint32_t id, void *record, size_t len, struct view *vi
 void runtime_write_looked(uint32_t id, void *record, size_t len, struct view *view, uint64_t generation,
 			  const struct program_quick *quick) __attribute__((noinline));
 void runtime_write_other(uint32_t id, void *record, size_t len, struct view *view, uint64_t generation) __attribute__((noinline));
-uint64_t runtime_buffer_time(const struct view_buffer *buffer, const struct ring_ref *ref);
-uint32_t runtime_current_cpu(void);
 
 /* attach.c */
 void runtime_start(void);

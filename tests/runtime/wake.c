@@ -49,13 +49,31 @@ static uint64_t cpu_us(void)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* Waits until an event is there. Counts how often it slept, and how often it slept on for nearly as long as the net is deep
- * though the event was there. */
-static void await(struct stream **stream, uint32_t n, uint64_t *sleeps, uint64_t *nets, uint64_t *slowest)
+/* How often writers have woken somebody. */
+static uint32_t wakes(const struct control *control)
+{
+	uint32_t word = 0;
+
+	CHECK(pread(control->dir.fd[SEGMENT_RINGS], &word, sizeof(word), (off_t)control->state.buffers[0].live.offset) == sizeof(word),
+	      "no set");
+	return word;
+}
+
+/* How the reader slept. */
+struct nights {
+	uint64_t sleeps;
+	uint64_t late;		/* the event was there for nearly as long as the net is deep */
+	uint64_t nets;		/* and nobody had called */
+	uint64_t slowest;
+};
+
+/* Waits until an event is there. */
+static void await(const struct control *control, struct stream **stream, uint32_t n, struct nights *nights)
 {
 	unsigned char page[PAGE_SIZE_MIN];
 	struct stream_page info;
 	uint64_t start = now_ns();
+	uint32_t before = wakes(control);
 
 	for (;;) {
 		uint64_t now, took, written;
@@ -65,13 +83,15 @@ static void await(struct stream **stream, uint32_t n, uint64_t *sleeps, uint64_t
 				written = __atomic_load_n(&shared->written, __ATOMIC_ACQUIRE);
 				now = now_ns();
 				took = written > start && now > written ? now - written : 0;
-				*slowest = took > *slowest ? took : *slowest;
-				*nets += took >= 90000000;
+				nights->slowest = took > nights->slowest ? took : nights->slowest;
+				nights->late += took >= 90000000;
+				nights->nets += took >= 90000000 && wakes(control) == before;
 				return;
 			}
 		CHECK(now_ns() - start < 10000000000ull, "a wake-up never came");
+		before = wakes(control);
 		stream_wait_any(stream, n, -1);
-		++*sleeps;
+		nights->sleeps++;
 	}
 }
 
@@ -80,7 +100,8 @@ int main(void)
 	struct control *control = tool_start(64);
 	uint32_t n = control->dir.ncpu;
 	struct stream **stream = calloc(n, sizeof(*stream));
-	uint64_t sleeps = 0, nets = 0, slowest = 0, before;
+	struct nights nights = { 0 };
+	uint64_t before;
 	struct err err = ERR_INIT;
 	pid_t pid;
 
@@ -95,12 +116,14 @@ int main(void)
 				   true, &err), "%s", err.text);
 	for (uint32_t round = 1; round <= ROUNDS; round++) {
 		__atomic_store_n(&shared->round, round, __ATOMIC_RELEASE);
-		await(stream, n, &sleeps, &nets, &slowest);
+		await(control, stream, n, &nights);
 	}
-	printf("%u rounds, %llu sleeps, %llu caught by the net, slowest %llu us\n", ROUNDS, (unsigned long long)sleeps,
-	       (unsigned long long)nets, (unsigned long long)(slowest / 1000));
-	CHECK(nets <= ROUNDS / 1000, "wake-ups are lost");
-	CHECK(sleeps >= ROUNDS / 10, "the reader hardly ever slept");
+	printf("%u rounds, %llu sleeps, %llu late, %llu of them caught by the net, slowest %llu us\n", ROUNDS,
+	       (unsigned long long)nights.sleeps, (unsigned long long)nights.late, (unsigned long long)nights.nets,
+	       (unsigned long long)(nights.slowest / 1000));
+	/* A reader that nobody gives a CPU is late without being at fault. */
+	CHECK(nights.nets <= ROUNDS / 1000 && nights.late <= ROUNDS / 20, "wake-ups are lost");
+	CHECK(nights.sleeps >= ROUNDS / 10, "the reader hardly ever slept");
 
 	/* Nobody writes: waiting is free, but for a look every 100 ms. */
 	before = cpu_us();
