@@ -8,16 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+#include "measure.h"
 
 static double load(const char *library)
 {
@@ -46,17 +39,10 @@ static double load(const char *library)
 	return took;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int main(int argc, char **argv)
 {
 	int rounds = argc > 3 ? atoi(argv[3]) : 1000;
-	double *runtime, *empty;
+	double *runtime, *empty, with, without;
 
 	if (argc < 3)
 		return 2;
@@ -66,9 +52,8 @@ int main(int argc, char **argv)
 		empty[i] = load(argv[2]);
 		runtime[i] = load(argv[1]);
 	}
-	qsort(empty, (size_t)rounds, sizeof(double), by_value);
-	qsort(runtime, (size_t)rounds, sizeof(double), by_value);
-	printf("load_empty %.0f\nload_runtime %.0f\nattach %.0f\n", empty[rounds / 2], runtime[rounds / 2],
-	       runtime[rounds / 2] - empty[rounds / 2]);
+	without = percentile(empty, rounds, 50);
+	with = percentile(runtime, rounds, 50);
+	printf("load_empty %.0f\nload_runtime %.0f\nattach %.0f\n", without, with, with - without);
 	return 0;
 }

@@ -42,15 +42,6 @@ static inline uint64_t counter(void)
 #endif
 }
 
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
 /* What is measured: n times, in a loop that no compiler can shorten. */
 static void do_nothing(int n)
 {
@@ -179,13 +170,6 @@ static const struct {
 };
 #define KINDS (sizeof(table) / sizeof(table[0]))
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int main(int argc, char **argv)
 {
 	static double *ns[KINDS];
@@ -218,10 +202,8 @@ int main(int argc, char **argv)
 	gate.stop = 1;
 	pthread_barrier_wait(&gate.start);
 	pthread_join(thread, NULL);
-	for (size_t k = 0; k < KINDS; k++) {
-		qsort(ns[k], (size_t)n[k], sizeof(double), by_value);
+	for (size_t k = 0; k < KINDS; k++)
 		if (n[k])
-			printf("%s %.3f\n", table[k].name, ns[k][n[k] / 2]);
-	}
+			printf("%s %.3f\n", table[k].name, percentile(ns[k], n[k], 50));
 	return 0;
 }

@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include "control/rows.h"
 #include "control/tree.h"
 #include "forced.h"
+#include "measure.h"
 
 const int ringside_no_attach = 1;
 
@@ -38,14 +38,6 @@ static void die(const char *what, const char *why)
 {
 	fprintf(stderr, "force: %s: %s\n", what, why);
 	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
 static void start(const char *program, int fd)
@@ -140,13 +132,6 @@ static double write_and_check(bool on)
 	return took;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int main(int argc, char **argv)
 {
 	int rounds = argc > 2 ? atoi(argv[2]) : 40, fd = memfd_create("forced", 0);
@@ -167,8 +152,7 @@ int main(int argc, char **argv)
 		off[i] = write_and_check(false);
 		on[i] = write_and_check(true);
 	}
-	qsort(on, (size_t)rounds, sizeof(double), by_value);
-	qsort(off, (size_t)rounds, sizeof(double), by_value);
-	printf("enable_200_first %.0f\nenable_200 %.0f\ndisable_200 %.0f\n", first, on[rounds / 2], off[rounds / 2]);
+	printf("enable_200_first %.0f\nenable_200 %.0f\ndisable_200 %.0f\n", first, percentile(on, rounds, 50),
+	       percentile(off, rounds, 50));
 	return 0;
 }

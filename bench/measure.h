@@ -1,9 +1,11 @@
 /*
- * bench/measure: the time, and whether the thread was left alone meanwhile.
+ * bench/measure: the time, whether the thread was left alone meanwhile, and what many times come to.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include <sched.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -23,6 +25,30 @@ static inline long switches(void)
 
 	getrusage(RUSAGE_THREAD, &usage);
 	return usage.ru_nivcsw + usage.ru_nvcsw;
+}
+
+/* The thread stays on that CPU. */
+static inline void pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+static inline int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of so many values the one that `percent` of them are below. Sorts them. */
+static inline double percentile(double *values, int n, int percent)
+{
+	qsort(values, (size_t)n, sizeof(*values), by_value);
+	return values[n * percent / 100];
 }
 
 #endif

@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ringside/ringside.h>
 
 #include "control/tree.h"
+#include "measure.h"
 
 #define PAGE 4096u
 #define MANY 64u
@@ -39,14 +39,6 @@ static void must(int r, const char *what)
 		return;
 	fprintf(stderr, "raw: %s: %s\n", what, err.code ? err.text : strerror(-r));
 	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
 /* Four events to a page, on one CPU. The ring has a few pages more, so that none is overwritten. */
@@ -165,13 +157,6 @@ static double measure(size_t k)
 	exit(1);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int main(int argc, char **argv)
 {
 	double ns[KINDS][ROUNDS];
@@ -187,9 +172,10 @@ int main(int argc, char **argv)
 		for (size_t k = 0; k < KINDS; k++)
 			ns[k][round] = measure(k);
 	for (size_t k = 0; k < KINDS; k++) {
-		qsort(ns[k], ROUNDS, sizeof(double), by_value);
-		if (ns[k][ROUNDS / 2] > 0)
-			printf("%s %.1f\n", table[k].name, ns[k][ROUNDS / 2]);
+		double middle = percentile(ns[k], ROUNDS, 50);
+
+		if (middle > 0)
+			printf("%s %.1f\n", table[k].name, middle);
 		else
 			fprintf(stderr, "raw: %s: this kernel hands on nothing: its row is left out\n", table[k].name);
 	}

@@ -14,21 +14,10 @@
 
 #include "expr/filter.h"
 #include "expr/pattern.h"
+#include "fields.h"
 
 static const char format_text[] =
-	"name: e\nID: 7\nformat:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n"
-	"\tfield:int i;\toffset:8;\tsize:4;\tsigned:1;\n"
-	"\tfield:unsigned int u;\toffset:12;\tsize:4;\tsigned:0;\n"
-	"\tfield:unsigned long l;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:s64 s;\toffset:24;\tsize:8;\tsigned:1;\n"
-	"\tfield:double d;\toffset:32;\tsize:8;\tsigned:1;\n"
-	"\tfield:char n[8];\toffset:40;\tsize:8;\tsigned:0;\n"
-	"\tfield:__data_loc char[] t;\toffset:48;\tsize:4;\tsigned:0;\n"
+	FUZZ_FIELDS
 	"\tfield:__rel_loc u8[] m;\toffset:52;\tsize:4;\tsigned:0;\n"
 	"\tfield:u32 z[];\toffset:56;\tsize:0;\tsigned:0;\n"
 	"\nprint fmt: \"\"\n";

@@ -12,17 +12,14 @@
 #include <string.h>
 
 #include "decode/print.h"
+#include "layout/page.h"
 #include "report/json.h"
 #include "report/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char head[] =
-	"name: fuzz\nID: 32768\nformat:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"name: fuzz\nID: 32768\nformat:\n" RECORD_HEAD_FORMAT
 	"\tfield:int i;\toffset:8;\tsize:4;\tsigned:1;\n"
 	"\tfield:u64 u;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:double d;\toffset:24;\tsize:8;\tsigned:1;\n"

@@ -12,6 +12,7 @@
 
 #include "decode/plugin.h"
 #include "decode/print.h"
+#include "layout/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -59,11 +60,7 @@ static unsigned int bytes_of(const char *field)
 
 static void event_text(struct buf *out, const char *name, const uint8_t *fmt, size_t len)
 {
-	buf_printf(out, "name: %s\nID: 1\nformat:\n"
-		   "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-		   "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-		   "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-		   "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n", name);
+	buf_printf(out, "name: %s\nID: 1\nformat:\n" RECORD_HEAD_FORMAT, name);
 	/* Fields may overlap: a record has some bytes for each of them. */
 	for (unsigned int i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		const char *f = fields[i];

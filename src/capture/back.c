@@ -32,7 +32,7 @@ int stream_back(struct stream *stream)
 		return -ENOMEM;
 	r = madvise(ring, (size_t)size, MADV_POPULATE_WRITE) ? -errno : 0;
 	munmap(ring, (size_t)size);
-	/* As the first writer would say. Partner: the acquiring load in runtime/write.c, far behind this system call. */
+	/* As the first writer would say. Partner: the acquiring load in runtime/buffer.c, far behind this system call. */
 	if (!r && pwrite(stream->rings, &made, sizeof(made), (off_t)(source.offset + offsetof(struct ring_head, made))) < 0)
 		r = -errno;
 	return r;

@@ -1,7 +1,7 @@
 /*
  * capture/sleep: a consumer that works in batches waits for the next one. See stream.h.
  *
- *   sleeper                                   writer (runtime/write.c)
+ *   sleeper                                   writer (runtime/buffer.c)
  *     seen <- the sets' `wakes`
  *     waiters <- how many pages it wants        enters a page: tail
  *     membarrier                                waiters? tail - consumed enough?
@@ -199,7 +199,7 @@ int stream_sleep(struct stream *const *streams, uint32_t n, const struct stream_
 	for (uint32_t i = 0; i < n; i++)
 		if (streams[i]->consume && streams[i]->nreaders)
 			arm(streams[i], how->percent);
-	/* Partner: wake() in runtime/write.c. */
+	/* Partner: runtime_wake(). */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 	atomic_thread_fence(memory_order_seq_cst);
 	if (any_worth(streams, n, how))

@@ -87,7 +87,7 @@ int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms)
 	for (uint32_t i = 0; i < n; i++)
 		if (streams[i]->nreaders)
 			arm(streams[i]);
-	/* Either a writer's commit is seen below, or it sees our waiters word. Partner: wake() in runtime/write.c. */
+	/* Either a writer's commit is seen below, or it sees our waiters word. Partner: runtime_wake(). */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 	atomic_thread_fence(memory_order_seq_cst);
 	for (uint32_t i = 0; i < n; i++)

@@ -201,7 +201,7 @@ const char *control_clock_cheapest(void)
 	return clocks[raw ? TRACE_CLOCK_X86_TSC : TRACE_CLOCK_LOCAL].name;
 }
 
-/* As in runtime/write.c. */
+/* As in runtime/clock.c. */
 static uint64_t clock_ns(clockid_t id)
 {
 	struct timespec now;

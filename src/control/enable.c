@@ -11,6 +11,7 @@
 #include "control/node.h"
 #include "control/rules.h"
 #include "control/space.h"
+#include "layout/page.h"
 
 int control_enable(struct control *control, uint32_t buffer, const char *system, const char *event,
 		   bool on, struct err *err)
@@ -49,19 +50,13 @@ void control_event_format(const struct control_event *event, struct buf *out)
 		buf_putc(out, '\n');
 }
 
-#define COMMON                                                                                     \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-
 static const struct {
 	uint32_t id;
 	const char *name;
 	const char *text;
 } builtin[] = {
 	{ EVENT_ID_KERNEL_STACK, "kernel_stack",
-	  "name: kernel_stack\nID: 4\nformat:\n" COMMON
+	  "name: kernel_stack\nID: 4\nformat:\n" RECORD_HEAD_FORMAT
 	  "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
 	  "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n\n"
 	  "print fmt: \"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" "
@@ -69,18 +64,18 @@ static const struct {
 	  "(void *)REC->caller[3], (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], "
 	  "(void *)REC->caller[7]\n" },
 	{ EVENT_ID_PRINT, "print",
-	  "name: print\nID: 5\nformat:\n" COMMON
+	  "name: print\nID: 5\nformat:\n" RECORD_HEAD_FORMAT
 	  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
 	  "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n"
 	  "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n" },
 	{ EVENT_ID_BPRINT, "bprint",
-	  "name: bprint\nID: 6\nformat:\n" COMMON
+	  "name: bprint\nID: 6\nformat:\n" RECORD_HEAD_FORMAT
 	  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
 	  "\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
 	  "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\n"
 	  "print fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n" },
 	{ EVENT_ID_RAW_DATA, "raw_data",
-	  "name: raw_data\nID: 18\nformat:\n" COMMON
+	  "name: raw_data\nID: 18\nformat:\n" RECORD_HEAD_FORMAT
 	  "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
 	  "\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n\n"
 	  "print fmt: \"id:%04x %08x\", REC->id, (int)REC->buf[0]\n" },

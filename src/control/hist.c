@@ -31,11 +31,7 @@ static bool symbol_of(void *arg, uint64_t address, bool offset, struct buf *out)
 
 	if (!control_symbol(asking->control, address, &symbol))
 		return false;
-	buf_puts(out, symbol.name);
-	if (offset)
-		buf_printf(out, "+0x%" PRIx64 "/0x%" PRIx64, symbol.offset, symbol.size);
-	if (symbol.module)
-		buf_printf(out, " [%s]", symbol.module);
+	decode_symbol_text(&symbol, offset, out);
 	return true;
 }
 

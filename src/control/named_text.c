@@ -6,15 +6,9 @@
 #include <string.h>
 
 #include "control/named.h"
+#include "layout/page.h"
 
-static const char common[] =
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n";
-
-#define FIELDS_AT 8u	/* behind the common ones */
+#define FIELDS_AT ((uint32_t)sizeof(struct record_head))
 
 /* As on x86-64; pointers and enums are told by their form. */
 static const struct type {
@@ -74,7 +68,7 @@ void named_text(const struct named_event *event, struct buf *out)
 {
 	uint32_t offset = FIELDS_AT;
 
-	buf_puts(out, common);
+	buf_puts(out, RECORD_HEAD_FORMAT);
 	for (const char *at = event->fields; *at;) {
 		size_t len = strcspn(at, ";");
 
@@ -135,7 +129,7 @@ void named_enter_text(const char *call, struct buf *out)
 {
 	const char *arguments = call + named_syscall_name(call);
 
-	buf_puts(out, common);
+	buf_puts(out, RECORD_HEAD_FORMAT);
 	buf_puts(out, "\tfield:int __syscall_nr");
 	line_end(out, FIELDS_AT, 4, true);
 	put_arguments(arguments, out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dat/local.h"
+#include "layout/page.h"
 
 /* The kernel's IDs are 16 bits wide in a record. */
 #define ID_MAX 65535u
@@ -213,11 +214,7 @@ bool dat_event_find(const struct dat *dat, uint32_t id, size_t *i)
  */
 #define BLOCK_ID 13
 static const char block_format[] =
-	"name: blktrace\nID: 13\nformat:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"name: blktrace\nID: 13\nformat:\n" RECORD_HEAD_FORMAT
 	"\tfield:u64 sector;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:int bytes;\toffset:24;\tsize:4;\tsigned:0;\n"
 	"\tfield:int action;\toffset:28;\tsize:4;\tsigned:0;\n"

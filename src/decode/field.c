@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/real.h"
+
 /* [offset, offset + want) cut to the record. */
 static struct decode_bytes cut(const void *rec, size_t len, uint64_t offset, uint64_t want)
 {
@@ -49,20 +51,6 @@ struct decode_bytes decode_bytes_text(struct decode_bytes bytes)
 	return bytes;
 }
 
-static double to_double(uint64_t bits, uint32_t size)
-{
-	uint32_t low = (uint32_t)bits;
-	double d;
-	float f;
-
-	if (size == 4) {
-		memcpy(&f, &low, sizeof(f));
-		return (double)f;
-	}
-	memcpy(&d, &bits, sizeof(d));
-	return d;
-}
-
 uint64_t decode_field_int(const struct decode_format *format, const struct decode_field *field,
 			  const void *rec, size_t len)
 {
@@ -80,7 +68,7 @@ uint64_t decode_field_int(const struct decode_format *format, const struct decod
 double decode_field_double(const struct decode_format *format, const struct decode_field *field,
 			   const void *rec, size_t len)
 {
-	return to_double(decode_field_int(format, field, rec, len), field->size);
+	return real_by_bits(decode_field_int(format, field, rec, len), field->size);
 }
 
 uint32_t decode_elem_count(const struct decode_field *field, struct decode_bytes bytes)
@@ -102,5 +90,5 @@ uint64_t decode_elem_int(const struct decode_format *format, const struct decode
 double decode_elem_double(const struct decode_format *format, const struct decode_field *field,
 			  struct decode_bytes bytes, uint32_t i)
 {
-	return to_double(decode_elem_int(format, field, bytes, i), field->elem_size);
+	return real_by_bits(decode_elem_int(format, field, bytes, i), field->elem_size);
 }

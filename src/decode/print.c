@@ -3,6 +3,7 @@
  */
 #include "decode/print.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "decode/eval.h"
@@ -294,4 +295,13 @@ void decode_print_fields(const struct decode_format *format, const void *rec, si
 bool decode_is_whole(const struct decode_format *format)
 {
 	return format->special;
+}
+
+void decode_symbol_text(const struct decode_symbol *symbol, bool offset, struct buf *out)
+{
+	buf_puts(out, symbol->name);
+	if (offset)
+		buf_printf(out, "+0x%" PRIx64 "/0x%" PRIx64, symbol->offset, symbol->size);
+	if (symbol->module)
+		buf_printf(out, " [%s]", symbol->module);
 }

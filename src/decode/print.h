@@ -30,6 +30,9 @@ struct decode_symbol {
 	uint64_t size;
 };
 
+/* "name [module]", or with how far into it: "name+0x12/0x40 [module]". */
+void decode_symbol_text(const struct decode_symbol *symbol, bool offset, struct buf *out);
+
 /* A printf format that bprint records name by its address. */
 struct decode_printk {
 	const char *text;

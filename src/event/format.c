@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "event/local.h"
+#include "layout/page.h"
 
 /* Without printf: a program with many events pays for each of these lines when it starts. */
 static void number(struct buf *out, const char *before, uint32_t value)
@@ -133,17 +134,10 @@ static void print_all(struct buf *out, const struct ringside_field *fields)
 	}
 }
 
-static const char common[] =
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n";
-
 void event_format_text(struct buf *out, const struct ringside_field *fields, const char *print)
 {
 	buf_room(out, 2000);
-	buf_puts(out, common);
+	buf_puts(out, RECORD_HEAD_FORMAT);
 	for (const struct ringside_field *f = fields; f->name; f++)
 		field_line(out, f);
 	buf_puts(out, "\nprint fmt: ");

@@ -46,6 +46,14 @@ struct record_head {
 };
 static_assert(sizeof(struct record_head) == 8, "common fields");
 
+/* The same as the beginning of a `format` text, with the empty line behind it. */
+#define RECORD_HEAD_FORMAT \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
+	"\n"
+
 /* IDs that ftrace fixes; the ones of declared events come from the directory. */
 enum {
 	EVENT_ID_KERNEL_STACK = 4,

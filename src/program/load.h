@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/real.h"
 #include "program/program.h"
 
 /* As in decode/format.h. */
@@ -63,20 +64,6 @@ static inline bool load_number(const struct program_field *f, const struct progr
 	return true;
 }
 
-static inline double load_real_bits(uint64_t bits, uint32_t size)
-{
-	uint32_t low = (uint32_t)bits;
-	double d;
-	float f;
-
-	if (size == 4) {
-		memcpy(&f, &low, sizeof(f));
-		return (double)f;
-	}
-	memcpy(&d, &bits, sizeof(d));
-	return d;
-}
-
 static inline bool load_real(const struct program_field *f, const struct program_input *in, double *value)
 {
 	uint64_t bits;
@@ -84,7 +71,7 @@ static inline bool load_real(const struct program_field *f, const struct program
 	if (f->size > in->len || f->offset > in->len - f->size || (f->size != 4 && f->size != 8))
 		return false;
 	bits = load_bytes((const uint8_t *)in->rec + f->offset, f->size, in->swap);
-	*value = load_real_bits(bits, f->size);
+	*value = real_by_bits(bits, f->size);
 	return true;
 }
 

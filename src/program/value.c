@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/real.h"
 #include "program/run.h"
 
 /* Of 64 bits, with a sign. */
@@ -266,9 +267,9 @@ static double real_leaf(struct run *run, const struct code *c)
 	double value;
 
 	if (CODE_GET(c->op) == CODE_REAL)
-		return load_real_bits(CODE_GET(c->num), 8);
+		return real_by_bits(CODE_GET(c->num), 8);
 	if (CODE_GET(c->op) == CODE_VAR)
-		return load_real_bits(var_whole(run, c), 8);
+		return real_by_bits(var_whole(run, c), 8);
 	if (load_real(&in->fields[CODE_GET(c->field) % PROGRAM_FIELDS_MAX], in, &value))
 		return value;
 	if (!run->for_files)

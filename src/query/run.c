@@ -5,7 +5,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,11 +60,7 @@ static bool shown_symbol(void *arg, uint64_t address, bool offset, struct buf *o
 
 	if (!dat_symbol(run->ask->dat, 0, address, &symbol) || !strcmp(symbol.name, SYMBOL_UNKNOWN))
 		return false;
-	buf_puts(out, symbol.name);
-	if (offset)
-		buf_printf(out, "+0x%" PRIx64 "/0x%" PRIx64, symbol.offset, symbol.size);
-	if (symbol.module)
-		buf_printf(out, " [%s]", symbol.module);
+	decode_symbol_text(&symbol, offset, out);
 	return true;
 }
 

@@ -29,7 +29,8 @@ static inline uint64_t take(struct bytes *bytes, uint32_t size)
 	return value;
 }
 
-static inline uint64_t take_unsigned(struct bytes *bytes)
+/* Seven bits a byte, the lowest first; *sign: the bits above them, if it has a sign and that is set. */
+static inline uint64_t take_sevens(struct bytes *bytes, uint64_t *sign)
 {
 	uint64_t value = 0, byte;
 	uint32_t shift = 0;
@@ -40,23 +41,22 @@ static inline uint64_t take_unsigned(struct bytes *bytes)
 			value |= (byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80 && !bytes->bad);
+	*sign = byte & 0x40 && shift < 64 ? ~0ull << shift : 0;
 	return value;
+}
+
+static inline uint64_t take_unsigned(struct bytes *bytes)
+{
+	uint64_t sign;
+
+	return take_sevens(bytes, &sign);
 }
 
 static inline int64_t take_signed(struct bytes *bytes)
 {
-	uint64_t value = 0, byte;
-	uint32_t shift = 0;
+	uint64_t sign, value = take_sevens(bytes, &sign);
 
-	do {
-		byte = take(bytes, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !bytes->bad);
-	if (byte & 0x40 && shift < 64)
-		value |= ~0ull << shift;
-	return (int64_t)value;
+	return (int64_t)(value | sign);
 }
 
 static inline void skip(struct bytes *bytes, uint64_t n)

@@ -9,19 +9,15 @@
 #include <sched.h>
 #include <string.h>
 
+#include "layout/page.h"
 #include "runtime/local.h"
 #include "runtime/runtime.h"
 
-#define COMMON                                                                                   \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                                \
-	"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+#define WITH_IP RECORD_HEAD_FORMAT "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
 
-static const char print_body[] = COMMON "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n";
-static const char bprint_body[] = COMMON "\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
-					 "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\n";
+static const char print_body[] = WITH_IP "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n";
+static const char bprint_body[] = WITH_IP "\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
+					  "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\n";
 
 static const char *body_of(uint32_t id, size_t *len)
 {

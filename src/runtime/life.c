@@ -27,12 +27,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-#define COMMON \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-
 enum { LIFE_FORK, LIFE_EXEC, LIFE_EXIT, LIFE_KINDS };
 
 /* The tool brings the same texts for directories without programs: one id for both. */
@@ -40,19 +34,19 @@ static const struct {
 	const char *name, *body;
 } events[LIFE_KINDS] = {
 	{ "sched_process_fork",
-	  COMMON "\tfield:__data_loc char[] parent_comm;\toffset:8;\tsize:4;\tsigned:0;\n"
+	  RECORD_HEAD_FORMAT "\tfield:__data_loc char[] parent_comm;\toffset:8;\tsize:4;\tsigned:0;\n"
 		 "\tfield:pid_t parent_pid;\toffset:12;\tsize:4;\tsigned:1;\n"
 		 "\tfield:__data_loc char[] child_comm;\toffset:16;\tsize:4;\tsigned:0;\n"
 		 "\tfield:pid_t child_pid;\toffset:20;\tsize:4;\tsigned:1;\n\n"
 		 "print fmt: \"comm=%s pid=%d child_comm=%s child_pid=%d\", __get_str(parent_comm), REC->parent_pid, "
 		 "__get_str(child_comm), REC->child_pid" },
 	{ "sched_process_exec",
-	  COMMON "\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
+	  RECORD_HEAD_FORMAT "\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
 		 "\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
 		 "\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n\n"
 		 "print fmt: \"filename=%s pid=%d old_pid=%d\", __get_str(filename), REC->pid, REC->old_pid" },
 	{ "sched_process_exit",
-	  COMMON "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	  RECORD_HEAD_FORMAT "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
 		 "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
 		 "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
 		 "\tfield:bool group_dead;\toffset:32;\tsize:1;\tsigned:0;\n\n"

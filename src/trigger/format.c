@@ -5,15 +5,6 @@
 
 #include <string.h>
 
-void format_common(struct buf *out)
-{
-	format_field(out, "unsigned short", "common_type", 0, 2, false);
-	format_field(out, "unsigned char", "common_flags", 2, 1, false);
-	format_field(out, "unsigned char", "common_preempt_count", 3, 1, false);
-	format_field(out, "int", "common_pid", 4, 4, true);
-	buf_putc(out, '\n');
-}
-
 void format_field(struct buf *out, const char *type, const char *name, uint32_t offset, uint32_t size, bool is_signed)
 {
 	const char *bounds = strncmp(type, "__data_loc", strlen("__data_loc")) ? strchr(type, '[') : NULL;

@@ -6,8 +6,6 @@
 
 #include "trigger/spec.h"
 
-/* The fields that every record begins with, and the empty line behind them. */
-void format_common(struct buf *out);
 /* `type` with its bounds: of an array within the record they go behind the name, and how many there are the size tells. */
 void format_field(struct buf *out, const char *type, const char *name, uint32_t offset, uint32_t size, bool is_signed);
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout/page.h"
 #include "trigger/format.h"
 
 #define ARGS_MAX 128
@@ -360,7 +361,7 @@ static void show_print(const struct spec_probe *probe, struct buf *out)
 
 void spec_probe_format(const struct spec_probe *probe, struct buf *out)
 {
-	format_common(out);
+	buf_puts(out, RECORD_HEAD_FORMAT);
 	for (uint32_t i = 0; i < probe->nargs; i++) {
 		const struct spec_field *field = &probe->args[i].field;
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout/page.h"
 #include "trigger/format.h"
 #include "trigger/read.h"
 
@@ -321,7 +322,7 @@ static void show_print(const struct spec_synth *synth, struct buf *out)
 
 void spec_synth_format(const struct spec_synth *synth, struct buf *out)
 {
-	format_common(out);
+	buf_puts(out, RECORD_HEAD_FORMAT);
 	for (uint32_t i = 0; i < synth->nfields; i++) {
 		const struct spec_field *field = &synth->fields[i];
 		char type[SPEC_NAME_MAX + 16];
