@@ -262,25 +262,29 @@ int control_dynamic_clear(struct control_items *items, enum state_item_kind kind
 {
 	struct spec_error error = SPEC_ERROR_INIT;
 	struct control_state *state = &items->control->state;
-	bool any = true, left = false;
+	const struct state_item *used = NULL;
+	bool any = true;
 	int r = 0;
 
 	while (!r && any) {
-		any = left = false;
+		any = false;
+		used = NULL;
 		for (uint32_t i = state->nitems; !r && !any && i-- > 0;) {
 			enum state_item_kind has = state->items[i].item.kind;
 
 			if ((has != STATE_ITEM_SYNTH && has != STATE_ITEM_PROBE) || (kind && has != kind))
 				continue;
-			left = true;
-			if (is_event_used(items, i))
+			if (is_event_used(items, i)) {
+				used = &state->items[i].item;
 				continue;
+			}
 			r = dynamic_remove(items, i, err);
 			any = true;
 		}
 	}
-	if (!r && left)
-		r = err_set(err, -EBUSY, "one of them is in use");
+	if (!r && used)
+		r = err_set(err, -EBUSY, "%.64s:%.64s is in use, so that the file cannot be emptied first: append (-a, >>)", used->system,
+			    used->event);
 	r = lower_end(items, r, &error, err);
 	spec_error_fini(&error);
 	return r;
