@@ -17,27 +17,27 @@ RINGSIDE_EVENT(buffers, instance, field(int, value))
 RINGSIDE_EVENT(buffers, both, field(int, value))
 RINGSIDE_EVENT(buffers, chosen, field(int, value))
 
-static void do_top(void)
+static void do_top(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_buffers_top(i);
 }
 
-static void do_instance(void)
+static void do_instance(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_buffers_instance(i);
 }
 
-static void do_both(void)
+static void do_both(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_buffers_both(i);
 }
 
-static void do_chosen(void)
+static void do_chosen(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_buffers_chosen(i);
 }
 

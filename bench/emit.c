@@ -7,8 +7,6 @@
  *
  *	emit [--rounds N] [--events N]
  */
-#include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +15,7 @@
 #include <ringside/ringside.h>
 
 #include "measure.h"
+#include "pair.h"
 
 #ifdef WITH_LTTNG
 #define LTTNG_UST_TRACEPOINT_DEFINE
@@ -89,61 +88,17 @@ static void do_lttng_text(int n)
 }
 #endif
 
-struct gate {
-	pthread_barrier_t start, end;
-	void (*what)(int);
-	double finished;	/* when the second thread was through */
-	int ready;
-	int stop;
-};
+static struct pair pair;
 
-/* Waking up takes as long as thousands of events: both set out together only when both are awake. */
-static void meet(struct gate *gate)
+static double both(void (*what)(int))
 {
-	__atomic_add_fetch(&gate->ready, 1, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&gate->ready, __ATOMIC_SEQ_CST) < 2)
-		;
+	return pair_run(&pair, what, events);
 }
 
-static void *second(void *arg)
-{
-	struct gate *gate = arg;
-
-	pin(0);
-	for (;;) {
-		pthread_barrier_wait(&gate->start);
-		if (gate->stop)
-			return NULL;
-		meet(gate);
-		gate->what(events);
-		gate->finished = now();
-		pthread_barrier_wait(&gate->end);
-	}
-}
-
-/* Events of both threads together, by the wall clock, until the slower one is through. */
-static double both(struct gate *gate, void (*what)(int))
-{
-	double start, end;
-
-	gate->what = what;
-	gate->ready = 0;
-	pthread_barrier_wait(&gate->start);
-	meet(gate);
-	start = now();
-	what(events);
-	end = now();
-	pthread_barrier_wait(&gate->end);
-	if (gate->finished > end)
-		end = gate->finished;
-	return (end - start) / (2.0 * events);
-}
-
-static double alone(struct gate *gate, void (*what)(int))
+static double alone(void (*what)(int))
 {
 	double start = now();
 
-	(void)gate;
 	what(events);
 	return (now() - start) / events;
 }
@@ -151,7 +106,7 @@ static double alone(struct gate *gate, void (*what)(int))
 static const struct {
 	const char *name;
 	void (*what)(int);
-	double (*how)(struct gate *, void (*)(int));
+	double (*how)(void (*)(int));
 } table[] = {
 	{ "loop", do_nothing, alone },
 	{ "rdtsc", do_counter, alone },
@@ -174,8 +129,6 @@ int main(int argc, char **argv)
 {
 	static double *ns[KINDS];
 	int n[KINDS] = { 0 };
-	struct gate gate = { .stop = 0 };
-	pthread_t thread;
 
 	for (int i = 1; i + 1 < argc; i += 2) {
 		if (!strcmp(argv[i], "--rounds"))
@@ -183,25 +136,21 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "--events"))
 			events = atoi(argv[i + 1]);
 	}
-	pthread_barrier_init(&gate.start, NULL, 2);
-	pthread_barrier_init(&gate.end, NULL, 2);
-	pthread_create(&thread, NULL, second, &gate);
+	pair_open(&pair, 0);
 	pin(1);
 	for (size_t k = 0; k < KINDS; k++)
 		ns[k] = calloc((size_t)rounds, sizeof(double));
 	for (int r = 0; r < rounds; r++) {
 		for (size_t k = 0; k < KINDS; k++) {
 			long before = switches();
-			double value = table[k].how(&gate, table[k].what);
+			double value = table[k].how(table[k].what);
 
 			/* The barriers of two threads are switches of their own. */
 			if (switches() == before || table[k].how == both)
 				ns[k][n[k]++] = value;
 		}
 	}
-	gate.stop = 1;
-	pthread_barrier_wait(&gate.start);
-	pthread_join(thread, NULL);
+	pair_close(&pair);
 	for (size_t k = 0; k < KINDS; k++)
 		if (n[k])
 			printf("%s %.3f\n", table[k].name, percentile(ns[k], n[k], 50));

@@ -6,11 +6,11 @@
  *
  *	hooks [--rounds N] [--events N] [--probed]
  */
-#include <pthread.h>
 #include <unistd.h>
 
 #include <ringside/ringside.h>
 
+#include "pair.h"
 #include "rounds.h"
 
 RINGSIDE_EVENT(hooks, bare, field(int, value))
@@ -21,45 +21,45 @@ RINGSIDE_EVENT(hooks, counted, field(int, value))
 RINGSIDE_EVENT(hooks, both, field(int, value))
 RINGSIDE_EVENT(hooks, probed, field(int, value))
 
-static void do_loop(void)
+static void do_loop(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		__asm__ volatile("" : : "r"(i));
 }
 
-static void do_off(void)
+static void do_off(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_hooks_off(i & 63);
 }
 
-static void do_bare(void)
+static void do_bare(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_hooks_bare(i & 63);
 }
 
-static void do_number(void)
+static void do_number(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_hooks_number(i & 63);
 }
 
-static void do_string(void)
+static void do_string(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_hooks_string(i & 63, "a name of it");
 }
 
-static void do_counted(void)
+static void do_counted(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_hooks_counted(i & 63);
 }
 
-static void do_both(void)
+static void do_both(int n)
 {
-	for (int i = 0; i < events; i++)
+	for (int i = 0; i < n; i++)
 		trace_hooks_both(i & 63);
 }
 
@@ -79,40 +79,17 @@ static void set_up(void)
 	put("events/hooks/both/trigger", "hist:keys=value");
 }
 
-static pthread_barrier_t ready;
-
-static void *second(void *arg)
-{
-	pin((int)(intptr_t)arg);
-	for (int r = 0; r < rounds; r++) {
-		pthread_barrier_wait(&ready);
-		do_counted();
-		pthread_barrier_wait(&ready);
-	}
-	return NULL;
-}
-
-/* Time by event of two threads that count at once. */
+/* Two threads that count at once. */
 static void two_threads(int cpu)
 {
 	double *ns = calloc((size_t)rounds, sizeof(*ns));
-	pthread_t thread;
+	struct pair pair = { 0 };
 
-	pthread_barrier_init(&ready, NULL, 2);
-	if (pthread_create(&thread, NULL, second, (void *)(intptr_t)(cpu ? 0 : 1)))
-		exit(1);
-	for (int r = 0; r < rounds; r++) {
-		double start;
-
-		pthread_barrier_wait(&ready);
-		start = now();
-		do_counted();
-		pthread_barrier_wait(&ready);
-		ns[r] = (now() - start) / (2 * events);
-	}
-	pthread_join(thread, NULL);
-	/* Waking each other takes long when somebody else runs: the better rounds tell. */
-	printf("hook_hist_2t %.3f\n", percentile(ns, rounds, 25));
+	pair_open(&pair, cpu ? 0 : 1);
+	for (int r = 0; r < rounds; r++)
+		ns[r] = pair_run(&pair, do_counted, events);
+	pair_close(&pair);
+	printf("hook_hist_2t %.3f\n", percentile(ns, rounds, 50));
 	free(ns);
 }
 

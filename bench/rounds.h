@@ -14,7 +14,7 @@
 
 struct kind {
 	const char *name;
-	void (*what)(void);	/* `events` of them */
+	void (*what)(int n);
 };
 
 static int rounds = 400, events = 5000;
@@ -70,7 +70,7 @@ static inline void rounds_run(const struct kind *table, size_t kinds)
 			long before = switches();
 			double start = now();
 
-			table[k].what();
+			table[k].what(events);
 			start = (now() - start) / events;
 			if (switches() == before)
 				ns[k][n[k]++] = start;
