@@ -19,6 +19,8 @@ const char *control_file_name(enum segment_kind kind)
 		return "registry";
 	case SEGMENT_TABLES:
 		return "tables";
+	case SEGMENT_PLANS:
+		return "plans";
 	default:
 		return "rings";
 	}

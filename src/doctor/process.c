@@ -97,7 +97,7 @@ static struct candidate *candidate_of(struct candidate *candidates, const char *
 static void mapping_take(struct attachment *attachment, struct candidate *candidates, char *path,
 			 uint64_t inode, dev_t device)
 {
-	static const char *const files[] = { "control", "registry", "rings", "tables" };
+	static const char *const files[] = { "control", "registry", "rings", "tables", "plans" };
 	static const char mark[] = " (deleted)";
 	struct candidate *candidate;
 	size_t len = strlen(path);

@@ -95,6 +95,36 @@ enum {
 			 BUFFER_ANNOTATE | BUFFER_CONTEXT_INFO | BUFFER_IRQ_INFO,
 };
 
+enum { TRACER_NOP, TRACER_FUNCTION, TRACER_GRAPH, TRACERS };
+
+/* Options of tracers, and those that only mean something to them. */
+enum {
+	TRACER_FLAG_FUNCTION_FORK = 1u << 0,
+	TRACER_FLAG_FUNC_STACK = 1u << 1,
+	TRACER_FLAG_NO_REPEATS = 1u << 2,
+	TRACER_FLAG_FUNC_ARGS = 1u << 3,
+	TRACER_FLAG_FUNCTION_TRACE = 1u << 4,
+	/* How graphs look, but for the last four. */
+	TRACER_FLAG_GRAPH_OVERRUN = 1u << 8,
+	TRACER_FLAG_GRAPH_CPU = 1u << 9,
+	TRACER_FLAG_GRAPH_OVERHEAD = 1u << 10,
+	TRACER_FLAG_GRAPH_PROC = 1u << 11,
+	TRACER_FLAG_GRAPH_DURATION = 1u << 12,
+	TRACER_FLAG_GRAPH_ABSTIME = 1u << 13,
+	TRACER_FLAG_GRAPH_IRQS = 1u << 14,
+	TRACER_FLAG_GRAPH_TAIL = 1u << 15,
+	TRACER_FLAG_GRAPH_RETVAL = 1u << 16,
+	TRACER_FLAG_GRAPH_RETVAL_HEX = 1u << 17,
+	TRACER_FLAG_GRAPH_ARGS = 1u << 18,
+	TRACER_FLAG_GRAPH_RETADDR = 1u << 19,
+	TRACER_FLAG_SLEEP_TIME = 1u << 20,
+	TRACER_FLAG_GRAPH_TIME = 1u << 21,
+
+	TRACER_FLAGS_DEFAULT = TRACER_FLAG_FUNCTION_TRACE | TRACER_FLAG_GRAPH_CPU | TRACER_FLAG_GRAPH_OVERHEAD |
+			       TRACER_FLAG_GRAPH_DURATION | TRACER_FLAG_GRAPH_IRQS | TRACER_FLAG_SLEEP_TIME |
+			       TRACER_FLAG_GRAPH_TIME,
+};
+
 #define STATE_BUFFERS_MAX 63	/* a bit each in a writer's mask, and one to spare */
 #define STATE_RETIRED_MAX 4
 #define STATE_SPARES 3	/* snapshots that triggers can take before the tool looks again */
@@ -124,7 +154,11 @@ struct state_buffer {
 	uint32_t nspares;
 	uint32_t off;			/* word of the tables file: while it is not 0 triggers have the buffer off; 0 none */
 	struct state_set spares[STATE_SPARES];
-	uint64_t reserved[3];
+	uint32_t tracer;		/* TRACER_* */
+	uint32_t tracer_flags;		/* TRACER_FLAG_* */
+	uint32_t graph_depth;		/* max_graph_depth, 0: any. Of the top buffer, for all */
+	uint32_t profile;		/* function_profile_enabled, of the top buffer */
+	uint64_t thresh;		/* tracing_thresh in nanoseconds, 0: none. Of the top buffer, for all */
 	uint64_t cpus_off[SEGMENT_NCPU_MAX / 64];	/* bit: nothing is taken on that CPU */
 };
 static_assert(sizeof(struct state_buffer) == 1160, "buffer");
@@ -150,9 +184,46 @@ struct state_rule {
 };
 static_assert(sizeof(struct state_rule) == 128, "rule");
 
-/* Threads whose events a buffer takes, if it has any of the first kind, and those whose it does not take. Sorted: by
- * buffer, kind, tid. */
-enum { STATE_PID_ONLY, STATE_PID_NOT };
+/*
+ * What was written to set_ftrace_filter and its like, in the order of writing. A kind's set in a buffer begins empty; each line
+ * takes in, or out, the functions that it matches. Patterns, so that they hold for programs to come: the runtime matches them.
+ *
+ *   function, function_graph   the functions of ONLY, all if there is no line of that kind, less those of NOT
+ *   function_graph             of those: only below functions of ROOT, if there is a line of that kind; never below those of NOT_ROOT
+ *   commands                   what functions of ACT set off, whatever the tracer
+ */
+enum state_func_kind {
+	STATE_FUNC_ONLY = 1,
+	STATE_FUNC_NOT,
+	STATE_FUNC_ROOT,
+	STATE_FUNC_NOT_ROOT,
+	STATE_FUNC_ACT,
+};
+enum { STATE_FUNC_OUT = 1 };
+/* What a command does: to word `target` of the tables file, as triggers do, as often as word `count` says. */
+enum state_func_act {
+	STATE_FUNC_STORE = 1,	/* target <- value: traceon, traceoff, enable_event, disable_event */
+	STATE_FUNC_STACK,	/* a stack trace into the buffer */
+	STATE_FUNC_SNAPSHOT,	/* of the buffer */
+};
+struct state_func {
+	uint16_t buffer;
+	uint8_t kind;
+	uint8_t flags;		/* STATE_FUNC_OUT */
+	uint32_t name;		/* a glob, NUL-terminated: offset from the state's first byte */
+	uint32_t module;	/* the same for the name of its file, without directories; 0: any */
+	uint32_t text;		/* as it was written, for the tool */
+	uint32_t act;		/* of ACT */
+	uint32_t count;		/* word, 0: always */
+	uint32_t target;	/* word */
+	uint32_t value;
+};
+static_assert(sizeof(struct state_func) == 32, "function filter");
+#define STATE_FUNCS_MAX 4096u
+
+/* Threads whose events a buffer takes, if it has any of the first kind, and those whose it does not take; the last two of their
+ * functions instead. Sorted: by buffer, kind, tid. */
+enum { STATE_PID_ONLY, STATE_PID_NOT, STATE_PID_FUNC_ONLY, STATE_PID_FUNC_NOT };
 struct state_pid {
 	uint16_t buffer;
 	uint16_t kind;
@@ -236,8 +307,10 @@ struct state_head {
 	uint32_t ntable_limbo;
 	uint32_t table_limbo;	/* struct state_limbo[], of the tables file */
 	uint32_t tables;	/* pages of the tables file that items reach to */
+	uint32_t nfuncs;
+	uint32_t funcs;		/* struct state_func[] */
 	uint32_t reserved;
 };
-static_assert(sizeof(struct state_head) == 96, "state header");
+static_assert(sizeof(struct state_head) == 104, "state header");
 
 #endif

@@ -54,11 +54,37 @@ static_assert(sizeof(struct record_head) == 8, "common fields");
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n" \
 	"\n"
 
+/* Records of the tracers `function` and `function_graph`. Addresses are the symbol space's. */
+struct record_function {
+	struct record_head head;
+	uint64_t ip;
+	uint64_t parent_ip;
+};
+struct record_graph_entry {
+	struct record_head head;
+	uint64_t func;
+	int32_t depth;
+};
+#define RECORD_GRAPH_ENTRY_SIZE 20u
+struct record_graph_exit {
+	struct record_head head;
+	uint64_t func;
+	uint64_t retval;
+	int32_t depth;
+	uint32_t overrun;	/* calls that were too deep to be hooked */
+	uint64_t calltime;	/* nanoseconds */
+	uint64_t rettime;
+};
+static_assert(sizeof(struct record_function) == 24 && sizeof(struct record_graph_exit) == 48, "as their formats say");
+
 /* IDs that ftrace fixes; the ones of declared events come from the directory. */
 enum {
+	EVENT_ID_FUNCTION = 1,
 	EVENT_ID_KERNEL_STACK = 4,
 	EVENT_ID_PRINT = 5,
 	EVENT_ID_BPRINT = 6,
+	EVENT_ID_GRAPH_EXIT = 10,
+	EVENT_ID_GRAPH_ENTRY = 11,
 	EVENT_ID_RAW_DATA = 18,
 	EVENT_ID_BUILTIN_END = 32,
 	/* Behind the kernel's, and so that the first 16384 are positive for readers that have them in 16 bits, as KernelShark. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "layout/control.h"
+#include "layout/plan.h"
 #include "layout/registry.h"
 #include "layout/ring.h"
 #include "layout/table.h"
@@ -31,6 +32,7 @@ static const struct {
 	[SEGMENT_REGISTRY] = { "registry", SEGMENT_MAGIC_REGISTRY },
 	[SEGMENT_RINGS] = { "rings", SEGMENT_MAGIC_RINGS },
 	[SEGMENT_TABLES] = { "tables", SEGMENT_MAGIC_TABLES },
+	[SEGMENT_PLANS] = { "plans", SEGMENT_MAGIC_PLANS },
 };
 
 static uint64_t segment_size(enum segment_kind kind, uint32_t ncpu)
@@ -42,6 +44,8 @@ static uint64_t segment_size(enum segment_kind kind, uint32_t ncpu)
 		return REGISTRY_SIZE;
 	case SEGMENT_TABLES:
 		return TABLES_DATA_OFFSET;
+	case SEGMENT_PLANS:
+		return PLANS_DATA_OFFSET;
 	default:
 		return rings_data_offset(ncpu);
 	}

@@ -1,5 +1,5 @@
 /*
- * ring/segment: the tracing directory on disk: finding it, making it, and opening its four files safely.
+ * ring/segment: the tracing directory on disk: finding it, making it, and opening its five files safely.
  *
  * Used by the tool and by the runtime in traced programs, so: no malloc, no stdio, descriptors are O_CLOEXEC, and words
  * for people only go into `err`, which the runtime passes as NULL.
@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "layout/segment.h"
 
-enum segment_kind { SEGMENT_CONTROL, SEGMENT_REGISTRY, SEGMENT_RINGS, SEGMENT_TABLES, SEGMENT_KINDS };
+enum segment_kind { SEGMENT_CONTROL, SEGMENT_REGISTRY, SEGMENT_RINGS, SEGMENT_TABLES, SEGMENT_PLANS, SEGMENT_KINDS };
 
 struct segment_dir {
 	char path[PATH_MAX];

@@ -1,0 +1,31 @@
+/*
+ * plan: how the functions of an ELF file can be patched at their entry, found out by reading the file.
+ *
+ * In: a file that may hold anything and may change while it is read. Out: the bytes of a `struct plan` (layout/plan.h). A site is
+ * given a jump only where that is proven to be safe: whatever cannot be proven is a trap or nothing at all, with its reason.
+ */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "layout/plan.h"
+
+struct plan_file {
+	const char *path;
+	const void *build_id;	/* that it must have; NULL: not known */
+	size_t build_id_len;
+};
+
+/* -ENOTSUP: of another processor, or our own runtime; -ESTALE: its build-id is another. */
+int plan_make(struct buf *out, const struct plan_file *file, struct err *err);
+
+/* NULL, or what is wrong with bytes that claim to be a plan. Whoever reads one checks it, and once. */
+const char *plan_check(const struct plan *plan, size_t size);
+
+/* A few words for people: "a branch leads into its first bytes". "" for PLAN_FINE. */
+const char *plan_reason(enum plan_reason reason);
+
+#endif
