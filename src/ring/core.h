@@ -99,7 +99,8 @@ static_assert(sizeof(struct ring_rseq) == 32, "the original registration");
  *   enum ring_result section_write(struct ring_rseq *rs, struct ring_op *op);
  *   enum ring_result section_switch(struct ring_rseq *rs, struct ring_op *op);
  *   uint64_t section_counter(void);
- * and, where SECTION_FAST is defined, section_fast(): WRITE for the common case, with everything in registers.
+ * and, where SECTION_FAST is defined, section_fast() and section_stamped(): WRITE for the common case, with everything in
+ * registers.
  */
 
 static inline void ring_op_payload(struct ring_op *op, const void *payload, uint32_t len)

@@ -160,10 +160,11 @@ static inline __attribute__((always_inline)) bool write_fast(const struct first 
 #ifdef SECTION_FAST
 	const struct view *view = first->view;
 	struct ring_head *ring;
+	uint64_t ts;
 
 	if (__builtin_expect(!view->fast || first->len > EVENT_LEN_MAX_SHORT, 0) ||
 	    __builtin_expect(section_fast(runtime_self.rs, view->fast, view->ncpu, view->published_at, first->generation,
-					  first->record, first->len, &ring) != RING_DONE, 0))
+					  first->record, first->len, &ring, &ts) != RING_DONE, 0))
 		return false;
 	/* No page was entered. */
 	if (__builtin_expect(LOAD(ring->waiters) & RING_WAIT_EVENT, 0))
