@@ -81,6 +81,13 @@ struct view {
 	uint64_t unreachable;	/* buffers that should be but are not: their rings cannot be mapped */
 	uint64_t choosy;	/* buffers that take events of some threads only: see runtime/choose.c */
 	uint64_t switched;	/* buffers with an `off` word, a `side`, or stacks behind events: not for the fast ways */
+	uint64_t functions;	/* buffers whose tracer is function */
+	uint64_t graphs;	/* or function_graph */
+	uint64_t func_apart;	/* of those: with more to it than the record, or whose time is not in nanoseconds */
+	uint64_t graph_rooted;	/* buffers that take graphs below some functions only */
+	uint64_t graph_thresh;	/* nanoseconds that a call must take, 0: any */
+	uint32_t graph_depth;	/* how deep calls are taken, 0: any */
+	uint32_t graph_plain;	/* nothing of the last three */
 	uint32_t place;		/* counts the views that were built here: what hooks compare */
 	uint32_t binding;	/* lock of what is bound, here and in `room`, for events that become known later */
 	uint32_t nbound;
@@ -132,6 +139,7 @@ struct runtime {
 	struct registry_head *registry;
 	struct window rings[RUNTIME_WINDOWS];	/* mappings of the rings file, base NULL where there is none yet */
 	struct window tables[RUNTIME_WINDOWS];	/* the same of the tables file; the first has the words */
+	struct window plans[RUNTIME_WINDOWS];	/* and of the plans file, read-only; maybe none at all */
 	unsigned char *stages;
 	struct {
 		uint32_t tid;		/* of its user, 0 while it is free */
@@ -207,6 +215,8 @@ const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n);
 const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n);
 /* The same by those who may wait for others to build theirs. */
 struct view *runtime_view_settle(void);
+/* Copies the state that is in force into `to`, CONTROL_STATE_MAX bytes; false: there is none that is whole. */
+bool runtime_state_copy(struct state_head *to);
 /* Whether the state has anything to do with an event of that name: records it somewhere, or has a hook on it. */
 bool runtime_view_wants(const struct view *view, const char *system, const char *name);
 /* Makes this process know event `id`; gives the buffers that want it. Under runtime_registration_lock(). */
@@ -320,6 +330,8 @@ void runtime_start(void);
 int runtime_attach(const char *path);
 /* Address of `size` bytes at `offset` of the rings file, NULL when they cannot be had. */
 void *runtime_rings_reach(uint64_t offset, uint64_t size);
+/* The same of the plans file. */
+const void *runtime_plans_reach(uint64_t offset, uint64_t size);
 /* The tables file, mapped as far as `size` if that can be. */
 struct hist_tables runtime_tables_reach(uint64_t size);
 static inline uint64_t *runtime_words(void)

@@ -61,15 +61,15 @@ static bool ranges_fit(const struct state_head *state, uint32_t size)
 	       state->pids % 8 == 0 && state->pids >= sizeof(*state) && state->pids + pids <= size &&
 	       fits(state->hooks, state->nhooks, sizeof(struct state_hook), size) &&
 	       fits(state->items, state->nitems, sizeof(struct state_item), size) &&
+	       fits(state->funcs, state->nfuncs, sizeof(struct state_func), size) &&
 	       fits(state->code, state->code_size, 1, size);
 }
 
 /* Copies the state that `published` names. False when it is not whole: it was replaced under us, or is garbage. */
-static bool copy_state(uint64_t published, struct view *view)
+static bool copy_state(uint64_t published, struct state_head *state)
 {
 	uint64_t offset = (published & CONTROL_PLACE_MASK) * 4096;
 	const struct state_head *there = (const void *)((const char *)runtime.control + offset);
-	struct state_head *state = (struct state_head *)view->copy;
 	uint32_t size, crc;
 
 	if (offset < CONTROL_FIRST_STATE || offset > runtime.control_window - CONTROL_STATE_MAX)
@@ -341,6 +341,49 @@ static void fill_builtin(struct view *view)
 	view->nameless = view->nbuffers && !(top & BUFFER_RECORD_CMD);
 }
 
+/* Has the buffer lines of that kind? */
+static bool has_lines(const struct state_head *state, uint32_t b, uint32_t kind)
+{
+	uint32_t n;
+	const struct state_func *func = table(state, LOAD(state->funcs), LOAD(state->nfuncs), sizeof(*func), &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (func[i].buffer == b && func[i].kind == kind)
+			return true;
+	return false;
+}
+
+static bool is_counted(uint32_t clock)
+{
+	return clock == TRACE_CLOCK_X86_TSC || clock == TRACE_CLOCK_COUNTER || clock == TRACE_CLOCK_UPTIME;
+}
+
+static void fill_functions(struct view *view)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+	const struct state_buffer *from = state_buffers(state);
+
+	view->functions = view->graphs = view->func_apart = view->graph_rooted = 0;
+	view->graph_thresh = view->nbuffers ? from[0].thresh : 0;
+	view->graph_depth = view->nbuffers ? from[0].graph_depth : 0;
+	for (uint32_t b = 0; b < view->nbuffers; b++) {
+		const uint64_t bit = 1ull << b & view->usable;
+
+		if (from[b].tracer == TRACER_FUNCTION)
+			view->functions |= bit;
+		else if (from[b].tracer == TRACER_GRAPH)
+			view->graphs |= bit;
+		else
+			continue;
+		if ((view->choosy | view->switched) & bit || is_counted(view->buffer[b].clock) ||
+		    from[b].tracer_flags & TRACER_FLAG_FUNC_STACK)
+			view->func_apart |= bit;
+		if (has_lines(state, b, STATE_FUNC_ROOT))
+			view->graph_rooted |= bit;
+	}
+	view->graph_plain = !view->graph_rooted && !view->graph_thresh && !view->graph_depth;
+}
+
 static void fill(struct view *view)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
@@ -355,6 +398,7 @@ static void fill(struct view *view)
 	runtime_hooks_init(view);
 	fill_made(view);
 	fill_builtin(view);
+	fill_functions(view);
 	view->published_at = &runtime.control->published;
 	view->ncpu = runtime.ncpu;
 	view->fast = view->usable & 1 && view->buffer[0].by_counter ? view->buffer[0].refs : NULL;
@@ -395,23 +439,36 @@ static struct view *claim_view(void)
 	return oldest && is_free(oldest) && claim(oldest, VIEW_RETIRED) ? oldest : NULL;
 }
 
+/* The state in force, and the word that names it. False: nothing was published yet, or garbage. */
+static bool take_state(struct state_head *state, uint64_t *published)
+{
+	for (int tries = 0; tries < 16; tries++) {
+		/* Partner: the tool's store of `published` behind the state it names. */
+		*published = LOAD_ACQUIRE(runtime.control->published);
+		if (*published && copy_state(*published, state))
+			return true;
+		if (*published == LOAD_ACQUIRE(runtime.control->published))
+			break;
+	}
+	return false;
+}
+
+bool runtime_state_copy(struct state_head *to)
+{
+	uint64_t published;
+
+	return take_state(to, &published);
+}
+
 static void build(struct view *view)
 {
 	uint64_t published;
-	bool whole = false;
 
 	/* Who runs hooks of the view before sees that its memory is used again, before it is. Partner: is_sound(). */
 	__atomic_add_fetch(&view->place, 1, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (int tries = 0; tries < 16 && !whole; tries++) {
-		/* Partner: the tool's store of `published` behind the state it names. */
-		published = LOAD_ACQUIRE(runtime.control->published);
-		whole = published && copy_state(published, view);
-		if (!whole && published == LOAD_ACQUIRE(runtime.control->published))
-			break;
-	}
-	/* Nothing was published yet, or garbage: nothing is on until somebody publishes anew. */
-	if (!whole)
+	/* Nothing is on until somebody publishes anew. */
+	if (!take_state((struct state_head *)view->copy, &published))
 		memset(view->copy, 0, sizeof(struct state_head));
 	fill(view);
 	/* Last: a thread that has held this place since before takes its old word, which is in force no more, or this one
