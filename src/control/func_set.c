@@ -3,6 +3,8 @@
  */
 #include "control/func_set.h"
 
+#include <string.h>
+
 #include "base/glob.h"
 
 void control_function_put(struct buf *out, const struct control_function *function)
@@ -55,4 +57,30 @@ bool control_func_waits(const struct control_func *line, const struct control_fu
 		if (control_function_is_there(&functions->all[i]) && control_func_matches(line, &functions->all[i]))
 			return false;
 	return true;
+}
+
+uint32_t control_funcs_kind(const char *file)
+{
+	static const char *const files[] = {
+		[STATE_FUNC_ONLY] = "set_ftrace_filter",
+		[STATE_FUNC_NOT] = "set_ftrace_notrace",
+		[STATE_FUNC_ROOT] = "set_graph_function",
+		[STATE_FUNC_NOT_ROOT] = "set_graph_notrace",
+	};
+
+	for (uint32_t kind = STATE_FUNC_ONLY; kind <= STATE_FUNC_NOT_ROOT; kind++)
+		if (!strcmp(files[kind], file))
+			return kind;
+	return 0;
+}
+
+void control_funcs_put_lines(const struct control_state *state, uint32_t buffer, uint32_t kind, struct buf *out)
+{
+	for (uint32_t i = 0; i < state->nfuncs; i++) {
+		const struct control_func *line = &state->funcs[i];
+
+		if (is_of(line, buffer, kind))
+			buf_printf(out, "%s%s%s%s\n", line->func.flags & STATE_FUNC_OUT ? "!" : "", line->name,
+				   line->module ? ":mod:" : "", line->module ? line->module : "");
+	}
 }

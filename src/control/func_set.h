@@ -35,4 +35,9 @@ bool control_funcs_wanted(const struct control_state *state, uint32_t buffer, co
 /* A line that waits for a file that no program has brought: it takes in, names a module and matches nothing. */
 bool control_func_waits(const struct control_func *line, const struct control_functions *functions);
 
+/* The kind of the lines that a file of the tree takes, 0: it takes none. */
+uint32_t control_funcs_kind(const char *file);
+/* Those lines as they would have to be written, in their order. */
+void control_funcs_put_lines(const struct control_state *state, uint32_t buffer, uint32_t kind, struct buf *out);
+
 #endif
