@@ -20,6 +20,7 @@
 #include "cmd/exit_maps.h"
 #include "cmd/interrupt.h"
 #include "cmd/launch.h"
+#include "cmd/planner.h"
 #include "cmd/progress.h"
 #include "cmd/record_ask.h"
 #include "cmd/record_flight.h"
@@ -68,6 +69,7 @@ struct session {
 	struct setup *setup;
 	char **argv;		/* the command */
 	struct launch launch;
+	struct planner planner;
 	struct background background;
 	struct record *record;
 	struct flight *flight;
@@ -163,6 +165,8 @@ static int begin(struct session *session)
 	r = r < 0 ? r : take_priority(session);
 	if (!r)
 		r = take_argv(session);
+	if (!r)
+		r = planner_begin(&session->planner, session->setup, session->source, session->argv[0], &session->err);
 	if (!r && session->ask.has_command)
 		r = start_command(session);
 	if (!r)
@@ -353,6 +357,7 @@ static void give_up(struct session *session)
 	if (session->setup && (session->ask.keep_buffers && session->began ? setup_leave(session->setup, &err)
 									   : setup_undo(session->setup, &err)))
 		cmd_say("%s", err.text);
+	planner_end(&session->planner);
 	launch_close(&session->launch);
 	setup_close(session->setup);
 	source_close(session->source);

@@ -5,36 +5,63 @@
 #include <string.h>
 
 #include "control/buffer.h"
+#include "control/func.h"
 #include "control/node.h"
 
-/* In the kernel's order. */
+/*
+ * In the kernel's order. Those behind the buffers' own are of tracers (`tracer`): trace_options has them while their tracer is
+ * chosen, options/ always.
+ */
 static const struct option {
 	const char *name;
 	uint32_t flag;
 	enum { ANYWHERE, TOP, INSTANCES } where;
+	bool of_tracer;		/* the flag is one of TRACER_FLAG_* */
+	uint32_t tracer;	/* whose it is; TRACER_NOP: everybody's */
 } options[] = {
-	{ "verbose", BUFFER_VERBOSE, ANYWHERE },
-	{ "raw", BUFFER_RAW, ANYWHERE },
-	{ "hex", BUFFER_HEX, ANYWHERE },
-	{ "bin", BUFFER_BIN, ANYWHERE },
-	{ "block", BUFFER_BLOCK, ANYWHERE },
-	{ "fields", BUFFER_FIELDS, ANYWHERE },
-	{ "trace_printk", BUFFER_TRACE_PRINTK, TOP },
-	{ "annotate", BUFFER_ANNOTATE, ANYWHERE },
-	{ "printk-msg-only", BUFFER_PRINTK_MSG_ONLY, TOP },
-	{ "context-info", BUFFER_CONTEXT_INFO, ANYWHERE },
-	{ "latency-format", BUFFER_LATENCY_FORMAT, ANYWHERE },
-	{ "record-cmd", BUFFER_RECORD_CMD, TOP },
-	{ "record-tgid", BUFFER_RECORD_TGID, ANYWHERE },
-	{ "overwrite", BUFFER_OVERWRITE, ANYWHERE },
-	{ "disable_on_free", BUFFER_DISABLE_ON_FREE, ANYWHERE },
-	{ "irq-info", BUFFER_IRQ_INFO, ANYWHERE },
-	{ "markers", BUFFER_MARKERS, ANYWHERE },
-	{ "event-fork", BUFFER_EVENT_FORK, ANYWHERE },
-	{ "trace_printk_dest", BUFFER_PRINTK_DEST, ANYWHERE },
-	{ "pause-on-trace", BUFFER_PAUSE_ON_TRACE, ANYWHERE },
-	{ "stacktrace", BUFFER_STACKTRACE, ANYWHERE },
-	{ "copy_trace_marker", BUFFER_COPY_MARKERS, INSTANCES },
+#define OF_TRACERS true, TRACER_NOP
+#define OF_FUNCTION ANYWHERE, true, TRACER_FUNCTION
+#define OF_GRAPH ANYWHERE, true, TRACER_GRAPH
+	{ "verbose", BUFFER_VERBOSE, ANYWHERE, false, TRACER_NOP },
+	{ "raw", BUFFER_RAW, ANYWHERE, false, TRACER_NOP },
+	{ "hex", BUFFER_HEX, ANYWHERE, false, TRACER_NOP },
+	{ "bin", BUFFER_BIN, ANYWHERE, false, TRACER_NOP },
+	{ "block", BUFFER_BLOCK, ANYWHERE, false, TRACER_NOP },
+	{ "fields", BUFFER_FIELDS, ANYWHERE, false, TRACER_NOP },
+	{ "trace_printk", BUFFER_TRACE_PRINTK, TOP, false, TRACER_NOP },
+	{ "annotate", BUFFER_ANNOTATE, ANYWHERE, false, TRACER_NOP },
+	{ "printk-msg-only", BUFFER_PRINTK_MSG_ONLY, TOP, false, TRACER_NOP },
+	{ "context-info", BUFFER_CONTEXT_INFO, ANYWHERE, false, TRACER_NOP },
+	{ "latency-format", BUFFER_LATENCY_FORMAT, ANYWHERE, false, TRACER_NOP },
+	{ "record-cmd", BUFFER_RECORD_CMD, TOP, false, TRACER_NOP },
+	{ "record-tgid", BUFFER_RECORD_TGID, ANYWHERE, false, TRACER_NOP },
+	{ "overwrite", BUFFER_OVERWRITE, ANYWHERE, false, TRACER_NOP },
+	{ "disable_on_free", BUFFER_DISABLE_ON_FREE, ANYWHERE, false, TRACER_NOP },
+	{ "irq-info", BUFFER_IRQ_INFO, ANYWHERE, false, TRACER_NOP },
+	{ "markers", BUFFER_MARKERS, ANYWHERE, false, TRACER_NOP },
+	{ "event-fork", BUFFER_EVENT_FORK, ANYWHERE, false, TRACER_NOP },
+	{ "trace_printk_dest", BUFFER_PRINTK_DEST, ANYWHERE, false, TRACER_NOP },
+	{ "pause-on-trace", BUFFER_PAUSE_ON_TRACE, ANYWHERE, false, TRACER_NOP },
+	{ "function-trace", TRACER_FLAG_FUNCTION_TRACE, ANYWHERE, OF_TRACERS },
+	{ "function-fork", TRACER_FLAG_FUNCTION_FORK, ANYWHERE, OF_TRACERS },
+	{ "stacktrace", BUFFER_STACKTRACE, ANYWHERE, false, TRACER_NOP },
+	{ "copy_trace_marker", BUFFER_COPY_MARKERS, INSTANCES, false, TRACER_NOP },
+	{ "func_stack_trace", TRACER_FLAG_FUNC_STACK, OF_FUNCTION },
+	{ "func-no-repeats", TRACER_FLAG_NO_REPEATS, OF_FUNCTION },
+	{ "func-args", TRACER_FLAG_FUNC_ARGS, OF_FUNCTION },
+	{ "funcgraph-overrun", TRACER_FLAG_GRAPH_OVERRUN, OF_GRAPH },
+	{ "funcgraph-cpu", TRACER_FLAG_GRAPH_CPU, OF_GRAPH },
+	{ "funcgraph-overhead", TRACER_FLAG_GRAPH_OVERHEAD, OF_GRAPH },
+	{ "funcgraph-proc", TRACER_FLAG_GRAPH_PROC, OF_GRAPH },
+	{ "funcgraph-duration", TRACER_FLAG_GRAPH_DURATION, OF_GRAPH },
+	{ "funcgraph-abstime", TRACER_FLAG_GRAPH_ABSTIME, OF_GRAPH },
+	{ "funcgraph-irqs", TRACER_FLAG_GRAPH_IRQS, OF_GRAPH },
+	{ "funcgraph-tail", TRACER_FLAG_GRAPH_TAIL, OF_GRAPH },
+	{ "funcgraph-args", TRACER_FLAG_GRAPH_ARGS, OF_GRAPH },
+	{ "funcgraph-retval", TRACER_FLAG_GRAPH_RETVAL, OF_GRAPH },
+	{ "funcgraph-retval-hex", TRACER_FLAG_GRAPH_RETVAL_HEX, OF_GRAPH },
+	{ "sleep-time", TRACER_FLAG_SLEEP_TIME, OF_GRAPH },
+	{ "graph-time", TRACER_FLAG_GRAPH_TIME, OF_GRAPH },
 };
 
 #define NOPTIONS (sizeof(options) / sizeof(options[0]))
@@ -42,7 +69,13 @@ static const struct option {
 
 static bool is_at(const struct option *option, bool top)
 {
-	return option->where != (top ? INSTANCES : TOP);
+	return option->where != (top ? INSTANCES : TOP) && (!option->of_tracer || control_tracer_name(TRACER_FUNCTION));
+}
+
+/* Has trace_options it, too? */
+static bool is_current(const struct node_request *request, const struct option *option)
+{
+	return option->tracer == TRACER_NOP || option->tracer == node_buffer(request)->tracer;
 }
 
 static const struct option *find(const char *name, bool top)
@@ -72,9 +105,9 @@ static uint32_t printk_dest(const struct control_state *state)
 
 static bool is_on(const struct node_request *request, const struct option *option)
 {
-	if (option->flag == BUFFER_PRINTK_DEST)
+	if (!option->of_tracer && option->flag == BUFFER_PRINTK_DEST)
 		return printk_dest(&request->control->state) == request->buffer;
-	return node_buffer(request)->flags & option->flag;
+	return (option->of_tracer ? node_buffer(request)->tracer_flags : node_buffer(request)->flags) & option->flag;
 }
 
 static int set_printk_dest(struct node_request *request, bool on, struct err *err)
@@ -95,15 +128,17 @@ static int set_printk_dest(struct node_request *request, bool on, struct err *er
 static int set(struct node_request *request, const struct option *option, bool on, struct err *err)
 {
 	struct state_buffer *buffer = node_buffer(request);
+	uint32_t *flags = option->of_tracer ? &buffer->tracer_flags : &buffer->flags;
+	uint32_t own = option->of_tracer ? 0 : option->flag;
 
-	if (option->flag == BUFFER_PRINTK_DEST)
+	if (own == BUFFER_PRINTK_DEST)
 		return set_printk_dest(request, on, err);
-	if (option->flag == BUFFER_OVERWRITE)
+	if (own == BUFFER_OVERWRITE)
 		return control_buffer_overwrite(request->control, buffer, on, err);
-	buffer->flags &= ~option->flag;
+	*flags &= ~option->flag;
 	if (on)
-		buffer->flags |= option->flag;
-	if (on && option->flag == BUFFER_COPY_MARKERS)
+		*flags |= option->flag;
+	if (on && own == BUFFER_COPY_MARKERS)
 		return control_buffer_expand(request->control, buffer, err);
 	return 0;
 }
@@ -122,7 +157,7 @@ int node_options_read(struct node_request *request, struct err *err)
 {
 	(void)err;
 	for (size_t i = 0; i < NOPTIONS; i++)
-		if (is_at(&options[i], !request->buffer))
+		if (is_at(&options[i], !request->buffer) && is_current(request, &options[i]))
 			buf_printf(&request->out, "%s%s\n", is_on(request, &options[i]) ? "" : "no",
 				   options[i].name);
 	return 0;
@@ -139,7 +174,7 @@ int node_options_write(struct node_request *request, struct err *err)
 	node_word(request, word, sizeof(word));
 	on = strncmp(word, "no", 2) != 0;
 	option = find(word + (on ? 0 : 2), !request->buffer);
-	if (!option)
+	if (!option || !is_current(request, option))
 		return err_set(err, -EINVAL, "there is no option '%s': read the file for those there "
 			       "are", word);
 	return change(request, option, on, err);
