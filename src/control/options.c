@@ -13,6 +13,9 @@ static const struct option {
 	uint32_t flag;
 	enum { ANYWHERE, TOP, INSTANCES } where;
 } options[] = {
+	{ "print-parent", BUFFER_PRINT_PARENT, ANYWHERE },
+	{ "sym-offset", BUFFER_SYM_OFFSET, ANYWHERE },
+	{ "sym-addr", BUFFER_SYM_ADDR, ANYWHERE },
 	{ "verbose", BUFFER_VERBOSE, ANYWHERE },
 	{ "raw", BUFFER_RAW, ANYWHERE },
 	{ "hex", BUFFER_HEX, ANYWHERE },
