@@ -22,6 +22,9 @@ static const struct option {
 #define OF_TRACERS true, TRACER_NOP
 #define OF_FUNCTION ANYWHERE, true, TRACER_FUNCTION
 #define OF_GRAPH ANYWHERE, true, TRACER_GRAPH
+	{ "print-parent", BUFFER_PRINT_PARENT, ANYWHERE, false, TRACER_NOP },
+	{ "sym-offset", BUFFER_SYM_OFFSET, ANYWHERE, false, TRACER_NOP },
+	{ "sym-addr", BUFFER_SYM_ADDR, ANYWHERE, false, TRACER_NOP },
 	{ "verbose", BUFFER_VERBOSE, ANYWHERE, false, TRACER_NOP },
 	{ "raw", BUFFER_RAW, ANYWHERE, false, TRACER_NOP },
 	{ "hex", BUFFER_HEX, ANYWHERE, false, TRACER_NOP },

@@ -245,7 +245,7 @@ static void check_list(struct control *control)
 		  "syscalls/\ntimer/\nweb/\n" },
 		{ "events/shop/", "enable\nfilter\norder/\npay/\nsmall/\n" },
 		{ "events/web/hit", "enable\nfilter\nformat\nhist\nhist_debug\nid\ninject\ntrigger\n" },
-		{ "events/ftrace", "bprint/\nkernel_stack/\nprint/\nraw_data/\n" },
+		{ "events/ftrace", "bprint/\nfuncgraph_entry/\nfuncgraph_exit/\nfunction/\nkernel_stack/\nprint/\nraw_data/\n" },
 		{ "per_cpu/cpu0", 
 		  "buffer_size_kb\nsnapshot\nsnapshot_raw\nstats\ntrace\ntrace_pipe\ntrace_pipe_raw\n" },
 	};
