@@ -92,7 +92,7 @@ static void wake_aside(void *arg)
 {
 	const struct wake *wake = arg;
 
-	runtime_wake(&wake->view->buffer[0], wake->ring, wake->generation, NULL);
+	runtime_wake(&wake->view->buffer[__builtin_ctzll(wake->view->func_only | 1ull << 63)], wake->ring, wake->generation, NULL);
 }
 
 static __attribute__((noinline)) void wake_readers(const struct view *view, uint64_t generation, struct ring_head *ring)
@@ -102,28 +102,48 @@ static __attribute__((noinline)) void wake_readers(const struct view *view, uint
 	func_aside(wake_aside, &wake);
 }
 
-/* To the top buffer alone, if that can be had without more ado. */
-static inline __attribute__((always_inline)) bool
-write_fast(const struct view *view, uint64_t generation, uint32_t id, void *record, uint32_t len, bool stamped, uint64_t *ts)
+/* By the section for records of that kind. */
+static inline __attribute__((always_inline)) bool write_section(const struct view *view, uint64_t generation, uint32_t id,
+								 const void *record, uint64_t *ts)
+{
+	struct ring_rseq *rs = runtime_self.rs;
+	const struct ring_near *near = &runtime_self.func_near;
+
+	switch (id) {
+	case EVENT_ID_FUNCTION:
+		return section_fast24(rs, near, view->published_at, generation, record, 24, ts) == RING_DONE;
+	case EVENT_ID_GRAPH_ENTRY:
+		return section_fast20(rs, near, view->published_at, generation, record, 20, ts) == RING_DONE;
+	default:
+		return section_stamped48(rs, near, view->published_at, generation, record, 48, ts) == RING_DONE;
+	}
+}
+
+/* Once more, where this thread writes now. */
+static __attribute__((noinline)) bool write_near(const struct view *view, uint64_t generation, uint32_t id, const void *record,
+						 uint64_t *ts)
+{
+	return section_near(runtime_self.rs, &runtime_self.func_near, view->func_refs, view->ncpu, view->published_at,
+			    generation) == RING_DONE &&
+	       write_section(view, generation, id, record, ts);
+}
+
+/* To the one buffer that has a tracer, if that can be had without more ado. */
+static inline __attribute__((always_inline)) bool write_fast(const struct view *view, uint64_t generation, uint32_t id,
+							      void *record, uint64_t *ts)
 {
 	const int32_t tid = runtime_self.tid;
 	const uint64_t common = (uint64_t)(uint32_t)tid << 32 | id;
-	struct ring_head *ring;
-	enum ring_result result;
+	struct ring_head *head;
 
-	if (UNLIKELY(!tid || !view->fast || view->func_apart & 1))
+	if (UNLIKELY(!tid))
 		return false;
 	__builtin_memcpy(record, &common, sizeof(common));
-	if (stamped)
-		result = section_stamped(runtime_self.rs, view->fast, view->ncpu, view->published_at, generation, record, len,
-					 &ring, ts);
-	else
-		result = section_fast(runtime_self.rs, view->fast, view->ncpu, view->published_at, generation, record, len,
-				      &ring, ts);
-	if (UNLIKELY(result != RING_DONE))
+	if (UNLIKELY(!write_section(view, generation, id, record, ts)) && !write_near(view, generation, id, record, ts))
 		return false;
-	if (UNLIKELY(LOAD(ring->waiters) & RING_WAIT_EVENT))
-		wake_readers(view, generation, ring);
+	head = runtime_self.func_near.head;
+	if (UNLIKELY(LOAD(head->waiters) & RING_WAIT_EVENT))
+		wake_readers(view, generation, head);
 	return true;
 }
 
@@ -149,7 +169,7 @@ void func_enter(struct func_site *site, uintptr_t parent)
 	}
 	record.ip = site->ip;
 	record.parent_ip = symbol_of(site, parent);
-	if (LIKELY(now == 1) && LIKELY(write_fast(view, generation, EVENT_ID_FUNCTION, &record, sizeof(record), false, &ts)))
+	if (LIKELY(now && now == view->func_only) && LIKELY(write_fast(view, generation, EVENT_ID_FUNCTION, &record, &ts)))
 		return;
 	write_aside(site, EVENT_ID_FUNCTION, &record, sizeof(record), mask, false, &done);
 }
@@ -176,7 +196,7 @@ static inline uint32_t edge_of(struct func_site *site, uintptr_t parent)
 /* In nanoseconds, without a record. */
 static uint64_t time_now(const struct view *view)
 {
-	const struct ring_ref *ref = view->func_apart & 1 ? NULL : view->fast;
+	const struct ring_ref *ref = view->func_refs;
 	uint64_t counter, now = 0;
 
 	if (!ref) {
@@ -200,8 +220,8 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 		return;
 	if (view && view->graph_thresh && time_now(view) - call->calltime < view->graph_thresh)
 		return;
-	if (view && (mask & LOAD(view->graphs)) == 1 && mask == 1 &&
-	    write_fast(view, generation, EVENT_ID_GRAPH_EXIT, &record, sizeof(record), true, &ts))
+	if (view && mask == view->func_only && mask & view->graphs &&
+	    write_fast(view, generation, EVENT_ID_GRAPH_EXIT, &record, &ts))
 		return;
 	if (view && !(mask & LOAD(view->graphs)) && !is_stale(view, generation))
 		return;
@@ -250,6 +270,7 @@ static __attribute__((noinline)) void hook_again(struct func_stack *stack, uintp
 		call->bare = 0;
 	}
 	stack->walking = 0;
+	stack->limit = FUNC_DEPTH_MAX;
 }
 
 /* Somebody is about to walk this stack: it finds true return addresses. */
@@ -265,9 +286,10 @@ static void lay_bare(struct func_stack *stack, uintptr_t slot)
 		call->bare = 1;
 	}
 	stack->walking = slot;
+	stack->limit = 0;
 }
 
-static __attribute__((noinline)) bool enter_special(struct func_site *site, uintptr_t *slot)
+static __attribute__((noinline)) void enter_special(struct func_site *site, uintptr_t *slot)
 {
 	struct func_stack *stack = func_self.stack;
 
@@ -277,7 +299,6 @@ static __attribute__((noinline)) bool enter_special(struct func_site *site, uint
 		drop_left(stack, (uintptr_t)slot, *slot);
 		lay_bare(stack, (uintptr_t)slot);
 	}
-	return site->graph || site->function;
 }
 
 /* Which buffers take the call, by where we are. */
@@ -303,9 +324,9 @@ static uint64_t write_entry(const struct view *view, uint64_t generation, struct
 		*calltime = time_now(view);
 		return mask;
 	}
-	if (mask == 1 &&
-	    write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, RECORD_GRAPH_ENTRY_SIZE, false, calltime))
-		return 1;
+	if (mask == view->func_only &&
+	    write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, calltime))
+		return mask;
 	*calltime = write_aside(site, EVENT_ID_GRAPH_ENTRY, &record, RECORD_GRAPH_ENTRY_SIZE, mask, false, &done);
 	return done;
 }
@@ -371,39 +392,44 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	return tail ? as_it_is : (struct func_way){ edge_code(call.edge), 1 };
 }
 
-struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
+/* A call that no tracer of this kind may care about. */
+static __attribute__((noinline)) struct func_way enter_otherwise(struct func_site *site, uintptr_t *slot)
 {
 	const struct func_way as_it_is = { site->body, 0 };
+
+	if (is_own(*slot))
+		return as_it_is;
+	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS))
+		enter_special(site, slot);
+	if (LOAD(site->function))
+		func_enter(site, *slot);
+	return LOAD(site->graph) ? enter_slowly(site, slot) : as_it_is;
+}
+
+struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
+{
 	struct view *view = LOAD_ACQUIRE(wiped.view);
 	struct func_stack *stack = func_self.stack;
 	const uintptr_t parent = *slot;
 	struct record_graph_entry record;
+	uint64_t generation, mask, ts;
 	struct func_call *call;
-	uint64_t generation, ts;
 	uint32_t n, edge;
 
-	if (UNLIKELY(is_own(parent)))
-		return as_it_is;
-	if (UNLIKELY(site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) && !enter_special(site, slot))
-		return as_it_is;
-	if (UNLIKELY(site->function))
-		func_enter(site, parent);
-	if (UNLIKELY(!stack || !view))
-		return site->graph ? enter_slowly(site, slot) : as_it_is;
+	if (UNLIKELY(!view || !stack || (site->flags & ~FUNC_SITE_PLAIN)))
+		return enter_otherwise(site, slot);
 	generation = LOAD_ACQUIRE(view->published);
+	mask = LOAD(site->graph);
 	n = stack->n;
-	if (UNLIKELY((LOAD(site->graph) & LOAD(view->graphs)) != 1 || !view->graph_plain || stack->walking ||
-		     n == FUNC_DEPTH_MAX || stack->call[n - 1].slot <= (uintptr_t)slot || func_is_back(parent) ||
-		     site->flags & FUNC_SITE_NO_RETURN_HOOK || func_all.no_returns || site->not_root || stack->call[n - 1].barred))
-		return LOAD(site->graph) ? enter_slowly(site, slot) : as_it_is;
-	edge = edge_of(site, parent);
-	if (UNLIKELY(!edge))
-		return enter_slowly(site, slot);
+	call = &stack->call[n];
+	edge = LOAD(site->edge);
+	if (UNLIKELY(mask != view->graph_only || n >= stack->limit || call[-1].slot <= (uintptr_t)slot || is_own(parent) ||
+		     func_edges[edge].parent != parent || func_edges[edge].site != site || func_is_back(parent)))
+		return enter_otherwise(site, slot);
 	record.func = site->ip;
 	record.depth = (int32_t)(n - 1);
-	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, RECORD_GRAPH_ENTRY_SIZE, false, &ts)))
-		return enter_slowly(site, slot);
-	call = &stack->call[n];
+	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, &ts)))
+		return enter_otherwise(site, slot);
 	call->slot = (uintptr_t)slot;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* Now: a signal handler's calls come behind it. */
@@ -411,7 +437,7 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	call->site = site;
 	call->calltime = ts;
-	call->mask = 1;
+	call->mask = mask;
 	call->inside = call->barred = 0;
 	call->edge = edge;
 	call->bare = 0;
@@ -451,6 +477,18 @@ static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uin
 	stack->n = kept;
 }
 
+static __attribute__((noinline)) void leave_otherwise(struct func_stack *stack, uintptr_t slot, uint64_t retval)
+{
+	const struct func_call *call = &stack->call[stack->n - 1];
+
+	if (stack->walking)
+		hook_again(stack, slot);
+	if (call->slot == slot && call[-1].slot != slot)
+		pop(stack, retval);
+	else
+		leave_slowly(stack, slot, retval);
+}
+
 void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 {
 	const uintptr_t slot = (uintptr_t)at;
@@ -464,16 +502,10 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 	(void)away;
 	if (UNLIKELY(!stack))
 		return;
-	if (UNLIKELY(stack->walking))
-		hook_again(stack, slot);
 	n = stack->n;
 	call = &stack->call[n - 1];
-	if (UNLIKELY(call->slot != slot || call[-1].slot == slot)) {
-		leave_slowly(stack, slot, retval);
-		return;
-	}
-	if (UNLIKELY(!view || !view->graph_plain || (call->mask & LOAD(view->graphs)) != 1 || call->mask != 1)) {
-		pop(stack, retval);
+	if (UNLIKELY(!view || n > stack->limit || call->mask != view->graph_only || call->slot != slot || call[-1].slot == slot)) {
+		leave_otherwise(stack, slot, retval);
 		return;
 	}
 	generation = LOAD_ACQUIRE(view->published);
@@ -482,11 +514,10 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 	record.depth = (int32_t)(n - 2);
 	record.overrun = stack->overrun;
 	record.calltime = call->calltime;
-	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_EXIT, &record, sizeof(record), true, &ts))) {
+	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_EXIT, &record, &ts)))
 		pop(stack, retval);
-		return;
-	}
-	stack->n = n - 1;
+	else
+		stack->n = n - 1;
 }
 
 #endif

@@ -39,6 +39,8 @@ enum {
 	FUNC_SITE_LOADS = 1u << 2,
 	FUNC_SITE_BY_GRAPH = 1u << 3,	/* patched so that it comes to func_enter_graph() */
 	FUNC_SITE_PATCHED = 1u << 4,
+	FUNC_SITE_BOTH = 1u << 5,	/* `function` is not 0, too, or graphs may not go on below */
+	FUNC_SITE_PLAIN = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,	/* and nothing else: a call for function_graph */
 };
 
 /* A function that was patched once. Masks have a bit for each buffer of the state. */
@@ -86,14 +88,16 @@ struct func_call {
 	uint64_t barred;	/* buffers that take nothing below */
 	uint32_t edge;
 	uint32_t bare;		/* the true address was put back: somebody walks the stack */
+	uint64_t reserved;
 };
+static_assert(sizeof(struct func_call) == 64, "found by a shift");
 
 /* What a thread remembers; its own memory, given back when it has ended. */
 struct func_stack {
 	uint32_t n;		/* one more than calls: the first is a floor, above every stack */
 	uint32_t overrun;	/* calls that found no place */
 	uint32_t owner;		/* tid */
-	uint32_t reserved;
+	uint32_t limit;		/* of n, for the hot path: 0 while somebody walks the stack */
 	uintptr_t walking;	/* not 0: somebody walked the stack, from there up, and calls are bare */
 	struct func_call call[FUNC_DEPTH_MAX];
 };

@@ -97,8 +97,7 @@ static void note(struct changes *changes, const struct func_file *file, const st
 {
 	struct func_site *site = &func_all.sites[number];
 	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS);
-	const uint32_t bits = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,
-		       now = wanted ? FUNC_SITE_PATCHED | (graph ? FUNC_SITE_BY_GRAPH : 0) : 0;
+	const uint32_t bits = FUNC_SITE_PLAIN, now = wanted ? FUNC_SITE_PATCHED | (graph ? FUNC_SITE_BY_GRAPH : 0) : 0;
 	struct change *change = &changes->all[changes->n];
 
 	if ((site->flags & bits) == now || changes->n == changes->room || !is_as_known(file, plan, site, number))
@@ -129,12 +128,16 @@ static void note_file(struct changes *changes, struct func_file *file, const str
 			continue;
 		/* It was unloaded and came again, as it is in its file. */
 		if (file->fresh)
-			site->flags &= ~(FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH);
+			site->flags &= ~FUNC_SITE_PLAIN;
 		want = look_up(selection, file, plan, &wanted);
 		STORE(site->function, wanted.function);
 		STORE(site->graph, wanted.graph);
 		STORE(site->root, wanted.root);
 		STORE(site->not_root, wanted.not_root);
+		if (wanted.not_root || (wanted.function && wanted.graph))
+			site->flags |= FUNC_SITE_BOTH;
+		else
+			site->flags &= ~FUNC_SITE_BOTH;
 		note(changes, file, plan, file->numbers[i], want);
 	}
 }

@@ -68,7 +68,7 @@ enum { VIEW_FREE, VIEW_BUILDING, VIEW_READY, VIEW_RETIRED };
 struct view {
 	uint64_t published;	/* the word it was made from: what every section compares */
 	const uint64_t *published_at;
-	const struct ring_ref *fast;	/* the top buffer's rings if section_fast() may use them, else NULL */
+	const struct ring_ref *fast;	/* the top buffer's rings if section_fast() may be used for them, else NULL */
 	uint32_t ncpu;
 	uint32_t state;		/* VIEW_* */
 	uint32_t nbuffers;
@@ -83,11 +83,12 @@ struct view {
 	uint64_t switched;	/* buffers with an `off` word, a `side`, or stacks behind events: not for the fast ways */
 	uint64_t functions;	/* buffers whose tracer is function */
 	uint64_t graphs;	/* or function_graph */
-	uint64_t func_apart;	/* of those: with more to it than the record, or whose time is not in nanoseconds */
+	uint64_t func_only;	/* the one of those, if it is the only one and wants nothing but records, timed by the counter */
+	const struct ring_ref *func_refs;	/* its rings */
 	uint64_t graph_rooted;	/* buffers that take graphs below some functions only */
 	uint64_t graph_thresh;	/* nanoseconds that a call must take, 0: any */
 	uint32_t graph_depth;	/* how deep calls are taken, 0: any */
-	uint32_t graph_plain;	/* nothing of the last three */
+	uint64_t graph_only;	/* func_only, if its tracer is function_graph and there is nothing of the last three; else none */
 	uint32_t place;		/* counts the views that were built here: what hooks compare */
 	uint32_t binding;	/* lock of what is bound, here and in `room`, for events that become known later */
 	uint32_t nbound;
@@ -180,6 +181,8 @@ struct thread {
 	int32_t forker;		/* itself, around a fork that is to be told of */
 	bool exited;		/* its end was told */
 	bool locking;		/* a guarded child gave up system calls: we did not */
+	struct ring_near near;	/* in the top buffer; generation 0 at first, which none has */
+	struct ring_near func_near;	/* in the one that has a function tracer */
 };
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));

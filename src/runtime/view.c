@@ -353,9 +353,12 @@ static bool has_lines(const struct state_head *state, uint32_t b, uint32_t kind)
 	return false;
 }
 
-static bool is_counted(uint32_t clock)
+/* Only records, with times from the counter; where records tell them, too, in nanoseconds. */
+static bool is_plain(const struct view *view, uint32_t b, const struct state_buffer *from)
 {
-	return clock == TRACE_CLOCK_X86_TSC || clock == TRACE_CLOCK_COUNTER || clock == TRACE_CLOCK_UPTIME;
+	return !((view->choosy | view->switched) & 1ull << b) && view->buffer[b].by_counter &&
+	       (view->buffer[b].clock != TRACE_CLOCK_X86_TSC || from->tracer != TRACER_GRAPH) &&
+	       !(from->tracer_flags & TRACER_FLAG_FUNC_STACK);
 }
 
 static void fill_functions(struct view *view)
@@ -363,7 +366,8 @@ static void fill_functions(struct view *view)
 	const struct state_head *state = (const struct state_head *)view->copy;
 	const struct state_buffer *from = state_buffers(state);
 
-	view->functions = view->graphs = view->func_apart = view->graph_rooted = 0;
+	view->functions = view->graphs = view->func_only = view->graph_rooted = 0;
+	view->func_refs = NULL;
 	view->graph_thresh = view->nbuffers ? from[0].thresh : 0;
 	view->graph_depth = view->nbuffers ? from[0].graph_depth : 0;
 	for (uint32_t b = 0; b < view->nbuffers; b++) {
@@ -373,15 +377,19 @@ static void fill_functions(struct view *view)
 			view->functions |= bit;
 		else if (from[b].tracer == TRACER_GRAPH)
 			view->graphs |= bit;
-		else
-			continue;
-		if ((view->choosy | view->switched) & bit || is_counted(view->buffer[b].clock) ||
-		    from[b].tracer_flags & TRACER_FLAG_FUNC_STACK)
-			view->func_apart |= bit;
+		if ((view->functions | view->graphs) == bit && bit && is_plain(view, b, &from[b])) {
+			view->func_only = bit;
+			view->func_refs = view->buffer[b].refs;
+		}
 		if (has_lines(state, b, STATE_FUNC_ROOT))
 			view->graph_rooted |= bit;
 	}
-	view->graph_plain = !view->graph_rooted && !view->graph_thresh && !view->graph_depth;
+	if (view->func_only != (view->functions | view->graphs)) {
+		view->func_only = 0;
+		view->func_refs = NULL;
+	}
+	view->graph_only = view->func_only & view->graphs && !view->graph_rooted && !view->graph_thresh && !view->graph_depth ?
+			   view->func_only : VIEW_SPECIAL;
 }
 
 static void fill(struct view *view)
