@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,7 @@ int elf_section_read(const struct elf *elf, uint32_t i, struct elf_section *sect
 		.name = (uint32_t)FIELD(elf, raw, Shdr, sh_name),
 		.type = (uint32_t)FIELD(elf, raw, Shdr, sh_type),
 		.link = (uint32_t)FIELD(elf, raw, Shdr, sh_link),
+		.flags = FIELD(elf, raw, Shdr, sh_flags),
 		.addr = FIELD(elf, raw, Shdr, sh_addr),
 		.offset = FIELD(elf, raw, Shdr, sh_offset),
 		.size = FIELD(elf, raw, Shdr, sh_size),
@@ -299,7 +301,7 @@ static int segments_read(struct elf *elf, uint64_t at, uint32_t n, struct elf_pi
 		at += ENTRY(elf, Phdr);
 		type = (uint32_t)FIELD(elf, raw, Phdr, p_type);
 		piece = (struct elf_piece){ FIELD(elf, raw, Phdr, p_vaddr), FIELD(elf, raw, Phdr, p_offset),
-					    FIELD(elf, raw, Phdr, p_filesz) };
+					    FIELD(elf, raw, Phdr, p_filesz), (uint32_t)FIELD(elf, raw, Phdr, p_flags) };
 		if (type == PT_DYNAMIC) {
 			*dynamic = piece;
 			elf->dynamic = true;
@@ -334,7 +336,7 @@ static int dynamic_read(struct elf *elf, const struct elf_piece *segment, struct
 	if (table && !elf_place(elf, table, &offset, &room))
 		return damaged(err, "has a damaged dynamic section: its strings are missing");
 	for (uint64_t i = 0; i < n && dynamic_entry(elf, segment->offset + i * entry, &tag, &value); i++) {
-		char **slot = tag == DT_RPATH ? &elf->rpath : tag == DT_RUNPATH ? &elf->runpath : NULL;
+		char **slot = tag == DT_RPATH ? &elf->rpath : tag == DT_RUNPATH ? &elf->runpath : tag == DT_SONAME ? &elf->soname : NULL;
 
 		if (tag == DT_NEEDED && elf->nneeded < ELF_NEEDED_MAX)
 			slot = &elf->needed[elf->nneeded];
@@ -418,7 +420,23 @@ static void parts_drop(struct elf *elf)
 	free(elf->interp);
 	free(elf->rpath);
 	free(elf->runpath);
+	free(elf->soname);
 	*elf = bare;
+}
+
+int elf_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -ENOEXEC;
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
 }
 
 int elf_open(struct elf *elf, int fd, struct err *err)

@@ -21,6 +21,7 @@
 /* Some bytes of the file, and where they are in memory. */
 struct elf_piece {
 	uint64_t vaddr, offset, filesz;
+	uint32_t flags;		/* PF_* */
 };
 
 struct elf {
@@ -34,6 +35,7 @@ struct elf {
 	bool pie;		/* says that it is a program, not a library */
 	char *interp;		/* the loader that it asks for, or NULL */
 	char *rpath, *runpath;	/* or NULL */
+	char *soname;		/* what others know it by, or NULL */
 	char *needed[ELF_NEEDED_MAX];
 	uint32_t nneeded;
 	struct elf_piece loads[ELF_LOADS_MAX];
@@ -45,6 +47,8 @@ struct elf {
 	uint32_t names;		/* index of the section with their names */
 };
 
+/* A descriptor to read a regular file by; -ENOEXEC: it is something else. */
+int elf_file(const char *path);
 /* -ENOEXEC: no ELF file at all. -EBADMSG: one that cannot be run, with words. Others: it cannot be read. */
 int elf_open(struct elf *elf, int fd, struct err *err);
 void elf_close(struct elf *elf);
@@ -58,6 +62,7 @@ bool elf_place(const struct elf *elf, uint64_t address, uint64_t *offset, uint64
 
 struct elf_section {
 	uint32_t name, type, link;
+	uint64_t flags;		/* SHF_* */
 	uint64_t addr, offset, size;
 };
 

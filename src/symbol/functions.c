@@ -5,11 +5,9 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbol/symbol.h"
@@ -173,26 +171,11 @@ static int look_into(struct functions *functions, const struct elf *elf, const s
 	return 0;
 }
 
-static int open_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	int r;
-
-	if (fd < 0)
-		return -errno;
-	r = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -ENOEXEC;
-	if (!r)
-		return fd;
-	close(fd);
-	return r;
-}
-
 int functions_init(struct functions *functions, const struct symbol_file *file, struct err *err)
 {
 	struct err why = ERR_INIT;
 	struct elf elf;
-	int fd = open_file(file->path), r;
+	int fd = elf_file(file->path), r;
 
 	*functions = (struct functions){ 0 };
 	if (fd < 0)

@@ -1,0 +1,357 @@
+/*
+ * plan/make: a plan, out of a file: see plan.h.
+ *
+ *   file -> image -> marks: addresses in data, frames, sequences, branches -> sites, by address -> struct plan
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "plan/entries.h"
+#include "plan/frames.h"
+#include "plan/image.h"
+#include "plan/names.h"
+#include "plan/plan.h"
+#include "plan/sequences.h"
+#include "plan/site.h"
+
+struct making {
+	struct image image;
+	struct frames frames;
+	struct sequences sequences;
+	bool loader;		/* the dynamic loader itself */
+	uint32_t flags;		/* of the plan */
+	struct buf sites, fixes, code, names;
+};
+
+/* ---- what file it is ---- */
+
+static bool starts_with(const char *text, const char *with)
+{
+	return text && !strncmp(text, with, strlen(with));
+}
+
+static bool has_section(const struct elf *elf, const char *name)
+{
+	struct elf_section section;
+
+	return !elf_section_find(elf, name, &section);
+}
+
+static bool defines(const struct image *image, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < image->nsymbols; i++)
+		if (!strncmp(image->symbols[i].name, name, len) && (!image->symbols[i].name[len] || image->symbols[i].name[len] == '@'))
+			return true;
+	return false;
+}
+
+static bool imports(const struct elf *elf, const char *name)
+{
+	struct elf_symbols symbols;
+	struct elf_symbol symbol;
+	bool found = false;
+
+	if (elf_symbols_open(&symbols, elf, SHT_DYNSYM))
+		return false;
+	while (!found && elf_symbols_next(&symbols, &symbol))
+		found = symbol.section == SHN_UNDEF && !strcmp(symbol.name, name);
+	elf_symbols_close(&symbols);
+	return found;
+}
+
+static int check_file(const struct elf *elf, const struct plan_file *file, struct err *err)
+{
+	unsigned char id[ELF_BUILD_ID_MAX];
+	uint32_t len;
+
+	if (!elf->native || !elf->is64 || elf->machine != EM_X86_64)
+		return err_set(err, -ENOTSUP, "%.300s: is not of x86-64", file->path);
+	len = elf_build_id(elf, id);
+	if (file->build_id_len && (len != file->build_id_len || memcmp(id, file->build_id, len)))
+		return err_set(err, -ESTALE, "%.300s: has another build-id by now", file->path);
+	if (has_section(elf, ".go.buildinfo") || has_section(elf, ".gopclntab") || has_section(elf, ".note.go.buildid"))
+		return err_set(err, -ENOTSUP, "%.300s: is a Go program: its stacks move, and return addresses with them", file->path);
+	if (starts_with(elf->soname, "libringside"))
+		return err_set(err, -ENOTSUP, "%.300s: is our own runtime", file->path);
+	return 0;
+}
+
+/* glibc's loader is nothing else; musl's is its libc, too. */
+static bool is_loader(const struct image *image)
+{
+	const struct elf *elf = &image->elf;
+
+	return starts_with(elf->soname, "ld-linux") || starts_with(elf->soname, "ld64.so") ||
+	       (elf->type == ET_DYN && !elf->pie && !elf->interp && !elf->nneeded && defines(image, "_dl_debug_state") &&
+		!defines(image, "printf"));
+}
+
+/* What finds frames but is no part of the system can only be told by its name. */
+static bool has_own_unwinder(const struct making *making)
+{
+	const struct elf *elf = &making->image.elf;
+	const bool is_static = !elf->interp && (elf->type == ET_EXEC || elf->pie);
+
+	if (making->loader || starts_with(elf->soname, "libgcc_s.so") || starts_with(elf->soname, "libc."))
+		return false;
+	return (is_static || imports(elf, "dl_iterate_phdr") || imports(elf, "_dl_find_object")) &&
+	       !defines(&making->image, "_Unwind_RaiseException");
+}
+
+/* ---- sites ---- */
+
+static bool is_function(const struct image_symbol *symbol)
+{
+	return (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC) && *symbol->name && *symbol->name != '$' &&
+	       *symbol->name != '@';
+}
+
+static size_t name_len(const char *name)
+{
+	size_t len = strcspn(name, "@");
+
+	return len < PLAN_NAME_MAX ? len : PLAN_NAME_MAX;
+}
+
+/* Which of two names of one address says more? */
+static bool is_better(const struct image_symbol *a, const struct image_symbol *b)
+{
+	size_t i = name_len(a->name), j = name_len(b->name);
+
+	if ((a->bind == STB_LOCAL) != (b->bind == STB_LOCAL))
+		return b->bind == STB_LOCAL;
+	if ((*a->name == '_') != (*b->name == '_'))
+		return *b->name == '_';
+	return i != j ? i < j : memcmp(a->name, b->name, i) < 0;
+}
+
+/* What all symbols of one address say together. */
+struct subject {
+	uint64_t address, size;
+	const struct image_symbol *name;
+	uint16_t flags;
+	bool resolver, special;
+};
+
+static void subject_add(struct subject *subject, const struct image_symbol *symbol)
+{
+	char name[PLAN_NAME_MAX + 1];
+	size_t len = name_len(symbol->name);
+
+	memcpy(name, symbol->name, len);
+	name[len] = '\0';
+	subject->address = symbol->address;
+	subject->size = symbol->size > subject->size ? symbol->size : subject->size;
+	subject->flags |= names_flags(name);
+	subject->special |= names_special(name);
+	subject->resolver |= symbol->type == STT_GNU_IFUNC;
+	if (!subject->name || is_better(symbol, subject->name))
+		subject->name = symbol;
+}
+
+static uint32_t put_name(struct buf *names, const char *name)
+{
+	uint32_t at = (uint32_t)names->len;
+	size_t len = name_len(name);
+
+	for (size_t i = 0; i < len; i++)
+		buf_putc(names, (unsigned char)name[i] <= ' ' || name[i] == 0x7f ? '_' : name[i]);
+	buf_putc(names, '\0');
+	return at;
+}
+
+/* Why it cannot be patched at all, whatever its instructions are. */
+static enum plan_reason why_not(const struct making *making, const struct subject *subject)
+{
+	const struct frame *frame = frames_at(&making->frames, subject->address);
+
+	if (subject->resolver)
+		return PLAN_RESOLVER;
+	if (subject->special || (making->loader && !(subject->flags & PLAN_SITE_LOADS)))
+		return PLAN_SPECIAL;
+	return frame && !frame_is_entry(frame, subject->address) ? PLAN_SPECIAL : PLAN_FINE;
+}
+
+static bool is_unsure(const struct making *making, const struct subject *subject)
+{
+	const struct frame *frame = frames_at(&making->frames, subject->address);
+
+	return making->frames.damaged || (frame && frame->unsure);
+}
+
+static void subject_plan(const struct making *making, const struct subject *subject, struct site *site)
+{
+	const uint64_t address = subject->address;
+	enum plan_reason reason = why_not(making, subject);
+
+	if (!reason) {
+		site_make(site, &making->image, address, subject->size, is_unsure(making, subject));
+		if (site->kind != PLAN_NOT &&
+		    sequences_meet(&making->sequences, address, address + site->at + site->window))
+			reason = PLAN_RESTARTED;
+	}
+	if (reason)
+		*site = (struct site){ .kind = PLAN_NOT, .reason = (uint8_t)reason };
+}
+
+static void put_site(struct making *making, const struct subject *subject)
+{
+	struct plan_site out;
+	struct site site;
+
+	subject_plan(making, subject, &site);
+	out = (struct plan_site){
+		.address = subject->address,
+		.size = subject->size < UINT32_MAX ? (uint32_t)subject->size : UINT32_MAX,
+		.name = put_name(&making->names, subject->name->name),
+		.code = (uint32_t)making->code.len,
+		.fixes = (uint32_t)(making->fixes.len / sizeof(struct plan_fix)),
+		.flags = subject->flags,
+		.kind = site.kind, .reason = site.reason, .at = site.at,
+		.window = site.window, .moved = site.moved, .nfixes = site.nfixes,
+	};
+	out.flags |= (site.goes ? PLAN_SITE_GOES : 0) | (site.flags_live ? PLAN_SITE_FLAGS_LIVE : 0);
+	buf_add(&making->sites, &out, sizeof(out));
+	buf_add(&making->fixes, site.fixes, site.nfixes * sizeof(*site.fixes));
+	buf_add(&making->code, site.original, site.window);
+	buf_add(&making->code, site.code, site.moved);
+}
+
+static void put_sites(struct making *making)
+{
+	const struct image *image = &making->image;
+
+	for (size_t i = 0; i < image->nsymbols; ) {
+		struct subject subject = { 0 };
+		const uint64_t address = image->symbols[i].address;
+
+		for (; i < image->nsymbols && image->symbols[i].address == address; i++)
+			if (is_function(&image->symbols[i]))
+				subject_add(&subject, &image->symbols[i]);
+		/* The symbol space has no more room for a file. */
+		if (subject.name && !(address >> SYMBOL_SPACE_SHIFT))
+			put_site(making, &subject);
+	}
+}
+
+/* ---- the plan ---- */
+
+static void text_bounds(const struct image *image, struct plan *plan)
+{
+	plan->text_start = UINT64_MAX;
+	for (uint32_t i = 0; i < image->nloads; i++) {
+		const struct image_load *load = &image->loads[i];
+
+		if (!(load->flags & PF_X))
+			continue;
+		plan->text_start = load->start < plan->text_start ? load->start : plan->text_start;
+		plan->text_end = load->end > plan->text_end ? load->end : plan->text_end;
+		plan->text_crc = crc32c(plan->text_crc, load->bytes, load->end - load->start);
+	}
+	if (!plan->text_end)
+		plan->text_start = 0;
+}
+
+static uint32_t put_table(struct buf *out, size_t start, const struct buf *table)
+{
+	uint32_t at = (uint32_t)(out->len - start);
+
+	buf_add(out, table->data, table->len);
+	while ((out->len - start) % 8)
+		buf_putc(out, '\0');
+	return at;
+}
+
+static int put_plan(struct buf *out, struct making *making, struct err *err)
+{
+	const size_t start = out->len;
+	struct plan plan = {
+		.flags = making->flags, .machine = EM_X86_64, .nsites = (uint32_t)(making->sites.len / sizeof(struct plan_site)),
+		.nfixes = (uint32_t)(making->fixes.len / sizeof(struct plan_fix)), .code_size = (uint32_t)making->code.len,
+	};
+
+	buf_putc(&making->names, '\0');
+	plan.names_size = (uint32_t)making->names.len;
+	plan.build_id_len = elf_build_id(&making->image.elf, plan.build_id);
+	text_bounds(&making->image, &plan);
+	if (making->sites.len + making->fixes.len + making->code.len + making->names.len > PLANS_SIZE_MAX / 4)
+		return err_set(err, -EFBIG, "has too many functions");
+	buf_add(out, &plan, sizeof(plan));
+	plan.sites = put_table(out, start, &making->sites);
+	plan.fixes = put_table(out, start, &making->fixes);
+	plan.code = put_table(out, start, &making->code);
+	plan.names = put_table(out, start, &making->names);
+	plan.size = (uint32_t)(out->len - start);
+	if (buf_failed(out) || buf_failed(&making->sites) || buf_failed(&making->fixes) || buf_failed(&making->code) ||
+	    buf_failed(&making->names))
+		return err_set(err, -ENOMEM, "out of memory");
+	memcpy(out->data + start, &plan, sizeof(plan));
+	plan.crc = crc32c(0, out->data + start, plan.size);
+	memcpy(out->data + start, &plan, sizeof(plan));
+	return 0;
+}
+
+static int make(struct making *making, struct buf *out, struct err *err)
+{
+	int r = image_init(&making->image, err);
+
+	if (!r && defines(&making->image, "ringside_runtime_lend"))
+		r = err_set(err, -ENOTSUP, "has our own runtime in it");
+	if (!r)
+		r = entries_of_data(&making->image, err);
+	if (!r)
+		r = frames_init(&making->frames, &making->image, err);
+	if (!r)
+		r = sequences_init(&making->sequences, &making->image, err);
+	if (!r)
+		r = entries_of_code(&making->image, err);
+	if (r)
+		return r;
+	making->loader = is_loader(&making->image);
+	making->flags = has_own_unwinder(making) ? PLAN_OWN_UNWINDER : 0;
+	put_sites(making);
+	return put_plan(out, making, err);
+}
+
+static int make_from(struct making *making, struct buf *out, const struct plan_file *file, int fd, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r = elf_open(&making->image.elf, fd, &why);
+
+	if (r)
+		return err_set(err, r, "%.300s %s", file->path, why.text);
+	r = check_file(&making->image.elf, file, err);
+	if (r)
+		return r;
+	r = make(making, out, &why);
+	return r ? err_set(err, r, "%.300s: %s", file->path, why.text) : 0;
+}
+
+int plan_make(struct buf *out, const struct plan_file *file, struct err *err)
+{
+	struct making *making = calloc(1, sizeof(*making));
+	int fd, r;
+
+	if (!making)
+		return err_set(err, -ENOMEM, "out of memory");
+	fd = elf_file(file->path);
+	r = fd < 0 ? err_set(err, fd, "%.300s: %s", file->path, strerror(-fd)) : make_from(making, out, file, fd, err);
+	if (fd >= 0) {
+		image_fini(&making->image);
+		close(fd);
+	}
+	frames_fini(&making->frames);
+	sequences_fini(&making->sequences);
+	buf_fini(&making->sites);
+	buf_fini(&making->fixes);
+	buf_fini(&making->code);
+	buf_fini(&making->names);
+	free(making);
+	return r;
+}

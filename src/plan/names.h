@@ -1,0 +1,15 @@
+/*
+ * plan/names: functions that are known by name for what they do to stacks. Within this room.
+ */
+#ifndef PLAN_NAMES_H
+#define PLAN_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* PLAN_SITE_* of a function of this name, without its version. */
+uint16_t names_flags(const char *name);
+/* Nothing that was called: a signal's way back, code that takes its arguments where calls have none, a part of a function. */
+bool names_special(const char *name);
+
+#endif

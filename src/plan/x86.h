@@ -1,0 +1,44 @@
+/*
+ * plan/x86: one instruction of x86-64, as much of it as moving code needs. The one file behind this is the one that knows Zydis.
+ */
+#ifndef PLAN_X86_H
+#define PLAN_X86_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define X86_LEN_MAX 15u
+
+enum x86_kind {
+	X86_PLAIN,	/* what is behind it comes next */
+	X86_NOP,
+	X86_CALL,
+	X86_JMP,
+	X86_JCC,
+	X86_RET,
+	X86_STOP,	/* int3, ud2, hlt: a signal tells where it was */
+	X86_ODD,	/* tied to its place in other ways: loop, jrcxz, xbegin, far calls ... */
+};
+
+/* The arithmetic flags, as bits of reads and writes. */
+#define X86_FLAGS_ALL 0x3fu
+
+struct x86 {
+	uint8_t len;
+	uint8_t kind;
+	bool direct;		/* a call or a jump to a place that it names */
+	bool lea;		/* takes an address and touches no memory */
+	bool by_sp;		/* an indirect call by way of the stack pointer */
+	uint8_t near_at;	/* where the four bytes are that count from its end: a place in memory. 0: it names none so */
+	uint8_t modrm_at;	/* of an indirect call or jump */
+	uint8_t condition;	/* X86_JCC: as in its opcode */
+	uint8_t reads, writes;	/* flags */
+	int64_t to;		/* direct, or near_at: the place, counted from its first byte */
+	uint64_t numbers[2];	/* that may be addresses in a program that is not moved; 0: none */
+};
+
+/* False: no instruction, or cut short. */
+bool x86_decode(struct x86 *x86, const void *bytes, size_t room);
+
+#endif
