@@ -73,7 +73,6 @@ static int choose(struct node_request *request, uint32_t tracer, struct err *err
 
 int node_tracer_write(struct node_request *request, struct err *err)
 {
-	struct control_functions functions = { 0 };
 	uint32_t tracer = 0;
 	int r = 0;
 
@@ -83,8 +82,7 @@ int node_tracer_write(struct node_request *request, struct err *err)
 		return err_set(err, -EINVAL, "there is no such tracer: see available_tracers");
 	/* Programs are to find plans when they see the tracer. */
 	if (tracer != TRACER_NOP)
-		r = control_functions_read(&functions, request->control, err);
-	control_functions_fini(&functions);
+		r = control_plans_file(request->control, err);
 	if (!r)
 		r = node_begin(request, err);
 	return r ? r : control_end(request->control, choose(request, tracer, err), err);
@@ -149,13 +147,11 @@ int node_profile_read(struct node_request *request, struct err *err)
 /* Any number but 0 is 1. */
 int node_profile_write(struct node_request *request, struct err *err)
 {
-	struct control_functions functions = { 0 };
 	uint64_t on;
 	int r = node_number(request, &on, err);
 
 	if (!r && on)
-		r = control_functions_read(&functions, request->control, err);
-	control_functions_fini(&functions);
+		r = control_plans_file(request->control, err);
 	if (!r)
 		r = node_begin(request, err);
 	if (r)
