@@ -87,7 +87,6 @@ static const struct {
 	  "\tfield:unsigned int overrun;\toffset:28;\tsize:4;\tsigned:0;\n"
 	  "\tfield:unsigned long long calltime;\toffset:32;\tsize:8;\tsigned:0;\n"
 	  "\tfield:unsigned long long rettime;\toffset:40;\tsize:8;\tsigned:0;\n\n"
-	  /* Its `over` is the depth in the kernel, too. */
 	  "print fmt: \"<-- %ps (%d) (start: %llx  end: %llx) over: %d retval: %lx\", (void *)REC->func, REC->depth, "
 	  "REC->calltime, REC->rettime, REC->depth, REC->retval\n" },
 	{ EVENT_ID_GRAPH_ENTRY, "funcgraph_entry",
@@ -118,6 +117,27 @@ uint32_t control_builtin_id(const char *name)
 	for (size_t i = 0; i < sizeof(builtin) / sizeof(builtin[0]); i++)
 		if (!strcmp(builtin[i].name, name))
 			return builtin[i].id;
+	return 0;
+}
+
+int node_function_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_FUNCTION, &request->out);
+	return 0;
+}
+
+int node_graph_entry_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_GRAPH_ENTRY, &request->out);
+	return 0;
+}
+
+int node_graph_exit_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_GRAPH_EXIT, &request->out);
 	return 0;
 }
 

@@ -173,7 +173,9 @@ NODE_BOTH(synthetic);
 NODE_BOTH(dynamic);
 
 /* enable.c */
-NODE_READ(kernel_stack_format);
+NODE_READ(function_format);
+NODE_READ(graph_entry_format);
+NODE_READ(graph_exit_format);
 NODE_READ(print_format);
 NODE_READ(bprint_format);
 NODE_READ(function_format);
