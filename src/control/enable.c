@@ -168,24 +168,3 @@ int node_raw_data_format_read(struct node_request *request, struct err *err)
 	control_builtin_format(EVENT_ID_RAW_DATA, &request->out);
 	return 0;
 }
-
-int node_function_format_read(struct node_request *request, struct err *err)
-{
-	(void)err;
-	control_builtin_format(EVENT_ID_FUNCTION, &request->out);
-	return 0;
-}
-
-int node_graph_entry_format_read(struct node_request *request, struct err *err)
-{
-	(void)err;
-	control_builtin_format(EVENT_ID_GRAPH_ENTRY, &request->out);
-	return 0;
-}
-
-int node_graph_exit_format_read(struct node_request *request, struct err *err)
-{
-	(void)err;
-	control_builtin_format(EVENT_ID_GRAPH_EXIT, &request->out);
-	return 0;
-}
