@@ -74,7 +74,7 @@ static const struct option {
 
 static bool is_at(const struct option *option, bool top)
 {
-	return option->where != (top ? INSTANCES : TOP) && (!option->of_tracer || control_tracer_name(TRACER_FUNCTION));
+	return option->where != (top ? INSTANCES : TOP) && (!option->of_tracer || control_tracer_is_here(TRACER_FUNCTION));
 }
 
 /* Has trace_options it, too? */
