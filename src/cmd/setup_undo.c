@@ -56,7 +56,7 @@ static void put_filter(struct buf *out, const char *text)
 		put_word(out, text);
 }
 
-/* Of a tracing directory, whose lines about functions are patterns: those, and not what they mean now. False: it is not about them. */
+/* Of a tracing directory, whose lines about functions are patterns: those, not what they mean now. False: it is no such file. */
 static bool put_functions(struct setup *setup, int s, const char *file, struct buf *out)
 {
 	struct control *control = source_control(setup->source);

@@ -239,6 +239,25 @@ static int lock(struct control *control, struct err *err)
 	return 0;
 }
 
+int control_lock(struct control *control, bool *mine, struct err *err)
+{
+	bool fresh = control->fresh;
+	int r;
+
+	*mine = !control->locked;
+	r = *mine ? lock(control, err) : 0;
+	control->fresh = fresh;
+	return r;
+}
+
+void control_unlock(struct control *control, bool mine)
+{
+	if (!mine)
+		return;
+	flock(control->dir.fd[SEGMENT_CONTROL], LOCK_UN);
+	control->locked = false;
+}
+
 static void note_live(const struct control *control, uint64_t *live)
 {
 	memset(live, 0, STATE_BUFFERS_MAX * sizeof(*live));

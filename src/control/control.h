@@ -86,6 +86,10 @@ void control_cancel(struct control *control);
 /* Commits when the changes went well (`r` 0), else cancels and hands `r` on. */
 int control_end(struct control *control, int r, struct err *err);
 
+/* The lock alone, for what is no part of the state. Within a transaction it is held already, and stays so. */
+int control_lock(struct control *control, bool *mine, struct err *err);
+void control_unlock(struct control *control, bool mine);
+
 /* Everything off and as in a fresh directory, even when the present state cannot be read. */
 int control_reset(struct control *control, struct err *err);
 

@@ -87,7 +87,6 @@ static const struct {
 	  "\tfield:unsigned int overrun;\toffset:28;\tsize:4;\tsigned:0;\n"
 	  "\tfield:unsigned long long calltime;\toffset:32;\tsize:8;\tsigned:0;\n"
 	  "\tfield:unsigned long long rettime;\toffset:40;\tsize:8;\tsigned:0;\n\n"
-	  /* Its `over` is the depth in the kernel, too. */
 	  "print fmt: \"<-- %ps (%d) (start: %llx  end: %llx) over: %d retval: %lx\", (void *)REC->func, REC->depth, "
 	  "REC->calltime, REC->rettime, REC->depth, REC->retval\n" },
 	{ EVENT_ID_GRAPH_ENTRY, "funcgraph_entry",

@@ -19,7 +19,7 @@ static const char *const tracers[TRACERS] = {
 };
 
 /* Entries of functions are patched on this processor alone. */
-static bool is_here(uint32_t tracer)
+bool control_tracer_is_here(uint32_t tracer)
 {
 #if defined(__x86_64__)
 	return tracer < TRACERS;
@@ -30,7 +30,7 @@ static bool is_here(uint32_t tracer)
 
 const char *control_tracer_name(uint32_t tracer)
 {
-	return is_here(tracer) ? tracers[tracer] : NULL;
+	return tracers[tracer < TRACERS ? tracer : TRACER_NOP];
 }
 
 /* The newest first, as in the kernel. */
@@ -40,7 +40,7 @@ int node_tracers_read(struct node_request *request, struct err *err)
 
 	(void)err;
 	for (uint32_t i = TRACERS; i-- > 0;) {
-		if (!is_here(i))
+		if (!control_tracer_is_here(i))
 			continue;
 		buf_printf(&request->out, "%s%s", blank, tracers[i]);
 		blank = " ";
@@ -73,18 +73,16 @@ static int choose(struct node_request *request, uint32_t tracer, struct err *err
 
 int node_tracer_write(struct node_request *request, struct err *err)
 {
-	struct control_functions functions = { 0 };
 	uint32_t tracer = 0;
 	int r = 0;
 
-	while (tracer < TRACERS && (!is_here(tracer) || !node_is(request, tracers[tracer])))
+	while (tracer < TRACERS && (!control_tracer_is_here(tracer) || !node_is(request, tracers[tracer])))
 		tracer++;
 	if (tracer == TRACERS)
 		return err_set(err, -EINVAL, "there is no such tracer: see available_tracers");
 	/* Programs are to find plans when they see the tracer. */
 	if (tracer != TRACER_NOP)
-		r = control_functions_read(&functions, request->control, err);
-	control_functions_fini(&functions);
+		r = control_plans_file(request->control, err);
 	if (!r)
 		r = node_begin(request, err);
 	return r ? r : control_end(request->control, choose(request, tracer, err), err);
@@ -149,13 +147,11 @@ int node_profile_read(struct node_request *request, struct err *err)
 /* Any number but 0 is 1. */
 int node_profile_write(struct node_request *request, struct err *err)
 {
-	struct control_functions functions = { 0 };
 	uint64_t on;
 	int r = node_number(request, &on, err);
 
 	if (!r && on)
-		r = control_functions_read(&functions, request->control, err);
-	control_functions_fini(&functions);
+		r = control_plans_file(request->control, err);
 	if (!r)
 		r = node_begin(request, err);
 	if (r)

@@ -4,8 +4,8 @@
  *   FUNCTION:traceon|traceoff|stacktrace|snapshot[:COUNT]
  *   FUNCTION:enable_event|disable_event:SYSTEM:EVENT[:COUNT]
  *
- * The text of such a line is FUNCTION:COMMAND[:SYSTEM:EVENT]. Counts and what is switched are words of the tables file, as those of
- * triggers are.
+ * The text of such a line is FUNCTION:COMMAND[:SYSTEM:EVENT]. Counts, and what is switched, are words of the tables file, as
+ * those of triggers are. All functions of one line share its count.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -47,13 +47,15 @@ static int refuse(const struct func_token *token, const char *why, struct err *e
 }
 
 /* As kstrtoul() with base 0: 0x and a leading 0 mean what they do in C. */
-static bool number(const char *text, uint64_t *value)
+static int number(const char *text, uint64_t *value)
 {
 	char *end;
 
 	errno = 0;
 	*value = strtoull(text, &end, 0);
-	return *text >= '0' && *text <= '9' && !*end && !errno;
+	if (*text < '0' || *text > '9' || *end)
+		return -EINVAL;
+	return errno ? -ERANGE : 0;
 }
 
 /* `rest` is cut up. */
@@ -72,9 +74,10 @@ static int parse(struct act *act, const struct func_token *token, char *rest, st
 		if (!act->event || !*act->system || !*act->event)
 			return refuse(token, "which event? FUNCTION:enable_event:SYSTEM:EVENT", err);
 	}
-	act->counted = rest && *rest;
-	if (act->counted && !number(rest, &act->count))
-		return refuse(token, "its last part is no number", err);
+	/* Behind an event nothing is no number, elsewhere it is none at all. */
+	act->counted = rest && (*rest || act->system);
+	if (act->counted && number(rest, &act->count))
+		return err_set(err, number(rest, &act->count), "'%.80s': its last part is no number of times", token->text);
 	return 0;
 }
 

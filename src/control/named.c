@@ -192,6 +192,24 @@ int control_named_bring(const struct segment_dir *dir, const char *system, const
 	return 0;
 }
 
+int control_named_elf(const struct segment_dir *dir, const struct buf *blob, uint32_t *slot, struct err *err)
+{
+	struct intern intern = { .pid = (uint32_t)getpid(), .back = back };
+	int r;
+
+	if (buf_failed(blob) || blob->len > REGISTRY_TEXT_MAX)
+		return err_set(err, -ENOMEM, "out of memory");
+	intern.head = map_registry(dir, &r, err);
+	if (!intern.head)
+		return r;
+	r = intern_blob(&intern, REGISTRY_ELF, blob->data, (uint32_t)blob->len);
+	munmap(intern.head, REGISTRY_SIZE);
+	if (r < 0)
+		return err_set(err, r, "%s/registry: no room for another file", dir->path);
+	*slot = (uint32_t)r;
+	return 0;
+}
+
 int control_named_adopt(const struct segment_dir *dir, const struct control_event *event, struct err *err)
 {
 	struct registry_head *head;

@@ -53,6 +53,9 @@ int control_named_adopt(const struct segment_dir *dir, const struct control_even
 int control_named_bring(const struct segment_dir *dir, const char *system, const char *name, const struct buf *body,
 			uint32_t *id, struct err *err);
 
+/* The slot of an ELF file, by its blob as layout/registry.h has it. */
+int control_named_elf(const struct segment_dir *dir, const struct buf *blob, uint32_t *slot, struct err *err);
+
 /* Can records of this event come from somewhere: a program brought it, or the runtime makes them by itself? */
 bool control_event_has_source(const struct control_event *event);
 

@@ -176,9 +176,9 @@ NODE_BOTH(dynamic);
 NODE_READ(function_format);
 NODE_READ(graph_entry_format);
 NODE_READ(graph_exit_format);
-NODE_READ(kernel_stack_format);
 NODE_READ(print_format);
 NODE_READ(bprint_format);
+NODE_READ(kernel_stack_format);
 NODE_READ(raw_data_format);
 
 /* trace.c */

@@ -8,6 +8,11 @@
 #include "control/func.h"
 #include "control/node.h"
 
+#define OF_BUFFERS false, TRACER_NOP
+#define OF_TRACERS true, TRACER_NOP
+#define OF_FUNCTION true, TRACER_FUNCTION
+#define OF_GRAPH true, TRACER_GRAPH
+
 /*
  * In the kernel's order. Those behind the buffers' own are of tracers (`tracer`): trace_options has them while their tracer is
  * chosen, options/ always.
@@ -19,52 +24,49 @@ static const struct option {
 	bool of_tracer;		/* the flag is one of TRACER_FLAG_* */
 	uint32_t tracer;	/* whose it is; TRACER_NOP: everybody's */
 } options[] = {
-#define OF_TRACERS true, TRACER_NOP
-#define OF_FUNCTION ANYWHERE, true, TRACER_FUNCTION
-#define OF_GRAPH ANYWHERE, true, TRACER_GRAPH
-	{ "print-parent", BUFFER_PRINT_PARENT, ANYWHERE, false, TRACER_NOP },
-	{ "sym-offset", BUFFER_SYM_OFFSET, ANYWHERE, false, TRACER_NOP },
-	{ "sym-addr", BUFFER_SYM_ADDR, ANYWHERE, false, TRACER_NOP },
-	{ "verbose", BUFFER_VERBOSE, ANYWHERE, false, TRACER_NOP },
-	{ "raw", BUFFER_RAW, ANYWHERE, false, TRACER_NOP },
-	{ "hex", BUFFER_HEX, ANYWHERE, false, TRACER_NOP },
-	{ "bin", BUFFER_BIN, ANYWHERE, false, TRACER_NOP },
-	{ "block", BUFFER_BLOCK, ANYWHERE, false, TRACER_NOP },
-	{ "fields", BUFFER_FIELDS, ANYWHERE, false, TRACER_NOP },
-	{ "trace_printk", BUFFER_TRACE_PRINTK, TOP, false, TRACER_NOP },
-	{ "annotate", BUFFER_ANNOTATE, ANYWHERE, false, TRACER_NOP },
-	{ "printk-msg-only", BUFFER_PRINTK_MSG_ONLY, TOP, false, TRACER_NOP },
-	{ "context-info", BUFFER_CONTEXT_INFO, ANYWHERE, false, TRACER_NOP },
-	{ "latency-format", BUFFER_LATENCY_FORMAT, ANYWHERE, false, TRACER_NOP },
-	{ "record-cmd", BUFFER_RECORD_CMD, TOP, false, TRACER_NOP },
-	{ "record-tgid", BUFFER_RECORD_TGID, ANYWHERE, false, TRACER_NOP },
-	{ "overwrite", BUFFER_OVERWRITE, ANYWHERE, false, TRACER_NOP },
-	{ "disable_on_free", BUFFER_DISABLE_ON_FREE, ANYWHERE, false, TRACER_NOP },
-	{ "irq-info", BUFFER_IRQ_INFO, ANYWHERE, false, TRACER_NOP },
-	{ "markers", BUFFER_MARKERS, ANYWHERE, false, TRACER_NOP },
-	{ "event-fork", BUFFER_EVENT_FORK, ANYWHERE, false, TRACER_NOP },
-	{ "trace_printk_dest", BUFFER_PRINTK_DEST, ANYWHERE, false, TRACER_NOP },
-	{ "pause-on-trace", BUFFER_PAUSE_ON_TRACE, ANYWHERE, false, TRACER_NOP },
+	{ "print-parent", BUFFER_PRINT_PARENT, ANYWHERE, OF_BUFFERS },
+	{ "sym-offset", BUFFER_SYM_OFFSET, ANYWHERE, OF_BUFFERS },
+	{ "sym-addr", BUFFER_SYM_ADDR, ANYWHERE, OF_BUFFERS },
+	{ "verbose", BUFFER_VERBOSE, ANYWHERE, OF_BUFFERS },
+	{ "raw", BUFFER_RAW, ANYWHERE, OF_BUFFERS },
+	{ "hex", BUFFER_HEX, ANYWHERE, OF_BUFFERS },
+	{ "bin", BUFFER_BIN, ANYWHERE, OF_BUFFERS },
+	{ "block", BUFFER_BLOCK, ANYWHERE, OF_BUFFERS },
+	{ "fields", BUFFER_FIELDS, ANYWHERE, OF_BUFFERS },
+	{ "trace_printk", BUFFER_TRACE_PRINTK, TOP, OF_BUFFERS },
+	{ "annotate", BUFFER_ANNOTATE, ANYWHERE, OF_BUFFERS },
+	{ "printk-msg-only", BUFFER_PRINTK_MSG_ONLY, TOP, OF_BUFFERS },
+	{ "context-info", BUFFER_CONTEXT_INFO, ANYWHERE, OF_BUFFERS },
+	{ "latency-format", BUFFER_LATENCY_FORMAT, ANYWHERE, OF_BUFFERS },
+	{ "record-cmd", BUFFER_RECORD_CMD, TOP, OF_BUFFERS },
+	{ "record-tgid", BUFFER_RECORD_TGID, ANYWHERE, OF_BUFFERS },
+	{ "overwrite", BUFFER_OVERWRITE, ANYWHERE, OF_BUFFERS },
+	{ "disable_on_free", BUFFER_DISABLE_ON_FREE, ANYWHERE, OF_BUFFERS },
+	{ "irq-info", BUFFER_IRQ_INFO, ANYWHERE, OF_BUFFERS },
+	{ "markers", BUFFER_MARKERS, ANYWHERE, OF_BUFFERS },
+	{ "event-fork", BUFFER_EVENT_FORK, ANYWHERE, OF_BUFFERS },
+	{ "trace_printk_dest", BUFFER_PRINTK_DEST, ANYWHERE, OF_BUFFERS },
+	{ "pause-on-trace", BUFFER_PAUSE_ON_TRACE, ANYWHERE, OF_BUFFERS },
 	{ "function-trace", TRACER_FLAG_FUNCTION_TRACE, ANYWHERE, OF_TRACERS },
 	{ "function-fork", TRACER_FLAG_FUNCTION_FORK, ANYWHERE, OF_TRACERS },
-	{ "stacktrace", BUFFER_STACKTRACE, ANYWHERE, false, TRACER_NOP },
-	{ "copy_trace_marker", BUFFER_COPY_MARKERS, INSTANCES, false, TRACER_NOP },
-	{ "func_stack_trace", TRACER_FLAG_FUNC_STACK, OF_FUNCTION },
-	{ "func-no-repeats", TRACER_FLAG_NO_REPEATS, OF_FUNCTION },
-	{ "func-args", TRACER_FLAG_FUNC_ARGS, OF_FUNCTION },
-	{ "funcgraph-overrun", TRACER_FLAG_GRAPH_OVERRUN, OF_GRAPH },
-	{ "funcgraph-cpu", TRACER_FLAG_GRAPH_CPU, OF_GRAPH },
-	{ "funcgraph-overhead", TRACER_FLAG_GRAPH_OVERHEAD, OF_GRAPH },
-	{ "funcgraph-proc", TRACER_FLAG_GRAPH_PROC, OF_GRAPH },
-	{ "funcgraph-duration", TRACER_FLAG_GRAPH_DURATION, OF_GRAPH },
-	{ "funcgraph-abstime", TRACER_FLAG_GRAPH_ABSTIME, OF_GRAPH },
-	{ "funcgraph-irqs", TRACER_FLAG_GRAPH_IRQS, OF_GRAPH },
-	{ "funcgraph-tail", TRACER_FLAG_GRAPH_TAIL, OF_GRAPH },
-	{ "funcgraph-args", TRACER_FLAG_GRAPH_ARGS, OF_GRAPH },
-	{ "funcgraph-retval", TRACER_FLAG_GRAPH_RETVAL, OF_GRAPH },
-	{ "funcgraph-retval-hex", TRACER_FLAG_GRAPH_RETVAL_HEX, OF_GRAPH },
-	{ "sleep-time", TRACER_FLAG_SLEEP_TIME, OF_GRAPH },
-	{ "graph-time", TRACER_FLAG_GRAPH_TIME, OF_GRAPH },
+	{ "stacktrace", BUFFER_STACKTRACE, ANYWHERE, OF_BUFFERS },
+	{ "copy_trace_marker", BUFFER_COPY_MARKERS, INSTANCES, OF_BUFFERS },
+	{ "func_stack_trace", TRACER_FLAG_FUNC_STACK, ANYWHERE, OF_FUNCTION },
+	{ "func-no-repeats", TRACER_FLAG_NO_REPEATS, ANYWHERE, OF_FUNCTION },
+	{ "func-args", TRACER_FLAG_FUNC_ARGS, ANYWHERE, OF_FUNCTION },
+	{ "funcgraph-overrun", TRACER_FLAG_GRAPH_OVERRUN, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-cpu", TRACER_FLAG_GRAPH_CPU, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-overhead", TRACER_FLAG_GRAPH_OVERHEAD, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-proc", TRACER_FLAG_GRAPH_PROC, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-duration", TRACER_FLAG_GRAPH_DURATION, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-abstime", TRACER_FLAG_GRAPH_ABSTIME, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-irqs", TRACER_FLAG_GRAPH_IRQS, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-tail", TRACER_FLAG_GRAPH_TAIL, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-args", TRACER_FLAG_GRAPH_ARGS, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-retval", TRACER_FLAG_GRAPH_RETVAL, ANYWHERE, OF_GRAPH },
+	{ "funcgraph-retval-hex", TRACER_FLAG_GRAPH_RETVAL_HEX, ANYWHERE, OF_GRAPH },
+	{ "sleep-time", TRACER_FLAG_SLEEP_TIME, ANYWHERE, OF_GRAPH },
+	{ "graph-time", TRACER_FLAG_GRAPH_TIME, ANYWHERE, OF_GRAPH },
 };
 
 #define NOPTIONS (sizeof(options) / sizeof(options[0]))
@@ -72,7 +74,7 @@ static const struct option {
 
 static bool is_at(const struct option *option, bool top)
 {
-	return option->where != (top ? INSTANCES : TOP) && (!option->of_tracer || control_tracer_name(TRACER_FUNCTION));
+	return option->where != (top ? INSTANCES : TOP) && (!option->of_tracer || control_tracer_is_here(TRACER_FUNCTION));
 }
 
 /* Has trace_options it, too? */

@@ -38,6 +38,8 @@ struct control_functions {
 int control_functions_read(struct control_functions *functions, struct control *control, struct err *err);
 void control_functions_fini(struct control_functions *functions);
 
+/* Makes and files plans for the files of the registry that have none, and no more. */
+int control_plans_file(struct control *control, struct err *err);
 /* Makes known to the directory a file that no program brought yet, with what it needs to run, and files plans for all of it. */
 int control_plans_bring(struct control *control, const char *path, struct err *err);
 

@@ -27,7 +27,7 @@ static size_t put_path(struct buf *out, const char *path)
 
 #if defined(__x86_64__)
 static const char functions[] =
-	"\nset_ftrace_filter, set_ftrace_notrace, set_graph_function, set_graph_notrace:\n"
+	"\nfunctions: lines of set_ftrace_filter, set_ftrace_notrace, set_graph_function, set_graph_notrace\n"
 	"  [!]<function>         a name or a glob (* ? []), or N: that one of available_filter_functions; ! takes it out\n"
 	"  [!]<function>:mod:<module>  of that file alone, whether a program has it already or not\n"
 	"  set_ftrace_filter also: [!]<function>:<command>[:<count>]\n"

@@ -117,7 +117,7 @@ uint64_t control_kb_from_pages(uint64_t npages, uint32_t page_size);
 struct control_item *control_state_item_add(struct control_state *state, const char *text, size_t len);
 void control_state_item_remove(struct control_state *state, uint32_t i);
 
-/* One more line about functions, in the last place, zeroed but for its texts, which are copied; NULL: no room. Others may move. */
+/* One more line about functions, in the last place, zeroed but for its texts, which are copied; NULL: no room. Others move. */
 struct control_func *control_state_func_add(struct control_state *state, const char *name, const char *module,
 					    const char *text);
 void control_state_func_remove(struct control_state *state, uint32_t i);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "control/clock.h"
+#include "control/func.h"
 #include "layout/hook.h"
 #include "report/trace.h"
 
@@ -33,8 +34,6 @@ static const struct {
 	{ BUFFER_ANNOTATE, REPORT_NO_ANNOTATE },
 	{ BUFFER_PRINT_PARENT, REPORT_NO_PARENT },
 };
-
-static const char *const tracers[TRACERS] = { "nop", "function", "function_graph" };
 
 static unsigned int report_flags(const struct control_text *text)
 {
@@ -81,7 +80,7 @@ void control_text_head(const struct control_text *text, struct buf *out, bool em
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname name = { .release = "" };
 	struct report_trace_head head = {
-		.tracer = tracers[text->buffer->tracer < TRACERS ? text->buffer->tracer : TRACER_NOP],
+		.tracer = control_tracer_name(text->buffer->tracer),
 		.entries = stats->entries,
 		.written = stats->entries + stats->overrun,
 		.cpus = online > 0 ? (unsigned int)online : 1,

@@ -114,7 +114,7 @@ struct plan {
 	uint32_t code;
 	uint32_t names_size;
 	uint32_t names;		/* texts with their NULs; the last byte is one */
-	uint32_t reserved;
+	uint32_t text_crc;	/* CRC-32C of the parts that can be executed: tells two builds apart that have no build-id */
 	uint64_t text_start, text_end;	/* of the memory image: all that can be executed lies between */
 };
 static_assert(sizeof(struct plan) == 136, "plan");

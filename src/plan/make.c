@@ -252,6 +252,7 @@ static void text_bounds(const struct image *image, struct plan *plan)
 			continue;
 		plan->text_start = load->start < plan->text_start ? load->start : plan->text_start;
 		plan->text_end = load->end > plan->text_end ? load->end : plan->text_end;
+		plan->text_crc = crc32c(plan->text_crc, load->bytes, load->end - load->start);
 	}
 	if (!plan->text_end)
 		plan->text_start = 0;

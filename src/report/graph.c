@@ -82,7 +82,7 @@ static enum kind kind_of(const struct decode_format *format)
 		const char *name;
 		enum kind kind;
 	} kinds[] = {
-		{ "funcgraph_entry", ENTRY }, { "funcgraph_exit", EXIT },
+		{ "funcgraph_entry", ENTRY }, { "fgraph_retaddr_entry", ENTRY }, { "funcgraph_exit", EXIT },
 		{ "function", ORDINARY }, { "kernel_stack", ORDINARY },
 	};
 
@@ -263,22 +263,52 @@ static void put_indent(struct line *l, int depth)
 		sink_fill(&l->s, ' ', (size_t)depth * INDENT);
 }
 
-/* As %ps has it: with the module. */
-static void put_name(struct line *l, uint64_t func)
+/* As %ps has it, or with how far into it that is as %pS: with the module. */
+static void put_place(struct line *l, uint64_t address, bool offset)
 {
 	bool escape = l->ctx->flags & DECODE_ESCAPE;
 	struct decode_symbol symbol = { 0 };
 
-	if (!l->ctx->symbol || !l->ctx->symbol(l->ctx->arg, l->head.pid, func, &symbol) || !symbol.name) {
+	if (!l->ctx->symbol || !l->ctx->symbol(l->ctx->arg, l->head.pid, address, &symbol) || !symbol.name) {
 		sink_puts(&l->s, "0x");
-		sink_hex(&l->s, func, 0);
+		sink_hex(&l->s, address, 0);
 		return;
 	}
 	sink_text(&l->s, symbol.name, strlen(symbol.name), escape);
+	if (offset) {
+		sink_puts(&l->s, "+0x");
+		sink_hex(&l->s, symbol.offset, 0);
+		sink_puts(&l->s, "/0x");
+		sink_hex(&l->s, symbol.size, 0);
+	}
 	if (symbol.module) {
 		sink_puts(&l->s, " [");
 		sink_text(&l->s, symbol.module, strlen(symbol.module), escape);
 		sink_putc(&l->s, ']');
+	}
+}
+
+static void put_name(struct line *l, uint64_t func)
+{
+	put_place(l, func, false);
+}
+
+static bool shows_retaddr(const struct line *l)
+{
+	return l->options & TRACER_FLAG_GRAPH_RETADDR && decode_format_find(l->row->format, "retaddr");
+}
+
+/* Where an entry's function goes back to. */
+static void put_retaddr(struct line *l)
+{
+	uint64_t address = number(l->row, "retaddr");
+
+	sink_puts(&l->s, " <-");
+	put_place(l, address, true);
+	if (l->flags & REPORT_SYM_ADDR) {
+		sink_puts(&l->s, " <");
+		sink_hex(&l->s, address, l->row->format->abi.long_size * 2u);
+		sink_putc(&l->s, '>');
 	}
 }
 
@@ -287,12 +317,15 @@ static bool shows_retval(const struct line *l, const struct call *call)
 	return l->options & TRACER_FLAG_GRAPH_RETVAL && call->has_retval;
 }
 
-/* Negative numbers that may be an errno in decimal, be they of 64 bits or an int; all others in hexadecimal. */
+/*
+ * Negative numbers that may be an errno in decimal, be they of 64 bits or an int; all others in hexadecimal. 6.13 brought addresses
+ * beside them, and a word to tell them apart.
+ */
 static void put_retval(struct line *l, uint64_t v)
 {
 	int64_t code = v >> 32 ? (int64_t)v : (int32_t)v;
 
-	sink_puts(&l->s, " = ");
+	sink_puts(&l->s, l->options & TRACER_FLAG_GRAPH_RETADDR ? " ret=" : " = ");
 	if (!(l->options & TRACER_FLAG_GRAPH_RETVAL_HEX) && code < 0 && code >= -ERRNO_MAX) {
 		put_padded(&l->s, 'd', 0, 0, (uint64_t)code);
 		return;
@@ -360,12 +393,19 @@ static void put_entry(struct line *l)
 	put_no_duration(l);
 	put_indent(l, call.depth);
 	put_name(l, call.func);
-	sink_puts(&l->s, "() {\n");
+	sink_puts(&l->s, "() {");
+	if (shows_retaddr(l)) {
+		sink_puts(&l->s, " /*");
+		put_retaddr(l);
+		sink_puts(&l->s, " */");
+	}
+	sink_putc(&l->s, '\n');
 }
 
 static void put_leaf(struct line *l, const struct report_row *exit)
 {
 	struct call call = exit_of(exit);
+	bool retaddr = shows_retaddr(l), retval = shows_retval(l, &call);
 
 	call.depth = entry_of(l->row).depth;
 	leave(l, &call);
@@ -375,9 +415,12 @@ static void put_leaf(struct line *l, const struct report_row *exit)
 	put_indent(l, call.depth);
 	put_name(l, call.func);
 	sink_puts(&l->s, "();");
-	if (shows_retval(l, &call)) {
+	if (retaddr || retval) {
 		sink_puts(&l->s, " /*");
-		put_retval(l, call.retval);
+		if (retaddr)
+			put_retaddr(l);
+		if (retval)
+			put_retval(l, call.retval);
 		sink_puts(&l->s, " */");
 	}
 	sink_putc(&l->s, '\n');
@@ -480,61 +523,4 @@ void report_graph_alone(struct buf *out, const struct report_row *row, const str
 
 	report_line_columns(out, row, ctx, flags);
 	put_line(&l, out, exit);
-}
-
-/* ---- what stands above them ---- */
-
-/* Columns by the option that brings them, 0: always; those of latency-format, which is none of these, by ~0. */
-static const struct {
-	uint32_t option;
-	const char *first, *second;
-} columns[] = {
-	{ TRACER_FLAG_GRAPH_ABSTIME, "     TIME       ", "      |         " },
-	{ TRACER_FLAG_GRAPH_CPU, " CPU", " |  " },
-	{ TRACER_FLAG_GRAPH_PROC, "  TASK/PID       ", "   |    |        " },
-	{ ~(uint32_t)0, "||||   ", "||||   " },
-	{ TRACER_FLAG_GRAPH_DURATION, "  DURATION   ", "   |   |      " },
-	{ 0, "               FUNCTION CALLS\n", "               |   |   |   |\n" },
-};
-#define NCOLUMNS (sizeof(columns) / sizeof(columns[0]))
-
-static bool has_column(size_t i, uint32_t options, bool latency)
-{
-	if (columns[i].option == ~(uint32_t)0)
-		return latency;
-	return !columns[i].option || options & columns[i].option;
-}
-
-/* Behind as many blanks as the columns before the flags are wide. */
-static void put_legend(struct buf *out, uint32_t options)
-{
-	static const char *const lines[] = {
-		"  _-----=> irqs-off        \n", " / _----=> need-resched    \n", "| / _---=> hardirq/softirq \n",
-		"|| / _--=> preempt-depth   \n", "||| /                      \n",
-	};
-	size_t width = 0;
-
-	for (size_t i = 0; columns[i].option != ~(uint32_t)0; i++)
-		width += has_column(i, options, false) ? strlen(columns[i].second) : 0;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		buf_printf(out, "#%*s%s", (int)width, "", lines[i]);
-}
-
-void report_graph_header(struct buf *out, const struct report_trace_head *head, uint32_t options, unsigned int flags)
-{
-	bool latency = flags & REPORT_LATENCY;
-
-	buf_printf(out, "# tracer: %s\n#\n", head->tracer);
-	if (flags & REPORT_NO_CONTEXT || (latency && (!head->entries || head->empty)))
-		return;
-	if (latency) {
-		report_head_latency(out, head);
-		put_legend(out, options);
-	}
-	buf_putc(out, '#');
-	for (size_t i = 0; i < NCOLUMNS; i++)
-		buf_puts(out, has_column(i, options, latency) ? columns[i].first : "");
-	buf_putc(out, '#');
-	for (size_t i = 0; i < NCOLUMNS; i++)
-		buf_puts(out, has_column(i, options, latency) ? columns[i].second : "");
 }

@@ -110,7 +110,8 @@ static void check_formats(struct control *control)
 	room_expect_part(control, "events/ftrace/function/format", "name: function\nID: 1\n", true);
 	room_expect_part(control, "events/ftrace/function/format",
 			 "print fmt: \" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip\n", true);
-	room_expect_part(control, "events/ftrace/funcgraph_entry/format", "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n", true);
+	room_expect_part(control, "events/ftrace/funcgraph_entry/format",
+			 "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n", true);
 	room_expect_part(control, "events/ftrace/funcgraph_exit/format",
 			 "\tfield:unsigned long retval;\toffset:16;\tsize:8;\tsigned:0;\n", true);
 	room_expect_part(control, "events/ftrace/funcgraph_exit/format",
@@ -374,14 +375,16 @@ static void check_bad_commands(struct control *control)
 	static const char *const bad[] = {
 		"traced_alpha:frobnicate", "traced_alpha:traceon:x", "traced_alpha:traceon:-1", "traced_alpha:traceon:1:2",
 		"no_such_function:traceon", "traced_alpha:enable_event", "traced_alpha:enable_event:sched",
-		"traced_alpha:enable_event:sched:", "traced_alpha:enable_event:no:such", "traced_alpha:enable_event:sched:sched_switch:x",
-		"!traced_alpha:traceon", "traced_alpha:", "traced_alpha:traceon:99999999999999999999999",
+		"traced_alpha:enable_event:sched:", "traced_alpha:enable_event:no:such",
+		"traced_alpha:enable_event:sched:sched_switch:x",
+		"!traced_alpha:traceon", "traced_alpha:", "traced_alpha:enable_event:sched:sched_switch:",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		room_add(control, "set_ftrace_filter", bad[i], -EINVAL);
 		room_add(control, "set_ftrace_notrace", bad[i], -EINVAL);
 	}
+	room_add(control, "set_ftrace_filter", "traced_alpha:traceon:99999999999999999999999", -ERANGE);
 	room_add(control, "set_ftrace_notrace", "traced_alpha:traceon", -EINVAL);
 	room_add(control, "set_graph_notrace", "traced_alpha:traceon", -EINVAL);
 	/* Whatever comes before a refusal is not done. */
@@ -428,7 +431,8 @@ static void check_enabled(struct control *control)
 	room_write(control, "instances/i/set_ftrace_filter", "traced_[bg]*", 0);
 	room_write(control, "instances/i/current_tracer", "function_graph", 0);
 	room_add(control, "instances/i/set_ftrace_filter", "traced_gamma:stacktrace", 0);
-	room_expect(control, "enabled_functions", "traced_alpha (1)           \ntraced_beta (1)           \ntraced_gamma (3)           \n");
+	room_expect(control, "enabled_functions", "traced_alpha (1)           \ntraced_beta (1)           \n"
+		    "traced_gamma (3)           \n");
 	/* Each has its own. */
 	room_expect(control, "set_ftrace_filter", "traced_alpha\ntraced_beta\ntraced_gamma\n");
 	room_expect(control, "instances/i/set_ftrace_filter", "traced_beta\ntraced_gamma\ntraced_gamma:stacktrace:unlimited\n");

@@ -113,13 +113,14 @@ static void check_functions(void)
 	for (uint32_t i = 0; i < STATE_FUNCS_MAX - 1; i++) {
 		line = &reader->state.funcs[i];
 		snprintf(name, sizeof(name), "f%u", i + 1);
-		CHECK(!strcmp(line->name, name) && !line->module == !((i + 1) % 2) && (!line->module || !strcmp(line->module, "m")),
-		      "line %u is of %s", i, line->name);
+		CHECK(!strcmp(line->name, name) && !line->module == !((i + 1) % 2) &&
+		      (!line->module || !strcmp(line->module, "m")), "line %u is of %s", i, line->name);
 		CHECK(!strcmp(line->text, (i + 1) % 3 ? name : ""), "line %u has the text '%s'", i, line->text);
 		CHECK(line->func.kind == STATE_FUNC_ONLY + (i + 1) % 4 && !line->func.flags == !!((i + 1) % 5), "line %u", i);
 	}
 	line = &reader->state.funcs[STATE_FUNCS_MAX - 1];
-	CHECK(line->func.act == STATE_FUNC_STORE && line->func.count == 3 && line->func.target == 5 && line->func.value == 1, "act");
+	CHECK(line->func.act == STATE_FUNC_STORE && line->func.count == 3 && line->func.target == 5 && line->func.value == 1,
+	      "act");
 	room_begin(writer);
 	control_state_funcs_clear(&writer->state, 0, STATE_FUNC_ONLY);
 	for (uint32_t i = 0; i < writer->state.nfuncs; i++)
