@@ -302,6 +302,35 @@ static bool no_counter(void)
 #endif
 }
 
+/* Loaded by the tool into a program that was running, under a name that lies in the directory that is meant (see late.c). */
+static bool path_of_loader(char *path, size_t size)
+{
+	static const char name[] = "/libringside.so";
+	const struct module *own;
+	struct segment_dir dir;
+	size_t len;
+
+	runtime_modules_learn(false);
+	own = runtime_module((uintptr_t)&runtime_start);
+	len = own && own->name ? strnlen(own->name, size) : 0;
+	if (len < sizeof(name) || len >= size || strcmp(own->name + len - (sizeof(name) - 1), name))
+		return false;
+	len -= sizeof(name) - 1;
+	memcpy(path, own->name, len);
+	path[len] = '\0';
+	if (segment_open(&dir, path, false, NULL))
+		return false;
+	segment_close(&dir);
+	return true;
+}
+
+static bool find_path(char *path, size_t size)
+{
+	bool secure = getauxval(AT_SECURE) != 0;
+
+	return (!secure && path_of_loader(path, size)) || !segment_path(path, size, secure);
+}
+
 /* Linked statically, constructors of events may come before ours: whoever is first starts the runtime. */
 void runtime_start(void)
 {
@@ -311,10 +340,8 @@ void runtime_start(void)
 	if (runtime.started)
 		return;
 	runtime.started = true;
-	if (!&ringside_no_attach && !no_counter() && !segment_path(path, sizeof(path), getauxval(AT_SECURE) != 0)) {
-		if (!runtime_attach(path))
-			runtime_life_start();
-	}
+	if (!&ringside_no_attach && !no_counter() && find_path(path, sizeof(path)) && !runtime_attach(path))
+		runtime_life_start();
 	errno = saved;
 }
 

@@ -75,6 +75,7 @@ struct view {
 	uint32_t number;	/* order of retirement */
 	uint32_t holders;	/* threads that use it outside of sections: until 0 its place is not used again */
 	uint32_t timeless;	/* made while runtime.timeless was set */
+	uint32_t asleep;	/* the same of runtime.asleep: nobody wants anything */
 	uint32_t nameless;	/* threads need not tell their names */
 	uint32_t nfilled;	/* of runtime.known, how many have their mask */
 	uint64_t usable;	/* buffers that can be written to */
@@ -130,6 +131,7 @@ struct runtime {
 	bool attached;
 	uint32_t locked;	/* the program gave up system calls: make none */
 	uint32_t timeless;	/* and the CPU's counter: reading it, in the vDSO too, would be a SIGSEGV */
+	uint32_t asleep;	/* detached by the tool: views in which nothing is on */
 	uint32_t ncpu;
 	uint64_t dev, ino;	/* of the directory's control file */
 	pid_t pid;
@@ -362,5 +364,12 @@ bool runtime_event_names(uint32_t id, char system[REGISTRY_NAME_MAX + 1], char n
 
 /* guard.c */
 void runtime_guard_init(void);
+
+/* late.c: which the tool calls from outside. */
+/* How the directory's state wants the functions of this process: patches those that are to be traced, and puts others back. How many
+ * are patched, or -errno. In ordinary code of any thread, while others run. */
+int runtime_functions_update(void);
+/* All of them as they were; nothing of ours is entered any more when it returns. 0 or -errno. */
+int runtime_functions_drop(void);
 
 #endif

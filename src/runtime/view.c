@@ -268,8 +268,9 @@ static void fill_made(struct view *view)
 const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
+	uint32_t count = view->asleep ? 0 : LOAD(state->nhooks);
 
-	return table(state, LOAD(state->hooks), LOAD(state->nhooks), sizeof(struct state_hook), n);
+	return table(state, LOAD(state->hooks), count, sizeof(struct state_hook), n);
 }
 
 const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n)
@@ -397,12 +398,15 @@ static void fill(struct view *view)
 	const struct state_head *state = (const struct state_head *)view->copy;
 
 	view->timeless = LOAD(runtime.timeless);
+	view->asleep = LOAD(runtime.asleep);
 	view->usable = view->unreachable = view->switched = 0;
 	view->nbuffers = state->nbuffers;
 	view->choosy = choosy(view);
 	for (uint32_t b = 0; b < view->nbuffers; b++)
-		if (fill_buffer(view, b, &state_buffers(state)[b]))
+		if (fill_buffer(view, b, &state_buffers(state)[b]) && !view->asleep)
 			view->usable |= 1ull << b;
+	if (view->asleep)
+		view->unreachable = 0;
 	runtime_hooks_init(view);
 	fill_made(view);
 	fill_builtin(view);
@@ -484,17 +488,41 @@ static void build(struct view *view)
 	STORE_RELEASE(view->published, published);
 }
 
+/* Was it made for a process in the condition that this one is in? */
+static bool suits(const struct view *view)
+{
+	return LOAD(view->timeless) == LOAD(runtime.timeless) && LOAD(view->asleep) == LOAD(runtime.asleep);
+}
+
+/* One of the state in force that was in force before: who goes to sleep and wakes up comes back to it. */
+static struct view *claim_again(void)
+{
+	uint64_t published = LOAD_ACQUIRE(runtime.control->published);
+
+	for (int i = 0; i < RUNTIME_VIEWS; i++) {
+		struct view *view = runtime.views[i];
+
+		if (LOAD(view->published) != published || !suits(view) || !sides_hold(view) || !claim(view, VIEW_RETIRED))
+			continue;
+		if (LOAD(view->published) == published && suits(view) && sides_hold(view))
+			return view;
+		STORE_RELEASE(view->state, VIEW_RETIRED);
+	}
+	return NULL;
+}
+
 static struct view *replace(struct view *old)
 {
 	static uint32_t number;
-	struct view *view = claim_view();
+	struct view *again = claim_again(), *view = again ? again : claim_view();
 
 	if (!view)
 		return NULL;
-	build(view);
+	if (!again)
+		build(view);
 	STORE(view->state, VIEW_READY);
 	if (!__atomic_compare_exchange_n(&wiped.view, &old, view, false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)) {
-		STORE_RELEASE(view->state, VIEW_FREE);
+		STORE_RELEASE(view->state, again ? VIEW_RETIRED : VIEW_FREE);
 		return old;
 	}
 	if (LOAD(view->nfilled) != __atomic_load_n(&runtime.nknown, __ATOMIC_SEQ_CST) && runtime_hooks_lock(view)) {
@@ -512,7 +540,7 @@ static struct view *replace(struct view *old)
 static bool is_current(const struct view *view)
 {
 	return view && LOAD(view->published) == LOAD_ACQUIRE(runtime.control->published) &&
-	       LOAD(view->timeless) == LOAD(runtime.timeless);
+	       suits(view);
 }
 
 struct view *runtime_view_refresh(void)
