@@ -39,24 +39,24 @@ static const char alone[] = "pthread_create";
 
 #define NDELICATE (sizeof(delicate_names) / sizeof(delicate_names[0]))
 
-bool image_read(const struct image *image, uint64_t address, void *bytes, size_t len)
+bool target_read(const struct image *image, uint64_t address, void *bytes, size_t len)
 {
 	struct iovec here = { bytes, len }, there = { (void *)(uintptr_t)address, len };
 
 	return process_vm_readv(image->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
 }
 
-bool image_write(const struct image *image, uint64_t address, const void *bytes, size_t len)
+bool target_write(const struct image *image, uint64_t address, const void *bytes, size_t len)
 {
 	struct iovec here = { (void *)(uintptr_t)bytes, len }, there = { (void *)(uintptr_t)address, len };
 
 	return process_vm_writev(image->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
 }
 
-bool image_text(const struct image *image, uint64_t address, char *text, size_t size)
+bool target_text(const struct image *image, uint64_t address, char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
-		if (!image_read(image, address + i, &text[i], 1))
+		if (!target_read(image, address + i, &text[i], 1))
 			return false;
 		if (!text[i])
 			return true;
@@ -71,17 +71,17 @@ struct tables {
 };
 
 /* The loader may have turned the file's addresses into those of memory, or not. */
-static uint64_t in_memory(const struct image_file *file, uint64_t address)
+static uint64_t in_memory(const struct target_file *file, uint64_t address)
 {
 	return address >= file->start && address < file->end ? address : address + file->load;
 }
 
-static void read_dynamic(const struct image *image, const struct image_file *file, uint64_t at, struct tables *tables)
+static void read_dynamic(const struct image *image, const struct target_file *file, uint64_t at, struct tables *tables)
 {
 	Elf64_Dyn entry;
 
 	for (uint32_t i = 0; i < DYNAMIC_MAX; i++) {
-		if (!image_read(image, at + i * sizeof(entry), &entry, sizeof(entry)) || entry.d_tag == DT_NULL)
+		if (!target_read(image, at + i * sizeof(entry), &entry, sizeof(entry)) || entry.d_tag == DT_NULL)
 			return;
 		if (entry.d_tag == DT_SYMTAB)
 			tables->symbols = in_memory(file, entry.d_un.d_ptr);
@@ -102,12 +102,12 @@ static uint32_t count_by_gnu_hash(const struct image *image, uint64_t at)
 	uint32_t head[4], *buckets, last = 0, word;
 	uint64_t chains;
 
-	if (!image_read(image, at, head, sizeof(head)) || !head[0] || head[0] > BUCKETS_MAX || head[2] > BUCKETS_MAX)
+	if (!target_read(image, at, head, sizeof(head)) || !head[0] || head[0] > BUCKETS_MAX || head[2] > BUCKETS_MAX)
 		return 0;
 	at += sizeof(head) + head[2] * 8ull;
 	chains = at + head[0] * 4ull;
 	buckets = calloc(head[0], sizeof(*buckets));
-	if (!buckets || !image_read(image, at, buckets, head[0] * sizeof(*buckets))) {
+	if (!buckets || !target_read(image, at, buckets, head[0] * sizeof(*buckets))) {
 		free(buckets);
 		return 0;
 	}
@@ -116,7 +116,7 @@ static uint32_t count_by_gnu_hash(const struct image *image, uint64_t at)
 	free(buckets);
 	if (last < head[1])
 		return 0;
-	for (; last < SYMBOLS_MAX && image_read(image, chains + (last - head[1]) * 4ull, &word, sizeof(word)); last++)
+	for (; last < SYMBOLS_MAX && target_read(image, chains + (last - head[1]) * 4ull, &word, sizeof(word)); last++)
 		if (word & 1)
 			return last + 1;
 	return 0;
@@ -128,17 +128,17 @@ static uint32_t count_symbols(const struct image *image, const struct tables *ta
 
 	if (tables->gnu_hash)
 		return count_by_gnu_hash(image, tables->gnu_hash);
-	return tables->hash && image_read(image, tables->hash, head, sizeof(head)) && head[1] <= SYMBOLS_MAX ? head[1] : 0;
+	return tables->hash && target_read(image, tables->hash, head, sizeof(head)) && head[1] <= SYMBOLS_MAX ? head[1] : 0;
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const struct image_function *one = a, *other = b;
+	const struct target_function *one = a, *other = b;
 
 	return one->address < other->address ? -1 : one->address > other->address;
 }
 
-static void take_functions(struct image_file *file, const Elf64_Sym *symbols, uint32_t n)
+static void take_functions(struct target_file *file, const Elf64_Sym *symbols, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const Elf64_Sym *symbol = &symbols[i];
@@ -147,14 +147,14 @@ static void take_functions(struct image_file *file, const Elf64_Sym *symbols, ui
 		if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
 		    symbol->st_name >= file->names_len || symbol->st_value > file->end - file->load)
 			continue;
-		file->functions[file->nfunctions++] = (struct image_function){
+		file->functions[file->nfunctions++] = (struct target_function){
 			file->load + symbol->st_value, symbol->st_size, symbol->st_name };
 	}
 	qsort(file->functions, file->nfunctions, sizeof(*file->functions), by_address);
 }
 
 /* Of a file that makes no sense there are no functions. */
-static void read_functions(const struct image *image, struct image_file *file, const struct tables *tables)
+static void read_functions(const struct image *image, struct target_file *file, const struct tables *tables)
 {
 	uint32_t n = tables->symbols && tables->names ? count_symbols(image, tables) : 0;
 	Elf64_Sym *symbols;
@@ -164,8 +164,8 @@ static void read_functions(const struct image *image, struct image_file *file, c
 	symbols = calloc(n, sizeof(*symbols));
 	file->names = malloc(tables->names_len + 1);
 	file->functions = calloc(n, sizeof(*file->functions));
-	if (symbols && file->names && file->functions && image_read(image, tables->symbols, symbols, n * sizeof(*symbols)) &&
-	    image_read(image, tables->names, file->names, tables->names_len)) {
+	if (symbols && file->names && file->functions && target_read(image, tables->symbols, symbols, n * sizeof(*symbols)) &&
+	    target_read(image, tables->names, file->names, tables->names_len)) {
 		file->names[tables->names_len] = '\0';
 		file->names_len = tables->names_len;
 		take_functions(file, symbols, n);
@@ -173,12 +173,12 @@ static void read_functions(const struct image *image, struct image_file *file, c
 	free(symbols);
 }
 
-static const char *name_of(const struct image_file *file, const struct image_function *function)
+static const char *name_of(const struct target_file *file, const struct target_function *function)
 {
 	return file->names + function->name;
 }
 
-static const struct image_function *function_named(const struct image_file *file, const char *name)
+static const struct target_function *function_named(const struct target_file *file, const char *name)
 {
 	for (size_t i = 0; i < file->nfunctions; i++)
 		if (!strcmp(name_of(file, &file->functions[i]), name))
@@ -197,13 +197,13 @@ static bool is_delicate_name(const char *name)
 }
 
 /* From the end of the named function before it to the beginning of the one behind it. */
-static struct image_range with_neighbours(const struct image_file *file, size_t i)
+static struct target_range with_neighbours(const struct target_file *file, size_t i)
 {
-	struct image_range range = { file->code.start, file->code.end };
+	struct target_range range = { file->code.start, file->code.end };
 	uint64_t address = file->functions[i].address;
 
 	for (size_t j = 0; j < file->nfunctions; j++) {
-		const struct image_function *other = &file->functions[j];
+		const struct target_function *other = &file->functions[j];
 
 		if (other->address < address && other->address + other->size > range.start)
 			range.start = other->address + other->size;
@@ -216,25 +216,25 @@ static struct image_range with_neighbours(const struct image_file *file, size_t 
 	return range;
 }
 
-static void note_delicate(struct image_file *file, bool wide)
+static void note_delicate(struct target_file *file, bool wide)
 {
 	file->delicate = calloc(file->nfunctions + 1, sizeof(*file->delicate));
 	for (size_t i = 0; file->delicate && i < file->nfunctions; i++) {
-		const struct image_function *function = &file->functions[i];
+		const struct target_function *function = &file->functions[i];
 		const char *name = name_of(file, function);
 		bool lonely = !strcmp(name, alone);
 
 		if (!lonely && !is_delicate_name(name))
 			continue;
 		file->delicate[file->ndelicate++] = wide && !lonely ? with_neighbours(file, i) :
-			(struct image_range){ function->address, function->address + function->size };
+			(struct target_range){ function->address, function->address + function->size };
 	}
 }
 
 /* ---- the files ---- */
 
 /* Program headers, through the ELF header that the file's first mapping begins with. */
-static void describe(const struct image *image, struct image_file *file)
+static void describe(const struct image *image, struct target_file *file)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	struct tables tables = { 0 };
@@ -242,9 +242,9 @@ static void describe(const struct image *image, struct image_file *file)
 	bool placed = false;
 	Elf64_Ehdr head;
 
-	if (!image_read(image, file->start, &head, sizeof(head)) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
+	if (!target_read(image, file->start, &head, sizeof(head)) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
 	    head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(segments[0]) || head.e_phnum > SEGMENTS_MAX ||
-	    !image_read(image, file->start + head.e_phoff, segments, head.e_phnum * sizeof(segments[0])))
+	    !target_read(image, file->start + head.e_phoff, segments, head.e_phnum * sizeof(segments[0])))
 		return;
 	for (uint32_t i = 0; i < head.e_phnum; i++) {
 		if (segments[i].p_type == PT_LOAD && !placed) {
@@ -285,7 +285,7 @@ static void judge(struct image *image)
 	uint64_t base = auxiliary(image->pid, AT_BASE), entry = auxiliary(image->pid, AT_ENTRY);
 
 	for (size_t i = 0; i < image->nfiles; i++) {
-		struct image_file *file = &image->files[i];
+		struct target_file *file = &image->files[i];
 		bool allocates = function_named(file, "malloc"), program = entry >= file->start && entry < file->end;
 
 		/* A library that brings another allocator is that all through. */
@@ -303,17 +303,17 @@ struct mapping {
 /* Mappings of one file follow each other, with nothing of another file between. */
 static int take_mapping(struct image *image, const struct mapping *mapping, struct mapping *last)
 {
-	struct image_file *file = image->nfiles ? &image->files[image->nfiles - 1] : NULL;
+	struct target_file *file = image->nfiles ? &image->files[image->nfiles - 1] : NULL;
 
 	if (!file || mapping->inode != last->inode || mapping->major != last->major || mapping->minor != last->minor) {
 		if (image->nfiles == FILES_MAX)
 			return -E2BIG;
 		file = &image->files[image->nfiles++];
-		*file = (struct image_file){ .start = mapping->start };
+		*file = (struct target_file){ .start = mapping->start };
 	}
 	file->end = mapping->end;
 	if (mapping->perms[2] == 'x' && !file->code.end)
-		file->code = (struct image_range){ mapping->start, mapping->end };
+		file->code = (struct target_range){ mapping->start, mapping->end };
 	*last = *mapping;
 	return 0;
 }
@@ -340,14 +340,14 @@ static int read_maps(struct image *image, struct err *err)
 	return r ? err_set(err, r, "process %d has more files mapped than one should", (int)image->pid) : 0;
 }
 
-int image_open(struct image *image, pid_t pid, struct err *err)
+int target_open(struct image *image, pid_t pid, struct err *err)
 {
 	int r;
 
 	*image = (struct image){ .pid = pid, .files = calloc(FILES_MAX, sizeof(*image->files)) };
 	r = image->files ? read_maps(image, err) : err_set(err, -ENOMEM, "out of memory");
 	if (r) {
-		image_close(image);
+		target_close(image);
 		return r;
 	}
 	for (size_t i = 0; i < image->nfiles; i++)
@@ -357,7 +357,7 @@ int image_open(struct image *image, pid_t pid, struct err *err)
 	return 0;
 }
 
-void image_close(struct image *image)
+void target_close(struct image *image)
 {
 	for (size_t i = 0; i < image->nfiles; i++) {
 		free(image->files[i].functions);
@@ -370,7 +370,7 @@ void image_close(struct image *image)
 
 /* ---- questions ---- */
 
-const struct image_file *image_at(const struct image *image, uint64_t address)
+const struct target_file *target_at(const struct image *image, uint64_t address)
 {
 	for (size_t i = 0; i < image->nfiles; i++)
 		if (address >= image->files[i].start && address < image->files[i].end)
@@ -378,7 +378,7 @@ const struct image_file *image_at(const struct image *image, uint64_t address)
 	return NULL;
 }
 
-const struct image_file *image_libc(const struct image *image)
+const struct target_file *target_libc(const struct image *image)
 {
 	for (size_t i = 0; i < image->nfiles; i++)
 		if (image->files[i].libc)
@@ -386,19 +386,19 @@ const struct image_file *image_libc(const struct image *image)
 	return NULL;
 }
 
-uint64_t image_find(const struct image *image, const char *name)
+uint64_t target_find(const struct image *image, const char *name)
 {
-	const struct image_file *libc = image_libc(image);
-	const struct image_function *function = libc ? function_named(libc, name) : NULL;
+	const struct target_file *libc = target_libc(image);
+	const struct target_function *function = libc ? function_named(libc, name) : NULL;
 
 	for (size_t i = 0; !function && i < image->nfiles; i++)
 		function = function_named(&image->files[i], name);
 	return function ? function->address : 0;
 }
 
-bool image_is_delicate(const struct image *image, uint64_t address)
+bool target_is_delicate(const struct image *image, uint64_t address)
 {
-	const struct image_file *file = image_at(image, address);
+	const struct target_file *file = target_at(image, address);
 
 	if (!file || file->wholly)
 		return file != NULL;

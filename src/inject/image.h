@@ -14,25 +14,25 @@
 
 #include "base/err.h"
 
-struct image_range {
+struct target_range {
 	uint64_t start, end;
 };
 
-struct image_function {
+struct target_function {
 	uint64_t address, size;
 	uint32_t name;		/* in names */
 };
 
-struct image_file {
+struct target_file {
 	uint64_t start, end;	/* from its first byte to its last, holes included */
-	struct image_range code;	/* the first mapping that can be executed */
+	struct target_range code;	/* the first mapping that can be executed */
 	uint64_t load;		/* less than an address of it, one in the file's memory image */
 	uint64_t frames;	/* .eh_frame_hdr, 0: none */
-	struct image_function *functions;	/* that it exports, by address */
+	struct target_function *functions;	/* that it exports, by address */
 	size_t nfunctions;
 	char *names;
 	uint64_t names_len;
-	struct image_range *delicate;	/* code that may hold a lock of the allocator or the loader */
+	struct target_range *delicate;	/* code that may hold a lock of the allocator or the loader */
 	size_t ndelicate;
 	bool libc;
 	bool wholly;		/* all of it is delicate: the loader, another allocator */
@@ -40,26 +40,26 @@ struct image_file {
 
 struct image {
 	pid_t pid;
-	struct image_file *files;	/* by address */
+	struct target_file *files;	/* by address */
 	size_t nfiles;
 };
 
 /* -ESRCH, -EACCES, -ENOMEM. */
-int image_open(struct image *image, pid_t pid, struct err *err);
-void image_close(struct image *image);
+int target_open(struct image *image, pid_t pid, struct err *err);
+void target_close(struct image *image);
 
 /* All of the bytes, or false. */
-bool image_read(const struct image *image, uint64_t address, void *bytes, size_t len);
-bool image_write(const struct image *image, uint64_t address, const void *bytes, size_t len);
+bool target_read(const struct image *image, uint64_t address, void *bytes, size_t len);
+bool target_write(const struct image *image, uint64_t address, const void *bytes, size_t len);
 /* A text that ends before `size` bytes are over. */
-bool image_text(const struct image *image, uint64_t address, char *text, size_t size);
+bool target_text(const struct image *image, uint64_t address, char *text, size_t size);
 
 /* The file that an address is of, NULL: none. */
-const struct image_file *image_at(const struct image *image, uint64_t address);
-const struct image_file *image_libc(const struct image *image);
+const struct target_file *target_at(const struct image *image, uint64_t address);
+const struct target_file *target_libc(const struct image *image);
 /* The address of an exported function; libc's, if that has one of the name. 0: there is none. */
-uint64_t image_find(const struct image *image, const char *name);
+uint64_t target_find(const struct image *image, const char *name);
 /* May who is at this address hold a lock that loading a library takes? */
-bool image_is_delicate(const struct image *image, uint64_t address);
+bool target_is_delicate(const struct image *image, uint64_t address);
 
 #endif

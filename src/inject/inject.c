@@ -173,11 +173,11 @@ static void explain(int r, pid_t pid, struct err *err)
 /* What dlopen did not like. */
 static int tell_refusal(struct borrow *borrow, struct err *err)
 {
-	uint64_t dlerror_at = image_find(borrow->image, "dlerror"), text = 0;
+	uint64_t dlerror_at = target_find(borrow->image, "dlerror"), text = 0;
 	char words[256] = "";
 
 	if (dlerror_at && !borrow_call(borrow, dlerror_at, 0, 0, &text, NULL) && text &&
-	    !image_text(borrow->image, text, words, sizeof(words)))
+	    !target_text(borrow->image, text, words, sizeof(words)))
 		words[sizeof(words) - 1] = '\0';
 	for (char *at = words; *at; at++)
 		*at = *at < ' ' || *at > '~' ? '?' : *at;
@@ -193,7 +193,7 @@ static int load(struct borrow *borrow, const char *dir, struct err *err)
 	int r;
 
 	for (size_t i = 0; !function && i < sizeof(names) / sizeof(names[0]); i++)
-		function = image_find(borrow->image, names[i]);
+		function = target_find(borrow->image, names[i]);
 	if (!function)
 		return err_set(err, -ENOTSUP, "process %d has no dlopen: nothing can be loaded into it", (int)borrow->image->pid);
 	snprintf(file, sizeof(file), "%s/" LINK, dir);
@@ -206,7 +206,7 @@ static int load(struct borrow *borrow, const char *dir, struct err *err)
 /* A function of the runtime's: what it gave, or -errno. */
 static int call_runtime(struct borrow *borrow, const struct image *image, const char *name, const char *dir, struct err *err)
 {
-	uint64_t function = image_find(image, name), path = 0, result;
+	uint64_t function = target_find(image, name), path = 0, result;
 	int r;
 
 	if (!function)
@@ -236,11 +236,11 @@ static int load_and_join(struct borrow *borrow, pid_t pid, const char *dir, stru
 	if (r)
 		return r;
 	/* Now it is there. */
-	r = image_open(&image, pid, err);
+	r = target_open(&image, pid, err);
 	if (r)
 		return r;
 	r = call_runtime(borrow, &image, "__ringside_attach", dir, err);
-	image_close(&image);
+	target_close(&image);
 	return r < 0 ? joined(r, pid, dir, err) : 1;
 }
 
@@ -249,11 +249,11 @@ static int act(const struct ask *ask, struct err *err)
 	struct image image;
 	struct borrow *borrow;
 	bool has;
-	int r = image_open(&image, ask->pid, err);
+	int r = target_open(&image, ask->pid, err);
 
 	if (r)
 		return r;
-	has = image_find(&image, "__ringside_attach");
+	has = target_find(&image, "__ringside_attach");
 	borrow = calloc(1, sizeof(*borrow));
 	r = borrow ? borrow_begin(borrow, &image, err) : err_set(err, -ENOMEM, "out of memory");
 	if (r) {
@@ -268,7 +268,7 @@ static int act(const struct ask *ask, struct err *err)
 		borrow_end(borrow);
 	}
 	free(borrow);
-	image_close(&image);
+	target_close(&image);
 	return r;
 }
 

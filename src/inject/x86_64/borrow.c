@@ -146,11 +146,11 @@ static int raw_syscall(struct borrow *borrow, long number, const uint64_t args[6
 
 static uint64_t find_gadget(const struct image *image)
 {
-	const struct image_file *libc = image_libc(image);
+	const struct target_file *libc = target_libc(image);
 	uint8_t page[4096 + 1];
 
 	for (uint64_t at = libc ? libc->code.start : 0; libc && at + sizeof(page) <= libc->code.end; at += 4096) {
-		if (!image_read(image, at, page, sizeof(page)))
+		if (!target_read(image, at, page, sizeof(page)))
 			return 0;
 		for (uint32_t i = 0; i < 4096; i++)
 			if (page[i] == 0x0f && page[i + 1] == 0x05)
@@ -233,7 +233,7 @@ static bool write_frame(struct borrow *borrow)
 	context.uc_mcontext.fpregs = (fpregset_t)(uintptr_t)xstate_at;
 	memcpy(&context.uc_sigmask, &borrow->tracee.mask, sizeof(borrow->tracee.mask));
 	borrow->frame = at;
-	return image_write(borrow->image, at, &context, sizeof(context)) && image_write(borrow->image, xstate_at, xstate, len);
+	return target_write(borrow->image, at, &context, sizeof(context)) && target_write(borrow->image, xstate_at, xstate, len);
 }
 
 /* ---- memory ---- */
@@ -249,7 +249,7 @@ static int map_memory(struct borrow *borrow)
 		return r ? r : (int)at;
 	borrow->memory = (uint64_t)at;
 	borrow->text = borrow->memory + TEXTS_AT;
-	if (!image_write(borrow->image, borrow->memory, code, sizeof(code)) || !write_frame(borrow))
+	if (!target_write(borrow->image, borrow->memory, code, sizeof(code)) || !write_frame(borrow))
 		return -EFAULT;
 	protect[0] = borrow->memory;
 	r = raw_syscall(borrow, SYS_mprotect, protect, &at);
@@ -420,10 +420,10 @@ static int wait_for_thread(struct borrow *borrow, struct err *err)
 
 static void save_errno(struct borrow *borrow)
 {
-	uint64_t where = image_find(borrow->image, "__errno_location");
+	uint64_t where = target_find(borrow->image, "__errno_location");
 
 	if (where && !borrow_call(borrow, where, 0, 0, &borrow->errno_at, NULL) &&
-	    !image_read(borrow->image, borrow->errno_at, &borrow->error, sizeof(borrow->error)))
+	    !target_read(borrow->image, borrow->errno_at, &borrow->error, sizeof(borrow->error)))
 		borrow->errno_at = 0;
 }
 
@@ -470,7 +470,7 @@ void borrow_end(struct borrow *borrow)
 	if (borrow->left)
 		return;
 	if (borrow->errno_at)
-		image_write(borrow->image, borrow->errno_at, &borrow->error, sizeof(borrow->error));
+		target_write(borrow->image, borrow->errno_at, &borrow->error, sizeof(borrow->error));
 	if (borrow->memory)
 		raw_syscall(borrow, SYS_munmap, unmap, &result);
 	tracee_settle(tracee);

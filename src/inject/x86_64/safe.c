@@ -41,7 +41,7 @@ static bool in_sequence(const struct image *image, const struct tracee *tracee)
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tracee->tid, (void *)sizeof(place), &place) < 0 || !place.area)
 		return false;
 	/* The word behind two numbers of a CPU. */
-	return !image_read(image, place.area + 8, &sequence, sizeof(sequence)) || sequence;
+	return !target_read(image, place.area + 8, &sequence, sizeof(sequence)) || sequence;
 }
 
 /* Calls that are made under locks of libc, or that do not come back. */
@@ -71,7 +71,7 @@ static bool is_unfit_call(uint64_t number)
 static bool is_place_fit(const struct image *image, const struct tracee *tracee)
 {
 	const struct user_regs_struct *regs = &tracee->regs;
-	const struct image_file *file = image_at(image, regs->rip);
+	const struct target_file *file = target_at(image, regs->rip);
 	bool again = (int64_t)regs->orig_rax < 0 && file && file->libc;
 	uint16_t bytes;
 
@@ -80,7 +80,7 @@ static bool is_place_fit(const struct image *image, const struct tracee *tracee)
 	if (tracee_in_call(tracee))
 		return !is_unfit_call(regs->orig_rax);
 	/* About to make a call again that we interrupted: as good as in it. */
-	if (again && image_read(image, regs->rip, &bytes, sizeof(bytes)) && bytes == 0x050f)
+	if (again && target_read(image, regs->rip, &bytes, sizeof(bytes)) && bytes == 0x050f)
 		return !is_unfit_call(regs->rax);
 	return !(file && file->libc) && !in_sequence(image, tracee);
 }
@@ -94,10 +94,10 @@ static bool is_stack_clean(const struct image *image, uint64_t from)
 		/* To the end of a page, if no further. */
 		uint64_t size = sizeof(words) - from % sizeof(words);
 
-		if (!image_read(image, from, words, size))
+		if (!target_read(image, from, words, size))
 			return n > 0;
 		for (uint64_t i = 0; i < size / 8; i++)
-			if (image_is_delicate(image, words[i]))
+			if (target_is_delicate(image, words[i]))
 				return false;
 		from -= from % sizeof(words);
 	}
@@ -114,7 +114,7 @@ bool safe_to_borrow(const struct image *image, const struct tracee *tracee)
 	for (int i = 0; i < FRAMES_MAX; i++) {
 		uint64_t before = frame.reg[FRAME_RSP];
 
-		if (image_is_delicate(image, frame.reg[FRAME_RIP]))
+		if (target_is_delicate(image, frame.reg[FRAME_RIP]))
 			return false;
 		switch (frame_next(image, &frame)) {
 		case FRAME_CALLER:

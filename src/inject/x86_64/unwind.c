@@ -119,10 +119,10 @@ static bool entry_read(struct entry *entry, const struct image *image, uint64_t 
 {
 	uint32_t len;
 
-	if (!image_read(image, address, &len, sizeof(len)) || len < 4 || len > ENTRY_MAX)
+	if (!target_read(image, address, &len, sizeof(len)) || len < 4 || len > ENTRY_MAX)
 		return false;
 	*entry = (struct entry){ .address = address + sizeof(len), .end = len };
-	return image_read(image, entry->address, entry->bytes, len);
+	return target_read(image, entry->address, entry->bytes, len);
 }
 
 /* ---- from a place to its row ---- */
@@ -213,20 +213,20 @@ static uint64_t look_up(const struct image *image, uint64_t table, uint64_t pc)
 	uint8_t head[4];
 
 	/* How the pointer to .eh_frame and the count are written: four bytes each, as all linkers do. */
-	if (!image_read(image, table, head, sizeof(head)) || head[0] != 1 || (head[1] & 0x0f) != 0x0b || head[2] != 0x03 ||
-	    head[3] != ENCODED_TABLE || !image_read(image, table + 8, &count, sizeof(count)) || !count)
+	if (!target_read(image, table, head, sizeof(head)) || head[0] != 1 || (head[1] & 0x0f) != 0x0b || head[2] != 0x03 ||
+	    head[3] != ENCODED_TABLE || !target_read(image, table + 8, &count, sizeof(count)) || !count)
 		return 0;
 	for (high = count; high - low > 1;) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (!image_read(image, table + 12 + middle * 8ull, pair, sizeof(pair)))
+		if (!target_read(image, table + 12 + middle * 8ull, pair, sizeof(pair)))
 			return 0;
 		if (table + (uint64_t)(int64_t)pair[0] <= pc)
 			low = middle;
 		else
 			high = middle;
 	}
-	return image_read(image, table + 12 + low * 8ull, pair, sizeof(pair)) ? table + (uint64_t)(int64_t)pair[1] : 0;
+	return target_read(image, table + 12 + low * 8ull, pair, sizeof(pair)) ? table + (uint64_t)(int64_t)pair[1] : 0;
 }
 
 static void set(struct run *run, uint64_t reg, enum how how, int64_t value)
@@ -385,7 +385,7 @@ static bool value_of(const struct image *image, const struct frame *frame, const
 		*value = frame->reg[reg];
 		return is_known(frame, reg);
 	case AT_OFFSET:
-		return image_read(image, cfa + (uint64_t)rule, value, sizeof(*value));
+		return target_read(image, cfa + (uint64_t)rule, value, sizeof(*value));
 	case VALUE_OFFSET:
 		*value = cfa + (uint64_t)rule;
 		return true;
@@ -427,7 +427,7 @@ static bool is_signal_return(const struct image *image, uint64_t address)
 	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
 	uint8_t bytes[sizeof(code)];
 
-	return image_read(image, address, bytes, sizeof(bytes)) && !memcmp(bytes, code, sizeof(code));
+	return target_read(image, address, bytes, sizeof(bytes)) && !memcmp(bytes, code, sizeof(code));
 }
 
 static enum frame_step step_signal(const struct image *image, struct frame *frame)
@@ -438,7 +438,7 @@ static enum frame_step step_signal(const struct image *image, struct frame *fram
 	};
 	gregset_t saved;
 
-	if (!image_read(image, frame->reg[FRAME_RSP] + offsetof(ucontext_t, uc_mcontext.gregs), saved, sizeof(saved)))
+	if (!target_read(image, frame->reg[FRAME_RSP] + offsetof(ucontext_t, uc_mcontext.gregs), saved, sizeof(saved)))
 		return FRAME_LOST;
 	for (uint32_t i = 0; i < FRAME_REGS; i++)
 		frame->reg[i] = (uint64_t)saved[words[i]];
@@ -450,7 +450,7 @@ static enum frame_step step_signal(const struct image *image, struct frame *fram
 enum frame_step frame_next(const struct image *image, struct frame *frame)
 {
 	uint64_t rip = frame->reg[FRAME_RIP];
-	const struct image_file *file = image_at(image, rip);
+	const struct target_file *file = target_at(image, rip);
 	struct run run = { .nsaved = 0 };
 
 	if (is_signal_return(image, rip))
