@@ -443,10 +443,12 @@ static __attribute__((noinline)) struct func_way enter_otherwise(struct func_sit
 
 	if (is_own(*slot))
 		return as_it_is;
-	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS))
-		enter_special(site, slot);
 	if (LOAD(site->function))
 		func_enter(site, *slot);
+	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) {
+		enter_special(site, slot);
+		return as_it_is;
+	}
 	return LOAD(site->graph) ? enter_slowly(site, slot) : as_it_is;
 }
 
