@@ -141,10 +141,14 @@ static struct func_file *file_find(const struct module *module, const struct pla
 static void look_at(const struct link_map *map, bool *waiting)
 {
 	const struct module *module = runtime_module((uintptr_t)map->l_ld);
-	uint64_t base = module ? runtime_module_address(module, module->load) : 0;
+	struct module loading;
 	const struct plan *plan;
 	struct func_file *file;
+	uint64_t base;
 
+	if (!module && runtime_module_loading(&loading, map))
+		module = &loading;
+	base = module ? runtime_module_address(module, module->load) : 0;
 	if (base < SYMBOL_SPACE_BASE)
 		return;
 	plan = plan_of(base, module, waiting);
@@ -156,8 +160,8 @@ static void look_at(const struct link_map *map, bool *waiting)
 	if (!file)
 		file = file_make(module, map, plan, base);
 	if (file) {
-		/* New here if it was gone for a while. */
-		file->fresh = file->seen + 1 != func_all.update;
+		/* New here, or it was gone for a while. */
+		file->fresh |= file->seen + 1 != func_all.update;
 		file->seen = func_all.update;
 	}
 }

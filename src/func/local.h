@@ -30,7 +30,7 @@ struct func_file {
 	uint64_t seen;		/* the update that found it loaded */
 	char name[64];		/* without directories */
 	bool sound;		/* the plan's sums hold */
-	bool fresh;		/* loaded since the update before */
+	bool fresh;		/* as the loader brought it: nothing in it is changed yet */
 };
 
 enum {

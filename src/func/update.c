@@ -261,6 +261,8 @@ static int change_all(const struct func_selection *selection, const struct func_
 		r = is_in_the_way(&changes, &stopped[i]) ? -EAGAIN : 0;
 	if (r >= 0)
 		apply(&changes);
+	for (uint32_t i = 0; r >= 0 && i < nfiles; i++)
+		files[i]->fresh = files[i]->seen != func_all.update;
 	munmap(changes.all, changes.room * sizeof(*changes.all));
 	return r < 0 ? r : count_patched();
 }
