@@ -44,7 +44,8 @@ const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i)
 	const struct plan_site *site = (const struct plan_site *)(const void *)((const char *)plan + plan->sites) + i;
 	const struct plan_fix *fixes = (const void *)((const char *)plan + plan->fixes);
 
-	if (site->kind != PLAN_JUMP || site->window < PLAN_JUMP_SIZE || site->window > PLAN_WINDOW_MAX || site->moved > PLAN_MOVED_MAX ||
+	if ((site->kind != PLAN_JUMP && site->kind != PLAN_TRAP) || !site->window ||
+	    (site->kind == PLAN_JUMP && site->window < PLAN_JUMP_SIZE) || site->window > PLAN_WINDOW_MAX || site->moved > PLAN_MOVED_MAX ||
 	    site->name >= plan->names_size || site->code > plan->code_size ||
 	    (uint32_t)site->window + site->moved > plan->code_size - site->code || site->fixes > plan->nfixes ||
 	    site->nfixes > plan->nfixes - site->fixes || site->address < plan->text_start ||
