@@ -22,6 +22,7 @@
 #include "cmd/launch.h"
 #include "cmd/planner.h"
 #include "cmd/progress.h"
+#include "cmd/reach.h"
 #include "cmd/record_ask.h"
 #include "cmd/record_flight.h"
 #include "cmd/scope.h"
@@ -71,6 +72,7 @@ struct session {
 	struct launch launch;
 	struct planner planner;
 	struct background background;
+	struct reach reach;
 	struct record *record;
 	struct flight *flight;
 	struct record_buffer *buffers;
@@ -171,6 +173,8 @@ static int begin(struct session *session)
 		r = start_command(session);
 	if (!r)
 		r = setup_apply(session->setup, session->source, &session->err);
+	if (!r)
+		r = reach_open(&session->reach, session->opts, source_name(session->source), session->ask.quiet, &session->err);
 	if (!r)
 		r = name_buffers(session);
 	if (!r && session->ask.flight)
@@ -354,6 +358,7 @@ static void give_up(struct session *session)
 
 	record_close(session->record);
 	record_flight_close(session->flight);
+	reach_close(&session->reach);
 	if (session->setup && (session->ask.keep_buffers && session->began ? setup_leave(session->setup, &err)
 									   : setup_undo(session->setup, &err)))
 		cmd_say("%s", err.text);

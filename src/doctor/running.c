@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "doctor/process.h"
+#include "inject/process.h"
 #include "doctor/program.h"
 
 struct running {

@@ -328,6 +328,81 @@ static void check_lost(struct control *control)
 	room_write(control, "buffer_size_kb", "1408", 0);
 }
 
+/* Calls are told by what they return. */
+static void leaves(struct control *control, uint32_t from, uint32_t to)
+{
+	for (; from < to; from++) {
+		call(control, 100, inner, 0);
+		back(control, 100, inner, 0, 700, from);
+	}
+}
+
+/* Readers come and go after a few lines, also where pages end: each call is in one line of one of them, in order. */
+static void check_stops(struct control *control)
+{
+	const uint32_t many = 600;
+
+	begin(control, TRACER_GRAPH, TRACER_FLAG_GRAPH_RETVAL, 0);
+	leaves(control, 0, many);
+	for (uint32_t n = 0; n < many; n += 3) {
+		struct tree_file *file = file_open(control, "trace_pipe", TREE_READ);
+		struct buf text = BUF_INIT;
+		const char *at;
+
+		file_lines(file, 3, &text);
+		file_close(file);
+		at = text.data;
+		for (uint32_t i = n; i < n + 3; i++) {
+			at = strstr(at, "inner(); /* = 0x");
+			CHECK(at, "call %u: '%s'", i, text.data);
+			at += strlen("inner(); /* = 0x");
+			CHECK(strtoul(at, NULL, 16) == i, "call %u: '%s'", i, text.data);
+		}
+		buf_fini(&text);
+	}
+	room_expect(control, "trace_pipe", "");
+}
+
+/* Records that a text tells of. */
+static uint64_t told(const char *text)
+{
+	uint64_t lost = 0;
+
+	for (const char *at = text; (at = strstr(at, "[LOST ")); at++)
+		lost += strtoull(at + strlen("[LOST "), NULL, 10);
+	return lost + 2 * (uint64_t)count_of(text, "inner();") + (uint64_t)count_of(text, "inner() {") +
+	       (uint64_t)count_of(text, "|  }");
+}
+
+/* Where writers come round between the beginning of a call and its end nothing is left out: what is shown and what was lost is all. */
+static void check_balance(struct control *control)
+{
+	uint64_t written = 0, seen;
+	struct buf text = BUF_INIT;
+	struct tree_file *file;
+	uint32_t seed = 5;
+	char *rest;
+
+	begin(control, TRACER_GRAPH, 0, 0);
+	room_write(control, "buffer_size_kb", "8", 0);
+	file = file_open(control, "trace_pipe", TREE_READ);
+	for (int round = 0; round < 200; round++) {
+		uint32_t n = 1 + room_random(&seed) % (round % 2 ? 20 : 300);
+
+		leaves(control, 0, n);
+		written += 2 * (uint64_t)n;
+		file_lines(file, (int)(room_random(&seed) % 60 % n), &text);
+	}
+	rest = file_drain(file, 4096, NULL, NULL);
+	file_close(file);
+	seen = told(text.data) + told(rest);
+	CHECK(seen == written && count_of(text.data, "LOST") > 20, "%llu of %llu", (unsigned long long)seen,
+	      (unsigned long long)written);
+	free(rest);
+	buf_fini(&text);
+	room_write(control, "buffer_size_kb", "1408", 0);
+}
+
 /* In a buffer of another tracer they stand behind the usual columns, each for itself. */
 static void check_alone(struct control *control)
 {
@@ -357,7 +432,9 @@ int main(void)
 	check_text(control);
 	check_files(control);
 	check_pages(control);
+	check_stops(control);
 	check_lost(control);
+	check_balance(control);
 	check_alone(control);
 	control_close(control);
 	return 0;

@@ -1,8 +1,12 @@
 /*
  * Records of functions in a tracing directory, taken out as a file: `ringside report` has the text that trace-cmd's has where
- * that is installed, names of functions included, and leaves where trace-cmd has them.
+ * that is installed, names of functions included, and leaves where trace-cmd has them. The lines of `ringside stream` are the same.
  */
 #include "control/program.h"
+
+#include <fcntl.h>
+
+#include "cmd/stream_lines.h"
 
 #if defined(__clang__)
 #define NOINLINE __attribute__((noinline))
@@ -88,12 +92,34 @@ static void same(const char *ringside, const char *options, const char *file)
 	free(their_text);
 }
 
+/* What is in the buffer, printed to a file as stream does. */
+static void stream(struct control *control, const char *path)
+{
+	int saved = dup(STDOUT_FILENO), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct err err = ERR_INIT;
+	struct pager pager = { .err = &err };
+	struct stream_lines *lines;
+
+	fflush(stdout);
+	CHECK(fd >= 0 && saved >= 0 && dup2(fd, STDOUT_FILENO) == STDOUT_FILENO, "%s", path);
+	CHECK(!stream_lines_open(&lines, control, &pager, 1, &err), "%s", err.text);
+	CHECK(!stream_lines_add(lines, NULL, "", &err), "%s", err.text);
+	CHECK(stream_lines_take(lines, NULL, NULL, &err) == 1, "%s", err.text);
+	CHECK(!stream_lines_take(lines, NULL, NULL, &err), "%s", err.text);
+	stream_lines_close(lines);
+	CHECK(!pager_end(&pager, 0), "%s", err.text);
+	fflush(stdout);
+	CHECK(dup2(saved, STDOUT_FILENO) == STDOUT_FILENO, "stdout");
+	close(saved);
+	close(fd);
+}
+
 int main(void)
 {
 	static const char *const options[] = { "", "-t", "-R", "-l", "-N", "-O parent -O offset", "-O tailprint -O depth", "--cpu 0" };
 	const char *ringside = getenv("RINGSIDE"), *scratch = getenv("RINGSIDE_SCRATCH");
 	struct control *control = room_open();
-	char file[512], command[1024], *text;
+	char file[512], path[512], command[1024], *text, *streamed;
 
 	CHECK(ringside && scratch, "RINGSIDE and RINGSIDE_SCRATCH say where things are");
 	room_write(control, "trace_marker", "makes the rings", 0);
@@ -108,6 +134,11 @@ int main(void)
 	      count_of(text, ": funcgraph_entry:        0.999 us   |    inner();\n") == 300 &&
 	      count_of(text, ": function:             inner\n") + count_of(text, ": function:                inner\n") == 300 &&
 	      count_of(text, ": funcgraph_exit:       # 1234.567 us |  }\n") == 300, "%.3000s", text);
+	snprintf(path, sizeof(path), "%s/stream", scratch);
+	stream(control, path);
+	streamed = output("cat", path);
+	CHECK(!strcmp(streamed, strchr(text, '\n') + 1), "%.2000s\n--- report:\n%.2000s", streamed, text);
+	free(streamed);
 	free(text);
 	control_close(control);
 	if (system("command -v trace-cmd >/dev/null")) {

@@ -88,6 +88,27 @@ static void leaf(int line, uint64_t func, uint64_t ns, uint64_t retval, uint32_t
 	expect_at(line, 4, &a, &b, options, 0, want);
 }
 
+/* A leaf's exit is the same function's, in the same task, and an exit. */
+static void pairs(void)
+{
+	struct record_graph_entry entry = {.head.pid = 7, .func = 1}, again = entry;
+	struct record_graph_exit end = {.head.pid = 7, .func = 1}, other = end, others = end;
+	struct report_row row = row_of(entry_format, &entry, RECORD_GRAPH_ENTRY_SIZE), next;
+
+	other.func = 2;
+	others.head.pid = 8;
+	next = row_of(exit_format, &end, sizeof(end));
+	check(report_graph_is_leaf(&row, &next));
+	next = row_of(exit_format, &other, sizeof(other));
+	check(!report_graph_is_leaf(&row, &next));
+	next = row_of(exit_format, &others, sizeof(others));
+	check(!report_graph_is_leaf(&row, &next));
+	next = row_of(entry_format, &again, RECORD_GRAPH_ENTRY_SIZE);
+	check(!report_graph_is_leaf(&row, &next));
+	next = row_of(NULL, &end, sizeof(end));
+	check(!report_graph_is_leaf(&row, &next));
+}
+
 static void durations(void)
 {
 	static const struct {
@@ -250,6 +271,7 @@ static void deep(void)
 int main(void)
 {
 	make_formats();
+	pairs();
 	durations();
 	retvals();
 	old_exits();

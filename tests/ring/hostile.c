@@ -97,7 +97,7 @@ static enum ring_result put(uint32_t ring, uint32_t id, uint32_t len, uint64_t t
 		struct ring_head *head;
 		enum ring_result result = section_fast(lab_fake_rseq(), op.refs, op.ncpu,
 						       op.published, op.generation, op.payload,
-						       op.len, &head);
+						       op.len, &head, &op.ts);
 
 		if (result == RING_DONE)
 			return result;

@@ -25,7 +25,7 @@ static enum ring_result put(struct ring_rseq *rs, struct ring_op *op, bool fast)
 
 	if (fast)
 		return section_fast(rs, op->refs, op->ncpu, op->published, op->generation,
-				    op->payload, op->len, &head);
+				    op->payload, op->len, &head, &op->ts);
 #endif
 	(void)fast;
 	return ring_write(rs, op);

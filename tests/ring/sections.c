@@ -437,7 +437,8 @@ static bool fast_turn(unsigned *seen)
 	struct ring_head *ring = NULL;
 	struct ring_op got_op, want_op;
 	enum ring_result a, b;
-	bool common;
+	bool common, stamped = scene.op.len & 8;
+	uint64_t ts = 0;
 
 	scene.op.extend = 0;
 	scene.ref.flags |= RING_REF_COUNTER;
@@ -449,8 +450,12 @@ static bool fast_turn(unsigned *seen)
 	got_op = side(&got, got_refs);
 	want_op = side(&want, want_refs);
 	registers_spoil();
-	a = section_fast(&rs, got_op.refs, got_op.ncpu, got_op.published, got_op.generation,
-			 got_op.payload, got_op.len, &ring);
+	if (stamped)
+		a = section_stamped(&rs, got_op.refs, got_op.ncpu, got_op.published, got_op.generation,
+				    got_op.payload, got_op.len, &ring, &ts);
+	else
+		a = section_fast(&rs, got_op.refs, got_op.ncpu, got_op.published, got_op.generation,
+				 got_op.payload, got_op.len, &ring, &ts);
 	b = model_write(&want_op, scene.cpu_id);
 	/* A page's first event is left to section_write(). */
 	common = b == RING_DONE &&
@@ -458,13 +463,18 @@ static bool fast_turn(unsigned *seen)
 			 want_op.need;
 	seen[a]++;
 	if (!rs.rseq_cs || a != (common ? RING_DONE : RING_AGAIN) ||
-	    (common && ring != got_refs[scene.cpu_id].head)) {
-		printf("section_fast: %d for section_write's %d, or no ring, or no section\n", a,
+	    (common && (ring != got_refs[scene.cpu_id].head || ts != want_op.ts))) {
+		printf("section_fast: %d for section_write's %d, or no ring, another time, or no section\n", a,
 		       b);
 		return false;
 	}
-	if (!common)
+	if (!common) {
 		memcpy(&want, &scene.arena, sizeof(want));
+	} else if (stamped) {
+		struct page_head *page = page_of(&want_refs[scene.cpu_id], want_op.tail & RING_INDEX_MASK);
+
+		memcpy((char *)(page + 1) + page->commit - 8, &ts, sizeof(ts));
+	}
 	return same_arena();
 #else
 	seen[RING_DONE]++;
@@ -548,10 +558,10 @@ static bool counter_turn(void)
 	ok = counter_between(low, section_counter());
 #ifdef SECTION_FAST
 	struct ring_head *ring;
-	uint64_t start = low;
+	uint64_t start = low, ts;
 
 	low = section_counter();
-	if (section_fast(&rs, refs, NCPU, op.published, op.generation, op.payload, 8, &ring) ==
+	if (section_fast(&rs, refs, NCPU, op.published, op.generation, op.payload, 8, &ring, &ts) ==
 	    RING_DONE)
 		return counter_between(low, section_counter()) && ok;
 	/* Only if there is no room or if it took very long. */

@@ -68,7 +68,7 @@ static enum ring_result by_fast(struct ring_op *op)
 	struct ring_head *ring;
 
 	return section_fast(&bench->rs, op->refs, op->ncpu, op->published, op->generation,
-			    op->payload, op->len, &ring);
+			    op->payload, op->len, &ring, &op->ts);
 #else
 	return ring_write(&bench->rs, op);
 #endif

@@ -108,7 +108,7 @@ static enum ring_result by_section(struct ring_op *op)
 
 	if (op->len <= EVENT_LEN_MAX_SHORT)
 		result = section_fast(rs, op->refs, op->ncpu, op->published, op->generation,
-				      op->payload, op->len, &head);
+				      op->payload, op->len, &head, &op->ts);
 	if (result == RING_DONE)
 		return result;
 #endif
