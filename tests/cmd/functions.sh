@@ -42,6 +42,9 @@ refuse 1 record -q -p nosuch ./plain -- nosuch
 # The command's functions are known before it runs; it is the same with and without us.
 want 3 record -q -o one.dat -p function -l 'plain_*' -n plain_beta ./plain
 cmp -s want.out "$out" || fail "plain says something else"
+want 0 report one.dat
+[ "$(grep -c 'function: .*plain_alpha' "$out")" -eq 3 ] || fail "not all calls"
+! grep -q 'plain_beta\|main' "$out" || fail "calls that nobody asked for"
 want 0 list -f 'plain_*'
 says 'plain_alpha
 plain_beta'
@@ -63,8 +66,20 @@ want 0 list -B
 want 0 stat
 ! grep -qi 'function\|tracer' "$out" || fail "something was left behind"
 
+# Every name in a report is one that can be asked for.
+want 3 record -q -o all.dat -p function ./plain
+want 0 report all.dat
+sed -n 's/.*function: *\([^ ]*\).*/\1/p' "$out" | sort -u >reported
+grep -qx main reported && grep -qx plain_beta reported || fail "the program's own functions are missing"
+want 0 list -f
+sed 's/ .*//' "$out" | sort -u | comm -13 - reported >strange
+[ ! -s strange ] || fail "names that cannot be asked for: $(cat strange)"
+
 # Records of both tracers can be read by the file alone, and go by a clock of nanoseconds where they tell of them.
 want 3 record -q -o graph.dat -p function_graph -g plain_beta --max-graph-depth 2 -O funcgraph-tail ./plain
+want 0 report graph.dat
+grep -q '|  plain_beta() {$' "$out" && grep -q '|    plain_alpha();$' "$out" || fail "no graph of plain_beta"
+! grep -q 'main\|putchar' "$out" || fail "more than what it calls, or deeper"
 want 0 dump --ftrace-events graph.dat
 for name in function funcgraph_entry funcgraph_exit; do
 	grep -q "name: $name\$" "$out" || fail "no format of $name"
