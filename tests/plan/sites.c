@@ -349,9 +349,10 @@ static void check_files(void)
 	CHECK(!planned("x.o")->nsites, "nothing of it can be run");
 
 	/* The loader: nothing but what tells that files were loaded. */
-	make("loader.c", "int inside(int a) { return a * a * a; } void _dl_debug_state(void) { __asm__(\"nop;nop;nop;nop;nop\"); }\n",
+	make("loader.c", "int inside(int a) { return a * a * a; } int _dl_find_object(int a) { return a * a * a; } void _dl_debug_state(void) { __asm__(\"nop;nop;nop;nop;nop\"); }\n",
 	     "gcc -O2 -shared -fPIC -nostdlib -Wl,-soname,ld-linux-x86-64.so.2 loader.c -o loader.so");
 	EXPECT(planned("loader.so"), { "inside", PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
+	       { "_dl_find_object", PLAN_JUMP, 0, PLAN_SITE_UNWINDS | PLAN_SITE_HIDDEN, PLAN_SITE_UNWINDS | PLAN_SITE_HIDDEN, 0, 0 },
 	       { "_dl_debug_state", PLAN_JUMP, 0, PLAN_SITE_LOADS | PLAN_SITE_HIDDEN, PLAN_SITE_LOADS | PLAN_SITE_HIDDEN, 0, 0 });
 
 	/* An unwinder that cannot be told. */
@@ -362,6 +363,16 @@ static void check_files(void)
 	plan = planned("u2.so");
 	CHECK(!(plan->flags & PLAN_OWN_UNWINDER), "one that can be told");
 	EXPECT(plan, { "_Unwind_RaiseException", PLAN_JUMP, 0, PLAN_SITE_UNWINDS, PLAN_SITE_UNWINDS, 0, 0 });
+
+	/* A garbage collector that looks for its frames by itself, and somebody who asks the system for all. */
+	make("u.c", "int caml_call_gc(int a) { return a * a * a; }\n", "gcc -O2 -shared -fPIC u.c -o u3.so");
+	CHECK(planned("u3.so")->flags == (PLAN_OWN_UNWINDER | PLAN_OWN_WALKER), "%x", planned("u3.so")->flags);
+	make("u.c", "int dl_iterate_phdr(), _Unwind_Backtrace(); int walks(void) { return dl_iterate_phdr(0, 0) + _Unwind_Backtrace(0, 0); }\n",
+	     "gcc -O2 -shared -fPIC u.c -o u4.so");
+	CHECK(!planned("u4.so")->flags, "%x", planned("u4.so")->flags);
+	make("u.c", "int main(void) { return 0; }\n", "gcc -O2 -static -s u.c -o u5 2>/dev/null || cp u3.so u5");
+	CHECK(planned("u5")->flags, "%x", planned("u5")->flags);
+	plan = planned("u2.so");
 
 	/* Another build-id. */
 	snprintf(path, sizeof(path), "%s/u2.so", place);
