@@ -42,7 +42,7 @@
 #define FRAME_ROOM (sizeof(ucontext_t) + TRACEE_XSTATE_MAX + 256)
 
 #define CALL_NS 10000000000ull
-#define BEGIN_NS 3000000000ull
+#define BEGIN_NS 5000000000ull
 #define STEP_NS 1000000000ull	/* for a system call that waits for nobody */
 
 #define FAULTS (1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1) | \
@@ -412,7 +412,7 @@ static int wait_for_thread(struct borrow *borrow, struct err *err)
 			return err_set(err, -EBUSY, "process %d has no thread that can be disturbed now: each is loading, "
 				       "allocating or waiting where one must not. Try again", pid);
 		nanosleep(&nap, NULL);
-		if (nap.tv_nsec < 16000000)
+		if (nap.tv_nsec < 2000000)
 			nap.tv_nsec *= 2;
 	}
 	return r < 0 ? err_set(err, r, "process %d ended meanwhile", pid) : 0;
