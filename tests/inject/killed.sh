@@ -40,6 +40,17 @@ for kind in sleep poll futex epoll read vector; do
 	finish "a killed tracer, $kind"
 done
 
+# A sleep that was interrupted once before, by a stop.
+begin "$dir/target" long
+kill -STOP "$target"
+kill -CONT "$target"
+until grep -q '^219 ' "/proc/$target/syscall"; do sleep 0.01; done
+hang
+kill -9 "$(tracer_of "$target")"
+wait "$tool"
+let_go
+finish 'a killed tracer, a second interruption'
+
 # The program is.
 begin "$dir/target" sleep
 hang
@@ -59,6 +70,37 @@ grep -q 'Try again' "$dir/errors" || fail "late: $(cat "$dir/errors")"
 let_go
 "$RINGSIDE" attach "$target" || fail "late: it cannot be attached afterwards"
 finish 'too late'
+
+# Another thread runs another program meanwhile.
+cat >"$dir/exec.c" <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *run(void *file)
+{
+	while (access(file, F_OK))
+		usleep(1000);
+	execl("/bin/sleep", "sleep", "0.1", NULL);
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	(void)argc;
+	pthread_create(&thread, NULL, run, argv[1]);
+	printf("%d\n", (int)getpid());
+	fflush(stdout);
+	return pause();
+}
+C
+# shellcheck disable=SC2086
+$CC "$dir/exec.c" -o "$dir/exec" -lpthread || exit 1
+begin "$dir/exec" "$dir/now"
+hang
+: >"$dir/now"
+wait "$tool" && fail "a program that is there no more was attached"
+grep -q 'ended meanwhile' "$dir/errors" || fail "exec: $(cat "$dir/errors")"
+wait "$parent" || fail "exec: the program ends with $?"
 
 # No library at all: the loader's own words.
 echo nothing >"$dir/none"

@@ -72,6 +72,39 @@ static void do_sleep(void)
 	check_wait("nanosleep", began, 60 * MS, r, 0);
 }
 
+static void do_long(void)
+{
+	struct timespec ts = { 2, 0 };
+	int64_t began = now();
+	int r = nanosleep(&ts, &ts);
+
+	check_wait("nanosleep", began, 2000 * MS, r, 0);
+}
+
+/* Its thread cannot be stopped while the child runs. */
+static void do_vfork(void)
+{
+	struct timespec ts = { 0, 300 * MS };
+	pid_t pid = vfork();
+	int status;
+
+	if (!pid) {
+		nanosleep(&ts, NULL);
+		_exit(7);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 7)
+		bad("a vfork child: %x, errno %d\n", (unsigned int)status, errno);
+	ts.tv_nsec = 20 * MS;
+	nanosleep(&ts, NULL);
+}
+
+/* libc has all threads do it, and waits for them. */
+static void do_setuid(void)
+{
+	if (setuid(getuid()) || setgid(getgid()))
+		bad("setuid: errno %d\n", errno);
+}
+
 static void do_poll(void)
 {
 	int64_t began = now();
@@ -363,7 +396,7 @@ static const struct kind {
 	const char *name;
 	void (*once)(void);
 } kinds[] = {
-	{ "sleep", do_sleep }, { "poll", do_poll }, { "ppoll", do_ppoll }, { "select", do_select }, { "epoll", do_epoll },
+	{ "sleep", do_sleep }, { "long", do_long }, { "vfork", do_vfork }, { "setuid", do_setuid }, { "poll", do_poll }, { "ppoll", do_ppoll }, { "select", do_select }, { "epoll", do_epoll },
 	{ "futex", do_futex }, { "sigwait", do_sigwait }, { "semop", do_semop }, { "read", do_read }, { "socket", do_socket },
 	{ "busy", do_busy }, { "errno", do_errno }, { "vector", do_vector }, { "malloc", do_malloc }, { "dlopen", do_dlopen },
 	{ "fork", do_fork }, { "thread", do_thread }, { "signal", do_signal },

@@ -25,10 +25,28 @@ for kind in $kinds; do
 	finish "$kind"
 done
 
+# Stopped by nobody as long as its child runs.
+begin "$dir/target" watch vfork
+again 3 vfork
+finish vfork
+
+# Each thread is interrupted by libc for that, and waited for.
+begin "$dir/target" watch setuid malloc busy errno thread
+again 20 setuid
+finish setuid
+
 # The loader's thread is hardly ever outside of it; among others somebody else is borrowed.
 # shellcheck disable=SC2086
 begin "$dir/target" watch $kinds dlopen
 again 100 all
+# Several at a time take turns.
+for i in 1 2 3 4 5; do
+	{ "$RINGSIDE" attach "$target" || echo "$i" >>"$dir/refused"; } &
+	pids="${pids:-} $!"
+done
+# shellcheck disable=SC2086
+wait $pids
+[ ! -e "$dir/refused" ] || fail 'one of several was refused'
 finish all
 for kind in $kinds; do
 	grep -q "^$kind [1-9]" "$dir/said" || fail "all: $kind never came to its end"
