@@ -301,6 +301,13 @@ uint64_t borrow_text(struct borrow *borrow, const char *text)
 	return at;
 }
 
+uint64_t borrow_list(struct borrow *borrow, const void *bytes, size_t len)
+{
+	const uint64_t at = borrow->memory + CODE_SIZE;
+
+	return !borrow->left && len <= STACK_SIZE / 2 && target_write(borrow->image, at, bytes, len) ? at : 0;
+}
+
 /* ---- calls ---- */
 
 /* As a function expects to be called: no arithmetic left over from whoever was interrupted. */
