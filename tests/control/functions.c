@@ -257,8 +257,12 @@ static void check_graph(struct control *control, const char *path, const char *e
 /* `>` is an action, done when something is written or at the end, so that nobody sees all functions between. */
 static void check_open(struct control *control)
 {
+	struct err err = ERR_INIT;
 	struct tree_file *file;
+	char long_word[1200];
 
+	memset(long_word, 'x', sizeof(long_word) - 1);
+	long_word[sizeof(long_word) - 1] = '\0';
 	room_write(control, "set_ftrace_filter", "traced_alpha", 0);
 	file = file_open(control, "set_ftrace_filter", TREE_WRITE | TREE_TRUNC);
 	room_expect(control, "set_ftrace_filter", "traced_alpha\n");
@@ -269,6 +273,26 @@ static void check_open(struct control *control)
 	room_expect(control, "set_ftrace_filter", "traced_beta\ntraced_gamma\n");
 	file_close(file_open(control, "set_ftrace_filter", TREE_WRITE));
 	room_expect(control, "set_ftrace_filter", "traced_beta\ntraced_gamma\n");
+	/* A word that a write does not end goes on in the next one, and ends with the file. */
+	file = file_open(control, "set_ftrace_filter", TREE_WRITE | TREE_TRUNC);
+	file_write(file, "traced_alpha traced_", 0);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\n");
+	file_write(file, "be", 0);
+	file_write(file, "ta\ntraced_gam", 0);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\ntraced_beta\n");
+	file_write(file, "ma", 0);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\ntraced_beta\n");
+	file_close(file);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\ntraced_beta\ntraced_gamma\n");
+	file = file_open(control, "set_ftrace_filter", TREE_WRITE);
+	for (int i = 0; i < 4; i++)
+		file_write(file, long_word, i < 3 ? 0 : -EINVAL);
+	file_write(file, "!traced_beta", 0);
+	file_close(file);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\ntraced_gamma\n");
+	file = file_open(control, "set_ftrace_filter", TREE_WRITE);
+	file_write(file, "no_such_function", 0);
+	CHECK(tree_close(file, &err) == -EINVAL && err.text[0], "the last word is not looked at");
 	/* As in the kernel: what is refused is not there, what was there is gone. */
 	file = file_open(control, "set_ftrace_filter", TREE_WRITE | TREE_TRUNC);
 	file_write(file, "no_such_function\n", -EINVAL);
