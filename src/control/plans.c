@@ -180,10 +180,10 @@ static int share(struct control *control, const struct control_elf *elf, uint64_
 	return r;
 }
 
-/* There was not enough of something now: another time there may be. */
+/* There was not enough of something now: another time there may be, or another one can do it. */
 static bool is_passing(int r)
 {
-	return r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -EINTR || r == -EIO;
+	return r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -EINTR || r == -EIO || r == -ENOSYS;
 }
 
 static int plan_one(struct control *control, const struct control_elf *elf, struct err *err)

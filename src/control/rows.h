@@ -48,9 +48,9 @@ void control_rows_close(struct control_rows *rows);
 int control_rows_next(struct control_rows *rows, struct control_row *row, struct err *err);
 
 /*
- * A look at the event that comes next on one CPU, whatever comes on the others: 1, 0 when there is none now, -errno. The row that was
- * handed out last is gone by that, and its page counts as read if it was the last of it. Then control_rows_take() takes the event
- * away, out of its turn; the row stays until the next one is asked for.
+ * A look at the event that comes next on one CPU, whatever comes on the others: 1, 0 when there is none now, -errno. The row
+ * that was handed out last is gone by that, and its page counts as read if it was the last of it. Then control_rows_take()
+ * takes the event away, out of its turn; the row stays until the next one is asked for.
  */
 int control_rows_ahead(struct control_rows *rows, int cpu, struct control_row *row, struct err *err);
 void control_rows_take(struct control_rows *rows, int cpu);

@@ -32,8 +32,8 @@ void control_text_fini(struct control_text *text);
 /* What stands at the top of `trace`; `empty`: nothing of it is to be shown here. */
 void control_text_head(const struct control_text *text, struct buf *out, bool empty);
 /*
- * A row, and before it what is to be said about those that are missing. How many rows are in the text by that: the end of a call that
- * calls nothing stands in the line of its beginning, and was taken from the rows. Or -errno.
+ * A row, and before it what is to be said about those that are missing. How many rows are in the text by that: the end of a
+ * call that calls nothing stands in the line of its beginning, and was taken from the rows. Or -errno.
  */
 int control_text_row(struct control_text *text, struct buf *out, const struct control_row *row, struct err *err);
 /* There are no more. */

@@ -14,8 +14,8 @@
 
 #include "doctor/command.h"
 #include "doctor/library.h"
-#include "inject/process.h"
 #include "doctor/program.h"
+#include "inject/process.h"
 
 #define LIBRARIES_MAX 512
 

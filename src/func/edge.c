@@ -3,7 +3,7 @@
  *
  * All edges have the same code, since it reaches its data by their distance. Pages of it are made as they are needed.
  */
-#include "func/regs.h"
+#include "base/regs.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -126,3 +126,5 @@ uintptr_t func_true_return(uintptr_t address)
 		address = func_edges[func_edge_at(address)].parent;
 	return address;
 }
+
+REGS_END

@@ -7,11 +7,12 @@
  * A thread's calls under way are kept by where on the stack their return addresses are. That is for nesting and times alone: where
  * to return to is told by the edge. So whatever jumps out of functions, switches stacks, or forks, at worst misses a return.
  */
-#include "func/regs.h"
+#include "base/regs.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
 #include "ring/arch.h"
+#include "ring/write.h"
 
 #include "func/local.h"
 
@@ -86,20 +87,38 @@ struct wake {
 	const struct view *view;
 	struct ring_head *ring;
 	uint64_t generation;
+	const struct ring_op *switched;
 };
 
 static void wake_aside(void *arg)
 {
 	const struct wake *wake = arg;
+	const struct view *view = wake->view;
 
-	runtime_wake(&wake->view->buffer[__builtin_ctzll(wake->view->func_only | 1ull << 63)], wake->ring, wake->generation, NULL);
+	if (view->func_only)
+		runtime_wake(&view->buffer[__builtin_ctzll(view->func_only)], wake->ring, wake->generation, wake->switched);
 }
 
-static __attribute__((noinline)) void wake_readers(const struct view *view, uint64_t generation, struct ring_head *ring)
+static __attribute__((noinline)) void wake_readers(const struct view *view, uint64_t generation, struct ring_head *ring,
+						   const struct ring_op *switched)
 {
-	struct wake wake = { view, ring, generation };
+	struct wake wake = { view, ring, generation, switched };
 
 	func_aside(wake_aside, &wake);
+}
+
+/* In nanoseconds, without a record. */
+static uint64_t time_now(const struct view *view)
+{
+	const struct ring_ref *ref = view->func_refs;
+	uint64_t counter, now = 0;
+
+	if (!ref) {
+		func_aside(func_time_aside, &now);
+		return now;
+	}
+	counter = section_counter() - ref->counter0;
+	return ref->ns0 + (uint64_t)((__int128)(int64_t)counter * (__int128)ref->mult >> 32);
 }
 
 /* By the section for records of that kind. */
@@ -119,13 +138,55 @@ static inline __attribute__((always_inline)) bool write_section(const struct vie
 	}
 }
 
+static const uint32_t lengths[] = {
+	[EVENT_ID_FUNCTION] = sizeof(struct record_function),
+	[EVENT_ID_GRAPH_ENTRY] = RECORD_GRAPH_ENTRY_SIZE,
+	[EVENT_ID_GRAPH_EXIT] = sizeof(struct record_graph_exit),
+};
+
+/* The page is full, or the first record is late: what a section alone cannot do. */
+static bool write_whole(const struct view *view, uint64_t generation, uint32_t id, void *record, uint64_t *ts)
+{
+	struct ring_op op;
+	struct ring_head *head;
+
+	op.refs = view->func_refs;
+	op.published = view->published_at;
+	op.generation = generation;
+	op.ncpu = view->ncpu;
+	op.ts = 0;
+	op.result = RING_DONE;
+	op.ring = UINT32_MAX;
+	if (id == EVENT_ID_GRAPH_EXIT)
+		((struct record_graph_exit *)record)->rettime = time_now(view);
+	ring_op_payload(&op, record, lengths[id]);
+	if (ring_write(runtime_self.rs, &op) != RING_DONE)
+		return false;
+	*ts = op.ts;
+	head = view->func_refs[op.cpu].head;
+	if (head && LOAD(head->waiters))
+		wake_readers(view, generation, head, op.result == RING_SWITCHED ? &op : NULL);
+	return true;
+}
+
+static inline void wake_if_waiting(const struct view *view, uint64_t generation)
+{
+	struct ring_head *head = runtime_self.func_near.head;
+
+	if (UNLIKELY(LOAD(head->waiters) & RING_WAIT_EVENT))
+		wake_readers(view, generation, head, NULL);
+}
+
 /* Once more, where this thread writes now. */
-static __attribute__((noinline)) bool write_near(const struct view *view, uint64_t generation, uint32_t id, const void *record,
+static __attribute__((noinline)) bool write_near(const struct view *view, uint64_t generation, uint32_t id, void *record,
 						 uint64_t *ts)
 {
-	return section_near(runtime_self.rs, &runtime_self.func_near, view->func_refs, view->ncpu, view->published_at,
-			    generation) == RING_DONE &&
-	       write_section(view, generation, id, record, ts);
+	if (section_near(runtime_self.rs, &runtime_self.func_near, view->func_refs, view->ncpu, view->published_at,
+			 generation) != RING_DONE ||
+	    !write_section(view, generation, id, record, ts))
+		return write_whole(view, generation, id, record, ts);
+	wake_if_waiting(view, generation);
+	return true;
 }
 
 /* To the one buffer that has a tracer, if that can be had without more ado. */
@@ -134,16 +195,13 @@ static inline __attribute__((always_inline)) bool write_fast(const struct view *
 {
 	const int32_t tid = runtime_self.tid;
 	const uint64_t common = (uint64_t)(uint32_t)tid << 32 | id;
-	struct ring_head *head;
 
 	if (UNLIKELY(!tid))
 		return false;
 	__builtin_memcpy(record, &common, sizeof(common));
-	if (UNLIKELY(!write_section(view, generation, id, record, ts)) && !write_near(view, generation, id, record, ts))
-		return false;
-	head = runtime_self.func_near.head;
-	if (UNLIKELY(LOAD(head->waiters) & RING_WAIT_EVENT))
-		wake_readers(view, generation, head);
+	if (UNLIKELY(!write_section(view, generation, id, record, ts)))
+		return write_near(view, generation, id, record, ts);
+	wake_if_waiting(view, generation);
 	return true;
 }
 
@@ -191,20 +249,6 @@ static inline uint32_t edge_of(struct func_site *site, uintptr_t parent)
 	if (edge)
 		STORE(site->edge, edge);
 	return edge;
-}
-
-/* In nanoseconds, without a record. */
-static uint64_t time_now(const struct view *view)
-{
-	const struct ring_ref *ref = view->func_refs;
-	uint64_t counter, now = 0;
-
-	if (!ref) {
-		func_aside(func_time_aside, &now);
-		return now;
-	}
-	counter = section_counter() - ref->counter0;
-	return ref->ns0 + (uint64_t)((__int128)(int64_t)counter * (__int128)ref->mult >> 32);
 }
 
 static __attribute__((noinline)) void write_exit(const struct func_call *call, uint32_t depth, uint32_t overrun, uint64_t retval)
@@ -399,10 +443,12 @@ static __attribute__((noinline)) struct func_way enter_otherwise(struct func_sit
 
 	if (is_own(*slot))
 		return as_it_is;
-	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS))
-		enter_special(site, slot);
 	if (LOAD(site->function))
 		func_enter(site, *slot);
+	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) {
+		enter_special(site, slot);
+		return as_it_is;
+	}
 	return LOAD(site->graph) ? enter_slowly(site, slot) : as_it_is;
 }
 
@@ -522,4 +568,4 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 
 #endif
 
-FUNC_REGS_END
+REGS_END

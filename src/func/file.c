@@ -44,7 +44,8 @@ const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i)
 	const struct plan_site *site = (const struct plan_site *)(const void *)((const char *)plan + plan->sites) + i;
 	const struct plan_fix *fixes = (const void *)((const char *)plan + plan->fixes);
 
-	if (site->kind != PLAN_JUMP || site->window < PLAN_JUMP_SIZE || site->window > PLAN_WINDOW_MAX || site->moved > PLAN_MOVED_MAX ||
+	if ((site->kind != PLAN_JUMP && site->kind != PLAN_TRAP) || !site->window ||
+	    (site->kind == PLAN_JUMP && site->window < PLAN_JUMP_SIZE) || site->window > PLAN_WINDOW_MAX || site->moved > PLAN_MOVED_MAX ||
 	    site->name >= plan->names_size || site->code > plan->code_size ||
 	    (uint32_t)site->window + site->moved > plan->code_size - site->code || site->fixes > plan->nfixes ||
 	    site->nfixes > plan->nfixes - site->fixes || site->address < plan->text_start ||
@@ -141,10 +142,14 @@ static struct func_file *file_find(const struct module *module, const struct pla
 static void look_at(const struct link_map *map, bool *waiting)
 {
 	const struct module *module = runtime_module((uintptr_t)map->l_ld);
-	uint64_t base = module ? runtime_module_address(module, module->load) : 0;
+	struct module loading;
 	const struct plan *plan;
 	struct func_file *file;
+	uint64_t base;
 
+	if (!module && runtime_module_loading(&loading, map))
+		module = &loading;
+	base = module ? runtime_module_address(module, module->load) : 0;
 	if (base < SYMBOL_SPACE_BASE)
 		return;
 	plan = plan_of(base, module, waiting);
@@ -156,8 +161,8 @@ static void look_at(const struct link_map *map, bool *waiting)
 	if (!file)
 		file = file_make(module, map, plan, base);
 	if (file) {
-		/* New here if it was gone for a while. */
-		file->fresh = file->seen + 1 != func_all.update;
+		/* New here, or it was gone for a while. */
+		file->fresh |= file->seen + 1 != func_all.update;
 		file->seen = func_all.update;
 	}
 }

@@ -30,7 +30,8 @@ struct func_file {
 	uint64_t seen;		/* the update that found it loaded */
 	char name[64];		/* without directories */
 	bool sound;		/* the plan's sums hold */
-	bool fresh;		/* loaded since the update before */
+	bool traps;		/* functions of it may be patched with int3 */
+	bool fresh;		/* as the loader brought it: nothing in it is changed yet */
 };
 
 enum {
@@ -187,6 +188,12 @@ void func_stack_aside(void *unused);
 void func_loads_aside(void *unused);
 /* Runs it, unless this thread is in such a thing already: what is called there is not traced. False then. [any] */
 bool func_aside(void (*fn)(void *arg), void *arg);
+
+/* trap.c */
+/* May functions of that file be patched with int3? */
+bool func_traps_allow(const struct func_file *file);
+/* The one there is about to be. */
+bool func_trap_note(uintptr_t at, uint32_t number);
 
 /* select.c */
 struct func_wanted {

@@ -26,6 +26,7 @@ struct change {
 	uint32_t window;	/* bytes that no thread may be in the middle of; 0: any may */
 	uint32_t number;
 	uint32_t flags;		/* of the site, when it is done */
+	uint32_t len;
 	unsigned char bytes[PLAN_JUMP_SIZE];
 };
 
@@ -52,11 +53,21 @@ static bool is_wanted(const struct func_selection *selection, const struct plan_
 	return site->flags & PLAN_SITE_LOADS && (selection->graphs | selection->functions);
 }
 
+/* The bytes that lead to its code; how many, 0: it cannot be reached. */
+static uint32_t patch_of(const struct func_file *file, const struct plan_site *plan, uint32_t number, bool graph,
+			 unsigned char bytes[PLAN_JUMP_SIZE])
+{
+	if (plan->kind == PLAN_JUMP)
+		return func_site_jump(file, plan, number, graph, bytes) ? PLAN_JUMP_SIZE : 0;
+	bytes[0] = 0xcc;
+	return 1;
+}
+
 static bool look_up(const struct func_selection *selection, const struct func_file *file, const struct plan_site *site,
 		    struct func_wanted *wanted)
 {
 	*wanted = (struct func_wanted){ 0 };
-	if (!selection->state)
+	if (!selection->state || (site->kind == PLAN_TRAP && !file->traps))
 		return false;
 	if (!(site->flags & PLAN_SITE_HIDDEN))
 		func_select(selection, func_plan_name(file->plan, site), file->name, wanted);
@@ -86,11 +97,13 @@ static void make_sites(struct func_file *file, const struct func_selection *sele
 static bool is_as_known(const struct func_file *file, const struct plan_site *plan, const struct func_site *site, uint32_t number)
 {
 	const unsigned char *there = (const unsigned char *)(file->load + plan->address + plan->at);
-	unsigned char jump[PLAN_JUMP_SIZE];
+	unsigned char bytes[PLAN_JUMP_SIZE];
+	uint32_t len;
 
 	if (!(site->flags & FUNC_SITE_PATCHED))
 		return !memcmp(there, func_plan_code(file->plan, plan), plan->window);
-	return func_site_jump(file, plan, number, site->flags & FUNC_SITE_BY_GRAPH, jump) && !memcmp(there, jump, sizeof(jump));
+	len = patch_of(file, plan, number, site->flags & FUNC_SITE_BY_GRAPH, bytes);
+	return len && !memcmp(there, bytes, len);
 }
 
 static void note(struct changes *changes, const struct func_file *file, const struct plan_site *plan, uint32_t number, bool wanted)
@@ -104,14 +117,15 @@ static void note(struct changes *changes, const struct func_file *file, const st
 		return;
 	*change = (struct change){
 		.at = file->load + plan->address + plan->at,
-		.window = site->flags & FUNC_SITE_PATCHED ? 0 : plan->window,
+		.window = site->flags & FUNC_SITE_PATCHED || plan->kind == PLAN_TRAP ? 0 : plan->window,
 		.number = number,
 		.flags = (site->flags & ~bits) | now,
 	};
-	if (!wanted)
-		memcpy(change->bytes, func_plan_code(file->plan, plan), sizeof(change->bytes));
-	else if (!func_site_jump(file, plan, number, graph, change->bytes))
+	change->len = patch_of(file, plan, number, graph, change->bytes);
+	if (!change->len || (plan->kind == PLAN_TRAP && wanted && !func_trap_note(change->at, number)))
 		return;
+	if (!wanted)
+		memcpy(change->bytes, func_plan_code(file->plan, plan), change->len);
 	changes->n++;
 }
 
@@ -176,13 +190,13 @@ static bool is_in_the_way(const struct changes *changes, const struct func_stopp
 
 /* ---- Changing it ---- */
 
-/* In one store, whatever interrupts us: five bytes and three as they are. */
+/* In one store, whatever interrupts us: bytes behind it as they are. */
 static void store(const struct change *change)
 {
 	uint64_t word;
 
 	memcpy(&word, (const void *)change->at, sizeof(word));
-	memcpy(&word, change->bytes, sizeof(change->bytes));
+	memcpy(&word, change->bytes, change->len);
 	*(volatile uint64_t __attribute__((aligned(1))) *)change->at = word;
 	func_all.sites[change->number].flags = change->flags;
 }
@@ -237,6 +251,17 @@ static int count_patched(void)
 	return n;
 }
 
+static bool has_traps(const struct func_file *file)
+{
+	for (uint32_t i = 0; i < file->plan->nsites; i++) {
+		const struct plan_site *site = func_plan_site(file->plan, i);
+
+		if (site && site->kind == PLAN_TRAP)
+			return true;
+	}
+	return false;
+}
+
 static int change_all(const struct func_selection *selection, const struct func_stopped *stopped, size_t n, bool fresh)
 {
 	struct changes changes = { 0 };
@@ -253,14 +278,18 @@ static int change_all(const struct func_selection *selection, const struct func_
 	for (uint32_t i = 0; i < nfiles; i++) {
 		if (files[i]->seen != func_all.update || (fresh && !files[i]->fresh))
 			continue;
-		if (selection->state)
+		if (selection->state) {
+			files[i]->traps = files[i]->traps || (has_traps(files[i]) && func_traps_allow(files[i]));
 			make_sites(files[i], selection);
+		}
 		note_file(&changes, files[i], selection);
 	}
 	for (size_t i = 0; i < n && !r; i++)
 		r = is_in_the_way(&changes, &stopped[i]) ? -EAGAIN : 0;
 	if (r >= 0)
 		apply(&changes);
+	for (uint32_t i = 0; r >= 0 && i < nfiles; i++)
+		files[i]->fresh = files[i]->seen != func_all.update;
 	munmap(changes.all, changes.room * sizeof(*changes.all));
 	return r < 0 ? r : count_patched();
 }

@@ -31,7 +31,7 @@ static const char *const delicate_names[] = {
 	"__libc_valloc", "__libc_pvalloc", "__libc_mallopt", "dlopen", "dlmopen", "dlclose", "dlsym", "dlvsym", "dlerror",
 	"dladdr", "dladdr1", "dlinfo", "dl_iterate_phdr", "fork", "_Fork", "__fork", "__libc_fork", "__register_atfork",
 	"pthread_atfork", "exit", "quick_exit", "on_exit", "at_quick_exit", "__cxa_atexit", "__cxa_finalize", "setenv", "unsetenv",
-	"putenv", "clearenv",
+	"putenv", "clearenv", "setuid", "setgid", "seteuid", "setegid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups",
 };
 
 /* The same, but the code beside it is that which every thread runs in. */
@@ -306,9 +306,12 @@ static int take_mapping(struct image *image, const struct mapping *mapping, stru
 	struct target_file *file = image->nfiles ? &image->files[image->nfiles - 1] : NULL;
 
 	if (!file || mapping->inode != last->inode || mapping->major != last->major || mapping->minor != last->minor) {
-		if (image->nfiles == FILES_MAX)
-			return -E2BIG;
-		file = &image->files[image->nfiles++];
+		/* Data that was mapped is of no interest. */
+		if (!file || file->code.end) {
+			if (image->nfiles == FILES_MAX)
+				return -E2BIG;
+			file = &image->files[image->nfiles++];
+		}
 		*file = (struct target_file){ .start = mapping->start };
 	}
 	file->end = mapping->end;

@@ -65,7 +65,7 @@ enum {
 	PLAN_SITE_UNWINDS = 1u << 2,	/* walks the stack: it must find true return addresses */
 	PLAN_SITE_LOADS = 1u << 3,	/* the loader's _dl_debug_state: files were loaded or unloaded */
 	PLAN_SITE_GOES = 1u << 4,	/* the moved instructions end with a jump or a return: nothing comes behind */
-	PLAN_SITE_HIDDEN = 1u << 5,	/* for the runtime itself: no function to trace */
+	PLAN_SITE_HIDDEN = 1u << 5,	/* for the runtime itself: no function to trace. LOADS, or the loader's part in UNWINDS */
 };
 
 /* By address; several names of one address are one site, with the name that says most. */
@@ -96,7 +96,10 @@ struct plan_fix {
 	uint8_t kind;
 };
 
-enum { PLAN_OWN_UNWINDER = 1u << 0 };	/* walks stacks by means of its own that cannot be told: hook no returns in its process */
+enum {
+	PLAN_OWN_UNWINDER = 1u << 0,	/* has an unwinder of its own that cannot be told: hook no returns in its process */
+	PLAN_OWN_WALKER = 1u << 1,	/* and that one may ask nobody for frames: a garbage collector's, a virtual machine's */
+};
 
 /* Offsets count from its first byte and are multiples of 8. */
 struct plan {

@@ -1,5 +1,5 @@
 /*
- * plan/absent: in place of what makes plans, in a build without Zydis.
+ * plan/absent: in place of what makes plans, in a build without Zydis and in libringside-control.
  */
 #include <errno.h>
 
@@ -8,5 +8,5 @@
 int plan_make(struct buf *out, const struct plan_file *file, struct err *err)
 {
 	(void)out;
-	return err_set(err, -ENOTSUP, "%.300s: this ringside was built without Zydis, which decodes instructions", file->path);
+	return err_set(err, -ENOSYS, "%.300s: what decodes instructions is not built in", file->path);
 }

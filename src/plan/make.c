@@ -92,16 +92,34 @@ static bool is_loader(const struct image *image)
 		!defines(image, "printf"));
 }
 
-/* What finds frames but is no part of the system can only be told by its name. */
-static bool has_own_unwinder(const struct making *making)
+/* By what they are known that walk stacks with no tables of frames: OCaml, GHC, V8, HotSpot. */
+static bool has_walker(const struct image *image)
 {
-	const struct elf *elf = &making->image.elf;
+	return defines(image, "caml_call_gc") || defines(image, "caml_garbage_collection") || defines(image, "stg_ap_v_info") ||
+	       starts_with(image->elf.soname, "libHS") || defines(image, "Builtins_InterpreterEntryTrampoline") ||
+	       defines(image, "JNI_CreateJavaVM");
+}
+
+/* What finds frames but is no part of the system can only be told by its name. */
+static bool has_own_unwinder(const struct image *image)
+{
+	const struct elf *elf = &image->elf;
+
+	return (imports(elf, "dl_iterate_phdr") || imports(elf, "_dl_find_object")) && !imports(elf, "_Unwind_RaiseException") &&
+	       !imports(elf, "_Unwind_Backtrace") && !defines(image, "_Unwind_RaiseException");
+}
+
+static uint32_t flags_of(const struct making *making)
+{
+	const struct image *image = &making->image;
+	const struct elf *elf = &image->elf;
 	const bool is_static = !elf->interp && (elf->type == ET_EXEC || elf->pie);
 
 	if (making->loader || starts_with(elf->soname, "libgcc_s.so") || starts_with(elf->soname, "libc."))
-		return false;
-	return (is_static || imports(elf, "dl_iterate_phdr") || imports(elf, "_dl_find_object")) &&
-	       !defines(&making->image, "_Unwind_RaiseException");
+		return 0;
+	if (has_walker(image) || (is_static && !defines(image, "_Unwind_RaiseException")))
+		return PLAN_OWN_UNWINDER | PLAN_OWN_WALKER;
+	return has_own_unwinder(image) ? PLAN_OWN_UNWINDER : 0;
 }
 
 /* ---- sites ---- */
@@ -173,7 +191,7 @@ static enum plan_reason why_not(const struct making *making, const struct subjec
 
 	if (subject->resolver)
 		return PLAN_RESOLVER;
-	if (subject->special || (making->loader && !(subject->flags & PLAN_SITE_LOADS)))
+	if (subject->special || (making->loader && !(subject->flags & PLAN_SITE_HIDDEN)))
 		return PLAN_SPECIAL;
 	return frame && !frame_is_entry(frame, subject->address) ? PLAN_SPECIAL : PLAN_FINE;
 }
@@ -314,7 +332,7 @@ static int make(struct making *making, struct buf *out, struct err *err)
 	if (r)
 		return r;
 	making->loader = is_loader(&making->image);
-	making->flags = has_own_unwinder(making) ? PLAN_OWN_UNWINDER : 0;
+	making->flags = flags_of(making);
 	put_sites(making);
 	return put_plan(out, making, err);
 }

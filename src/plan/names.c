@@ -4,6 +4,7 @@
 #include "plan/names.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/glob.h"
 #include "layout/plan.h"
@@ -12,11 +13,13 @@ static const char *const unwinds[] = {
 	"_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow", "_Unwind_ForcedUnwind", "_Unwind_Backtrace",
 	/* libunwind's, of both makes. */
 	"unw_init_local*", "unw_step", "unw_backtrace", "_U*_init_local*", "_U*_step", "__unw_init_local", "__unw_step",
+	/* Whoever unwinds by tables asks one of these for the first, its own frame's, before it looks at any other. */
+	"dl_iterate_phdr", "__dl_iterate_phdr", "_dl_find_object",
 	NULL
 };
 
 static const char *const looks_back[] = {
-	"_Unwind_*", "__register_frame*", "__deregister_frame*", "backtrace", "__backtrace",
+	"_Unwind_*", "dl_iterate_phdr", "__register_frame*", "__deregister_frame*", "backtrace", "__backtrace",
 	"_U*_getcontext", "unw_getcontext", "__unw_getcontext",
 	/* The loader asks who called: that is where a search begins. */
 	"dlopen", "dlmopen", "dlsym", "dlvsym", "dladdr", "dladdr1", "dlinfo", "dlerror", "dlclose", "___dl*", "__dl*",
@@ -58,8 +61,10 @@ uint16_t names_flags(const char *name)
 		flags |= PLAN_SITE_UNWINDS;
 	if (is_any(looks_back, name))
 		flags |= PLAN_SITE_NO_RETURN_HOOK;
-	if (glob_match("_dl_debug_state", name))
+	if (!strcmp(name, "_dl_debug_state"))
 		flags |= PLAN_SITE_LOADS | PLAN_SITE_HIDDEN;
+	if (!strcmp(name, "_dl_find_object"))
+		flags |= PLAN_SITE_HIDDEN;
 	return flags;
 }
 

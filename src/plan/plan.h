@@ -19,7 +19,7 @@ struct plan_file {
 	size_t build_id_len;
 };
 
-/* -ENOTSUP: of another processor, or our own runtime; -ESTALE: its build-id is another. */
+/* -ENOTSUP: of another processor, or our own runtime; -ESTALE: its build-id is another; -ENOSYS: there is no decoder in here. */
 int plan_make(struct buf *out, const struct plan_file *file, struct err *err);
 
 /* NULL, or what is wrong with bytes that claim to be a plan. Whoever reads one checks it, and once. */

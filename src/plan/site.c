@@ -135,7 +135,7 @@ static uint8_t put_one(struct move *move, const struct x86 *x86)
 		put_same(move, x86);
 		return PLAN_FINE;
 	case X86_CALL:
-		if (x86->by_sp)
+		if (x86->by_stack)
 			return PLAN_UNMOVABLE;
 		put_call(move, x86);
 		return PLAN_FINE;
@@ -252,7 +252,7 @@ static uint8_t by_trap(struct move *move)
 
 	if (reason)
 		return reason;
-	if (move->nbranches && !move->branches[0])
+	if (move->nbranches && move->branches[0] < move->from)
 		return PLAN_UNMOVABLE;
 	done(move, PLAN_TRAP);
 	return PLAN_FINE;

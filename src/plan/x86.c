@@ -125,9 +125,8 @@ bool x86_decode(struct x86 *x86, const void *bytes, size_t room)
 		x86->to = in.raw.imm[0].value.s + in.length;
 	} else if (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) {
 		x86->modrm_at = in.raw.modrm.offset;
-		x86->by_sp = !(in.attributes & ZYDIS_ATTRIB_HAS_REX && in.raw.rex.B) &&
-			     (in.attributes & ZYDIS_ATTRIB_HAS_SIB ? in.raw.sib.base == 4
-								    : in.raw.modrm.mod == 3 && in.raw.modrm.rm == 4);
+		x86->by_stack = in.raw.modrm.mod != 3 ? !x86->near_at
+						      : in.raw.modrm.rm == 4 && !(in.attributes & ZYDIS_ATTRIB_HAS_REX && in.raw.rex.B);
 	}
 	flags(x86, &in);
 	numbers(x86, &in);

@@ -29,7 +29,7 @@ struct x86 {
 	uint8_t kind;
 	bool direct;		/* a call or a jump to a place that it names */
 	bool lea;		/* takes an address and touches no memory */
-	bool by_sp;		/* an indirect call by way of the stack pointer */
+	bool by_stack;		/* an indirect call that finds its target where something pushed before it might matter */
 	uint8_t near_at;	/* where the four bytes are that count from its end: a place in memory. 0: it names none so */
 	uint8_t modrm_at;	/* of an indirect call or jump */
 	uint8_t condition;	/* X86_JCC: as in its opcode */

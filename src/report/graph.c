@@ -318,8 +318,8 @@ static bool shows_retval(const struct line *l, const struct call *call)
 }
 
 /*
- * Negative numbers that may be an errno in decimal, be they of 64 bits or an int; all others in hexadecimal. 6.13 brought addresses
- * beside them, and a word to tell them apart.
+ * Negative numbers that may be an errno in decimal, be they of 64 bits or an int; all others in hexadecimal. 6.13 brought
+ * addresses beside them, and a word to tell them apart.
  */
 static void put_retval(struct line *l, uint64_t v)
 {

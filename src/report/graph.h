@@ -3,7 +3,7 @@
  *
  *    0)               |  take_order() {		an entry
  *    0)   0.312 us    |    lookup();			one whose exit is the next record of its CPU: a line for both
- *    0)               |    /- order: n=3 -/		any other record (between the marks of a comment)
+ *    0)               |    (order: n=3)		any other record, as a comment of C and not in parentheses
  *    0) + 15.204 us   |  }				an exit; with its name where the entry is not to be seen
  *
  * In: rows, in the order in which they are to appear, and for an entry its exit if that comes next on its CPU, which is then

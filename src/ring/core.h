@@ -51,7 +51,7 @@ struct ring_near {
 	struct ring_head *head;
 	uint64_t tail;
 	unsigned char *page;
-	uint64_t generation;		/* 0: nothing is known */
+	uint64_t generation;		/* RING_NEAR_NONE: nothing is known; nor is it by 0, under which nothing is written */
 	uint32_t cpu;
 	uint32_t data_size;
 	uint64_t mult;
@@ -62,6 +62,7 @@ struct ring_near {
 #endif
 };
 static_assert(sizeof(struct ring_near) == 64, "one line");
+#define RING_NEAR_NONE UINT64_MAX
 
 enum {
 	RING_REF_OVERWRITE = 1,

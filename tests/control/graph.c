@@ -84,7 +84,10 @@ static void options(struct control *control, uint32_t with, uint32_t without)
 
 /* ---- texts ---- */
 
-#define HEAD "# tracer: function_graph\n#\n# CPU  DURATION                  FUNCTION CALLS\n# |     |   |                     |   |   |   |\n"
+#define HEAD                                                 \
+	"# tracer: function_graph\n#\n"                       \
+	"# CPU  DURATION                  FUNCTION CALLS\n" \
+	"# |     |   |                     |   |   |   |\n"
 
 /* The text with ` C) ` for each @. */
 static void expect(struct control *control, const char *path, const char *want)
@@ -374,7 +377,7 @@ static uint64_t told(const char *text)
 	       (uint64_t)count_of(text, "|  }");
 }
 
-/* Where writers come round between the beginning of a call and its end nothing is left out: what is shown and what was lost is all. */
+/* Where writers come round between the beginning of a call and its end nothing is left out: what is shown and lost is all. */
 static void check_balance(struct control *control)
 {
 	uint64_t written = 0, seen;

@@ -1,6 +1,7 @@
 /*
  * Records of functions in a tracing directory, taken out as a file: `ringside report` has the text that trace-cmd's has where
- * that is installed, names of functions included, and leaves where trace-cmd has them. The lines of `ringside stream` are the same.
+ * that is installed, names of functions included, and leaves where trace-cmd has them. The lines of `ringside stream` are the
+ * same.
  */
 #include "control/program.h"
 

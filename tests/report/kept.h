@@ -46,7 +46,10 @@ static inline void kept_parts(struct kept *k, const char *name)
 	char path[1024], *at, *end;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/tests/data/%s", source ? source : ".", name);
+	if (*name == '/')
+		snprintf(path, sizeof(path), "%s", name);
+	else
+		snprintf(path, sizeof(path), "%s/tests/data/%s", source ? source : ".", name);
 	f = fopen(path, "re");
 	CHECK(f && buf_room(&k->file, 1 << 20), "%s", path);
 	k->file.len = fread(k->file.data, 1, (1 << 20) - 1, f);

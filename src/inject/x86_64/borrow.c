@@ -42,11 +42,14 @@
 #define FRAME_ROOM (sizeof(ucontext_t) + TRACEE_XSTATE_MAX + 256)
 
 #define CALL_NS 10000000000ull
-#define BEGIN_NS 3000000000ull
+#define BEGIN_NS 5000000000ull
 #define STEP_NS 1000000000ull	/* for a system call that waits for nobody */
 
 #define FAULTS (1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1) | \
 		1ull << (SIGTRAP - 1) | 1ull << (SIGSYS - 1))
+
+/* libc's own for setuid in all threads: who sends it waits for the thread, maybe with a lock that a call of ours wants. */
+#define EVERYBODY (1ull << (33 - 1))
 
 #define EFLAGS_TRAP 0x100u
 #define EFLAGS_BACKWARDS 0x400u
@@ -85,6 +88,11 @@ static int on_signal(struct borrow *borrow, int sig, int *deliver)
 	siginfo_t info;
 
 	*deliver = 0;
+	if (EVERYBODY >> (sig - 1) & 1) {
+		*deliver = sig;
+		borrow->broke_sleep = true;
+		return 0;
+	}
 	if (FAULTS >> (sig - 1) & 1 && !ptrace(PTRACE_GETSIGINFO, borrow->tracee.tid, NULL, &info) && info.si_code > 0) {
 		if (!is_caught(borrow, sig))
 			return -EFAULT;
@@ -190,16 +198,29 @@ static uint32_t sigreturn_xstate(uint8_t *to, const struct tracee *tracee)
 	return size + 4;
 }
 
+/* Of a call that was interrupted before, the kernel has forgotten the number: libc says it right before the call. */
+static uint64_t call_number(const struct borrow *borrow, const struct user_regs_struct *regs)
+{
+	uint8_t before[7];	/* mov $number, %eax; syscall */
+	uint32_t number;
+
+	if (regs->orig_rax != SYS_restart_syscall || !target_read(borrow->image, regs->rip - sizeof(before), before, sizeof(before)) ||
+	    before[0] != 0xb8)
+		return regs->orig_rax;
+	memcpy(&number, before + 1, sizeof(number));
+	return number;
+}
+
 /* A call that was interrupted is made anew: what the kernel would do is more exact, but it does that for us alone. */
-static void rewind_call(struct user_regs_struct *regs)
+static void rewind_call(const struct borrow *borrow, struct user_regs_struct *regs)
 {
 	int64_t result = -(int64_t)regs->rax;
 
 	if ((int64_t)regs->orig_rax < 0 || (result != RESTART_SYS && result != RESTART_NOINTR && result != RESTART_NOHAND &&
 					     result != RESTART_BLOCK))
 		return;
+	regs->rax = call_number(borrow, regs);
 	regs->rip -= 2;
-	regs->rax = regs->orig_rax;
 	regs->orig_rax = (uint64_t)-1;
 }
 
@@ -224,7 +245,7 @@ static bool write_frame(struct borrow *borrow)
 	ucontext_t context;
 
 	memset(&context, 0, sizeof(context));
-	rewind_call(&regs);
+	rewind_call(borrow, &regs);
 	/* The extended registers are there, and SS is meant. */
 	context.uc_flags = 1 | 2 | 4;
 	/* No flags of a signal stack: the one it has stays. */
@@ -297,11 +318,18 @@ static int clean_xstate(struct borrow *borrow)
 	return ptrace(PTRACE_SETREGSET, borrow->tracee.tid, NT_X86_XSTATE, &iov) ? -errno : 0;
 }
 
+static int hold_signals(struct borrow *borrow, uint64_t mask)
+{
+	return ptrace(PTRACE_SETSIGMASK, borrow->tracee.tid, sizeof(mask), &mask) ? -errno : 0;
+}
+
 static int set_out(struct borrow *borrow, uint64_t function, uint64_t a, uint64_t b)
 {
 	struct user_regs_struct regs = borrow->tracee.regs;
 	int r = clean_xstate(borrow);
 
+	if (!r)
+		r = hold_signals(borrow, ~(FAULTS | EVERYBODY));
 	if (r)
 		return r;
 	regs.orig_rax = (uint64_t)-1;
@@ -356,6 +384,8 @@ int borrow_call(struct borrow *borrow, uint64_t function, uint64_t a, uint64_t b
 	*result = 0;
 	if (!r)
 		r = run_call(borrow, result);
+	if (!r)
+		r = hold_signals(borrow, ~FAULTS);
 	if (r == -ETIMEDOUT) {
 		if (!borrow->left)
 			leave(borrow);
@@ -412,7 +442,7 @@ static int wait_for_thread(struct borrow *borrow, struct err *err)
 			return err_set(err, -EBUSY, "process %d has no thread that can be disturbed now: each is loading, "
 				       "allocating or waiting where one must not. Try again", pid);
 		nanosleep(&nap, NULL);
-		if (nap.tv_nsec < 16000000)
+		if (nap.tv_nsec < 2000000)
 			nap.tv_nsec *= 2;
 	}
 	return r < 0 ? err_set(err, r, "process %d ended meanwhile", pid) : 0;
@@ -429,7 +459,6 @@ static void save_errno(struct borrow *borrow)
 
 int borrow_begin(struct borrow *borrow, const struct image *image, struct err *err)
 {
-	uint64_t hold = ~FAULTS;
 	int r;
 
 	memset(borrow, 0, sizeof(*borrow));
@@ -441,8 +470,7 @@ int borrow_begin(struct borrow *borrow, const struct image *image, struct err *e
 	r = wait_for_thread(borrow, err);
 	if (r)
 		return r;
-	if (ptrace(PTRACE_SETSIGMASK, borrow->tracee.tid, sizeof(hold), &hold))
-		r = -errno;
+	r = hold_signals(borrow, ~FAULTS);
 	if (!r)
 		r = map_memory(borrow);
 	if (r) {
@@ -475,7 +503,7 @@ void borrow_end(struct borrow *borrow)
 		raw_syscall(borrow, SYS_munmap, unmap, &result);
 	tracee_settle(tracee);
 	if (borrow->broke_sleep && -(int64_t)tracee->regs.rax == RESTART_BLOCK)
-		rewind_call(&tracee->regs);
+		rewind_call(borrow, &tracee->regs);
 	tracee_restore(tracee);
 	tracee_let_go(tracee);
 	give_signals(borrow);

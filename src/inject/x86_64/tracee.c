@@ -201,14 +201,44 @@ static int describe(struct tracee *tracee)
 	return tracee->xstate_len < sizeof(tracee->xstate) ? 0 : -ENOTSUP;
 }
 
+/* Who traces it, 0: nobody. */
+static pid_t tracer_of(const struct tracee *tracee)
+{
+	char path[64], line[256];
+	int tracer = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)tracee->pid, (int)tracee->tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "TracerPid: %d", &tracer);
+	if (file)
+		fclose(file);
+	return tracer;
+}
+
+/* One that did not stop the last time, and so could not be let go, is still ours. */
+static int seize(const struct tracee *tracee)
+{
+	pid_t tracer;
+
+	if (!ptrace(PTRACE_SEIZE, tracee->tid, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)))
+		return 0;
+	if (errno != EPERM)
+		return -errno;
+	tracer = tracer_of(tracee);
+	return tracer == getpid() ? 0 : tracer ? -EAGAIN : -EPERM;
+}
+
 int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid)
 {
 	int r;
 
 	tracee->pid = pid;
 	tracee->tid = tid;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)))
-		return -errno;
+	r = seize(tracee);
+	if (r)
+		return r;
 	r = tracee_interrupt(tracee);
 	if (!r)
 		r = describe(tracee);

@@ -304,7 +304,7 @@ static inline enum ring_result section_near(struct ring_rseq *rs, struct ring_ne
 
 	__asm__ goto(
 		SECTION_BEGIN
-		"movq $0, " NEAR_GENERATION "\n\t"
+		"movq $-1, " NEAR_GENERATION "\n\t"
 		"cmpq (%%r9), %%rdx\n\t"
 		"jne %l[other]\n\t"
 		"movl 4(%%rdi), %%eax\n\t"

@@ -1,0 +1,52 @@
+/*
+ * Any bytes for an ELF file: a plan is refused with words, or made and sound.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "plan/plan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char path[64];
+static int file = -1;
+
+static void open_file(void)
+{
+	file = memfd_create("plan", MFD_CLOEXEC);
+	if (file < 0)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct err err = ERR_INIT;
+	struct buf out = BUF_INIT;
+	int r;
+
+	if (file < 0)
+		open_file();
+	if (ftruncate(file, 0) || pwrite(file, data, size, 0) != (ssize_t)size)
+		abort();
+	r = plan_make(&out, &(struct plan_file){ .path = path }, &err);
+	if (r ? !*err.text || out.len : plan_check((const struct plan *)out.data, out.len) != NULL)
+		abort();
+	buf_fini(&out);
+	/* And any bytes for a plan. */
+	if (size >= sizeof(struct plan)) {
+		struct plan *plan = malloc(size);
+
+		if (!plan)
+			abort();
+		memcpy(plan, data, size);
+		plan_check(plan, size);
+		free(plan);
+	}
+	return 0;
+}
