@@ -352,6 +352,8 @@ static void check_commands(struct control *control)
 	room_expect_part(control, path, "traced_alpha:traceon", false);
 	room_expect_part(control, path, "traced_beta:traceon:count=3\n", true);
 	room_add(control, path, "!traced_alpha:traceoff:0", -EINVAL);
+	room_add(control, path, "traced_alpha:stacktrace:5", 0);
+	room_add(control, path, "!traced_alpha:stacktrace:count=5", 0);
 	room_add(control, path, "!traced_alpha:traceoff !*:traceon:0 !traced_beta:stacktrace !traced_gamma:snapshot:0", 0);
 	room_expect(control, path, ALL);
 	/* What the word said is what is so now. */
