@@ -161,6 +161,11 @@ sed 's/plain_/other_/g' plain.c >other.c
 $CC -O1 -fno-inline other.c -o other || fail "other does not compile"
 ./other stay >/dev/null &
 other=$!
+i=0
+while [ "$(readlink "/proc/$other/exe")" != "$(readlink -f other)" ] && [ $i -lt 500 ]; do
+	sleep 0.02
+	i=$((i + 1))
+done
 "$RINGSIDE" record -q -o other.dat -p function -l other_alpha -P $other >"$out" 2>"$err" &
 recorder=$!
 planner $recorder
