@@ -156,7 +156,7 @@ gone() {
 	! kill -0 "$1" 2>/dev/null || fail "$2"
 }
 # Functions of a process that runs already can be named: of one that no directory knows of.
-sed 's/plain_/other_/g' plain.c >other.c
+sed 's/plain_/other_/g; s/return 3/return 4/' plain.c >other.c
 # shellcheck disable=SC2086
 $CC -O1 -fno-inline other.c -o other || fail "other does not compile"
 ./other stay >/dev/null &
