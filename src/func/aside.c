@@ -19,7 +19,7 @@
 #define STACKS_MAX 4096u
 
 /* Ready to write, in whatever process this is by now. */
-static struct view *current_view(void)
+struct view *func_current_view(void)
 {
 	struct thread *thread = &runtime_self;
 
@@ -36,6 +36,15 @@ static struct view *current_view(void)
 void func_time_aside(void *now)
 {
 	*(uint64_t *)now = runtime_clock(TRACE_CLOCK_LOCAL);
+}
+
+void func_choose_aside(void *unused)
+{
+	struct view *view = func_current_view();
+
+	(void)unused;
+	if (view)
+		runtime_func_chosen(view, &runtime_self);
 }
 
 /* The time that the record is to have: what it says of itself, in nanoseconds, and what is told of it. */
@@ -55,8 +64,8 @@ static bool write_all(struct view *view, struct func_event *event)
 	uint64_t on = event->id == EVENT_ID_FUNCTION ? view->functions : view->graphs;
 	uint64_t mask = event->mask & on & ~event->done & ~runtime_view_off(view);
 
-	if (mask & view->choosy)
-		mask &= ~view->choosy | runtime_chosen(view, thread);
+	if (mask & view->func_choosy)
+		mask &= ~view->func_choosy | runtime_func_chosen(view, thread);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (!mask && runtime_gone(generation))
 		return false;
@@ -68,6 +77,8 @@ static bool write_all(struct view *view, struct func_event *event)
 		if (result == RING_STALE)
 			return false;
 		event->done |= 1ull << b;
+		if (result == RING_DONE && event->id == EVENT_ID_FUNCTION && view->buffer[b].tracer_flags & TRACER_FLAG_FUNC_STACK)
+			runtime_write_stack(thread, view, generation, b, thread->tid, event->site->ip);
 	}
 	return true;
 }
@@ -80,7 +91,7 @@ void func_write_aside(void *arg)
 	int saved = errno;
 
 	for (int tries = 0; tries < VIEW_TRIES; tries++) {
-		struct view *view = current_view();
+		struct view *view = func_current_view();
 
 		if (!LOAD(runtime.attached))
 			break;
@@ -170,7 +181,7 @@ void func_stack_aside(void *unused)
 	uint32_t me;
 
 	(void)unused;
-	current_view();
+	func_current_view();
 	me = (uint32_t)runtime_self.real_tid;
 	/* A vfork child has its parent's, or none. */
 	if (!func_self.stack && me && !runtime_self.guard) {

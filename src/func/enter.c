@@ -212,6 +212,18 @@ static inline bool is_stale(const struct view *view, uint64_t generation)
 	return LOAD(*view->published_at) != generation;
 }
 
+/* Does the one buffer take functions of this thread? */
+static inline bool is_chosen(const struct view *view, uint64_t generation)
+{
+	const struct chosen *chosen = &runtime_self.func_chosen;
+
+	if (LIKELY(!(view->func_choosy & view->func_only)))
+		return true;
+	if (UNLIKELY(chosen->in != generation))
+		func_aside(func_choose_aside, NULL);
+	return chosen->in == generation && chosen->buffers & view->func_only;
+}
+
 void func_enter(struct func_site *site, uintptr_t parent)
 {
 	struct view *view = LOAD_ACQUIRE(wiped.view);
@@ -223,6 +235,8 @@ void func_enter(struct func_site *site, uintptr_t parent)
 	if (LIKELY(view != NULL)) {
 		now = mask & LOAD(view->functions);
 		if (!now && !is_stale(view, generation))
+			return;
+		if (now == view->func_only && !is_chosen(view, generation) && !is_stale(view, generation))
 			return;
 	}
 	record.ip = site->ip;
@@ -424,6 +438,8 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 		stack->overrun++;
 		return as_it_is;
 	}
+	if (mask == view->func_only && !is_chosen(view, generation))
+		return as_it_is;
 	mask = taken(view, site, stack, mask, &call);
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
 	if (!mask || !call.edge) {
@@ -443,6 +459,8 @@ static __attribute__((noinline)) struct func_way enter_otherwise(struct func_sit
 
 	if (is_own(*slot))
 		return as_it_is;
+	if (site->flags & FUNC_SITE_ACTS)
+		func_aside(func_act_aside, site);
 	if (LOAD(site->function))
 		func_enter(site, *slot);
 	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) {
@@ -471,6 +489,8 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
 	edge = LOAD(site->edge);
 	if (UNLIKELY(mask != view->graph_only || n >= stack->limit || call[-1].slot <= (uintptr_t)slot || is_own(parent) ||
 		     func_edges[edge].parent != parent || func_edges[edge].site != site || func_is_back(parent)))
+		return enter_otherwise(site, slot);
+	if (UNLIKELY(!is_chosen(view, generation)))
 		return enter_otherwise(site, slot);
 	record.func = site->ip;
 	record.depth = (int32_t)(n - 1);

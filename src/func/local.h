@@ -41,6 +41,7 @@ enum {
 	FUNC_SITE_BY_GRAPH = 1u << 3,	/* patched so that it comes to func_enter_graph() */
 	FUNC_SITE_PATCHED = 1u << 4,
 	FUNC_SITE_BOTH = 1u << 5,	/* `function` is not 0, too, or graphs may not go on below */
+	FUNC_SITE_ACTS = 1u << 6,	/* commands hang on it */
 	FUNC_SITE_PLAIN = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,	/* and nothing else: a call for function_graph */
 };
 
@@ -177,8 +178,11 @@ struct func_event {
 	bool stamped;		/* the record ends with its time */
 	uint64_t done;		/* out: buffers that have it */
 };
+struct view *func_current_view(void);
 void func_write_aside(void *event);
 void func_time_aside(void *now);
+void func_choose_aside(void *unused);
+void func_act_aside(void *site);
 struct func_lookup {
 	uintptr_t address;
 	uint64_t symbol;
@@ -198,9 +202,11 @@ bool func_trap_note(uintptr_t at, uint32_t number);
 /* select.c */
 struct func_wanted {
 	uint64_t function, graph, root, not_root;
+	bool acts;
 };
 struct func_selection {
 	uint64_t functions, graphs;	/* buffers by their tracer */
+	bool acts;			/* there are commands */
 	const struct state_head *state;
 };
 bool func_select_begin(struct func_selection *selection);

@@ -36,6 +36,8 @@ bool func_select_begin(struct func_selection *selection)
 	}
 	selection->state = state;
 	buffers = (const void *)((const char *)state + state->buffers);
+	for (uint32_t i = 0; i < state->nfuncs; i++)
+		selection->acts |= lines_of(state)[i].kind == STATE_FUNC_ACT;
 	for (uint32_t b = 0; b < state->nbuffers; b++) {
 		if (!buffers[b].born || !buffers[b].live.offset)
 			continue;
@@ -88,5 +90,6 @@ void func_select(const struct func_selection *selection, const char *name, const
 		.graph = selection->graphs & all,
 		.root = selection->graphs & in[STATE_FUNC_ROOT],
 		.not_root = selection->graphs & in[STATE_FUNC_NOT_ROOT],
+		.acts = in[STATE_FUNC_ACT],
 	};
 }

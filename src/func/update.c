@@ -46,11 +46,11 @@ static void *scratch(size_t size)
 
 static bool is_wanted(const struct func_selection *selection, const struct plan_site *site, const struct func_wanted *wanted)
 {
-	if (wanted->function | wanted->graph)
+	if (wanted->function | wanted->graph | wanted->acts)
 		return true;
 	if (site->flags & PLAN_SITE_UNWINDS && selection->graphs)
 		return true;
-	return site->flags & PLAN_SITE_LOADS && (selection->graphs | selection->functions);
+	return site->flags & PLAN_SITE_LOADS && (selection->graphs | selection->functions | selection->acts);
 }
 
 /* The bytes that lead to its code; how many, 0: it cannot be reached. */
@@ -109,7 +109,7 @@ static bool is_as_known(const struct func_file *file, const struct plan_site *pl
 static void note(struct changes *changes, const struct func_file *file, const struct plan_site *plan, uint32_t number, bool wanted)
 {
 	struct func_site *site = &func_all.sites[number];
-	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS);
+	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS | FUNC_SITE_ACTS);
 	const uint32_t bits = FUNC_SITE_PLAIN, now = wanted ? FUNC_SITE_PATCHED | (graph ? FUNC_SITE_BY_GRAPH : 0) : 0;
 	struct change *change = &changes->all[changes->n];
 
@@ -152,6 +152,10 @@ static void note_file(struct changes *changes, struct func_file *file, const str
 			site->flags |= FUNC_SITE_BOTH;
 		else
 			site->flags &= ~FUNC_SITE_BOTH;
+		if (wanted.acts)
+			site->flags |= FUNC_SITE_ACTS;
+		else
+			site->flags &= ~FUNC_SITE_ACTS;
 		note(changes, file, plan, file->numbers[i], want);
 	}
 }
@@ -301,7 +305,7 @@ int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
 
 	if (!LOAD(runtime.attached) || !func_select_begin(&selection))
 		return -ENOTCONN;
-	if (!(selection.functions | selection.graphs) && !func_all.sites) {
+	if (!(selection.functions | selection.graphs | selection.acts) && !func_all.sites) {
 		func_select_end(&selection);
 		return 0;
 	}

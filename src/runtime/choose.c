@@ -1,5 +1,6 @@
 /*
- * runtime/choose: whose events a buffer takes, when it does not take everybody's: set_event_pid, set_event_notrace_pid.
+ * runtime/choose: whose events a buffer takes, when it does not take everybody's: set_event_pid, set_event_notrace_pid; and whose
+ * functions: set_ftrace_pid, set_ftrace_notrace_pid.
  *
  * Any thread, any signal handler. The lists are sorted tables in the state; what they say about a thread is found out once a
  * state and kept by the thread. Under event-fork a thread also counts as named when its process is, or one that it descends
@@ -111,42 +112,61 @@ static bool follows(const struct view *view, uint32_t b, uint32_t kind)
 	return false;
 }
 
-static bool is_meant(const struct view *view, uint32_t b, uint32_t kind, int32_t tid)
+/* Lists of one sort: of events, or of functions. */
+struct sort {
+	uint32_t only, not;	/* STATE_PID_* */
+	bool functions;
+};
+static const struct sort events = { STATE_PID_ONLY, STATE_PID_NOT, false },
+			 functions = { STATE_PID_FUNC_ONLY, STATE_PID_FUNC_NOT, true };
+
+static bool is_meant(const struct view *view, const struct sort *sort, uint32_t b, uint32_t kind, int32_t tid)
 {
-	if (named(view, b, kind, tid))
-		return true;
-	return view->buffer[b].flags & BUFFER_EVENT_FORK && follows(view, b, kind);
+	bool forks = sort->functions ? view->buffer[b].tracer_flags & TRACER_FLAG_FUNCTION_FORK :
+				       view->buffer[b].flags & BUFFER_EVENT_FORK;
+
+	return named(view, b, kind, tid) || (forks && follows(view, b, kind));
 }
 
-static uint64_t choose(const struct view *view, int32_t tid)
+static uint64_t choose(const struct view *view, const struct sort *sort, int32_t tid)
 {
-	uint64_t chosen = 0;
+	uint64_t choosy = sort->functions ? view->func_choosy : view->choosy, chosen = 0;
 
 	for (uint32_t b = 0; b < view->nbuffers; b++) {
-		if (!(view->choosy & 1ull << b))
+		if (!(choosy & 1ull << b))
 			continue;
-		if ((!has_any(view, b, STATE_PID_ONLY) || is_meant(view, b, STATE_PID_ONLY, tid)) &&
-		    !is_meant(view, b, STATE_PID_NOT, tid))
+		if ((!has_any(view, b, sort->only) || is_meant(view, sort, b, sort->only, tid)) &&
+		    !is_meant(view, sort, b, sort->not, tid))
 			chosen |= 1ull << b;
 	}
 	return chosen;
 }
 
-uint64_t runtime_chosen(const struct view *view, struct thread *thread)
+static uint64_t choose_once(const struct view *view, struct thread *thread, const struct sort *sort, struct chosen *known)
 {
 	uint64_t generation = LOAD_ACQUIRE(view->published), chosen;
 
 	/* Somebody else may be in this thread's place: a vfork child. One that is not ready yet does not know itself. */
 	if (thread->guard || !thread->tid)
-		return choose(view, runtime_thread_tid());
-	if (thread->chosen_in == generation)
-		return thread->chosen;
-	chosen = choose(view, thread->tid);
+		return choose(view, sort, runtime_thread_tid());
+	if (known->in == generation)
+		return known->buffers;
+	chosen = choose(view, sort, thread->tid);
 	/* A handler that comes in between finds out for itself. */
-	thread->chosen_in = 0;
+	known->in = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	thread->chosen = chosen;
+	known->buffers = chosen;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	thread->chosen_in = generation;
+	known->in = generation;
 	return chosen;
+}
+
+uint64_t runtime_chosen(const struct view *view, struct thread *thread)
+{
+	return choose_once(view, thread, &events, &thread->chosen);
+}
+
+uint64_t runtime_func_chosen(const struct view *view, struct thread *thread)
+{
+	return choose_once(view, thread, &functions, &thread->func_chosen);
 }

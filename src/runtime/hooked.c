@@ -106,9 +106,9 @@ static bool is_off(const struct view *view, uint32_t b)
 	return runtime_view_off(view) >> b & 1;
 }
 
-void runtime_write_stack(struct thread *thread, struct view *view, uint64_t generation, uint32_t b, int32_t pid)
+void runtime_write_stack(struct thread *thread, struct view *view, uint64_t generation, uint32_t b, int32_t pid, uint64_t top)
 {
-	uint32_t n;
+	uint32_t n = top != 0;
 	struct {
 		struct record_head head;
 		uint32_t size, reserved;
@@ -117,7 +117,8 @@ void runtime_write_stack(struct thread *thread, struct view *view, uint64_t gene
 
 	if (!(view->usable & 1ull << b) || is_off(view, b))
 		return;
-	n = runtime_stack(record.caller, STACK_MAX, 0);
+	record.caller[0] = top;
+	n += runtime_stack(record.caller + n, STACK_MAX - n, 0);
 	record.size = n < STACK_MAX ? n : STACK_MAX;
 	runtime_write_buffer(thread, view, generation, b, &record, offsetof(__typeof__(record), caller) + record.size * 8,
 			     NULL);
@@ -127,7 +128,7 @@ static void write_stack(const struct hook_host *host, uint64_t buffer)
 {
 	const struct run *run = host->arg;
 
-	runtime_write_stack(run->thread, run->view, run->generation, number_of(buffer), host->pid);
+	runtime_write_stack(run->thread, run->view, run->generation, number_of(buffer), host->pid, 0);
 }
 
 static bool snapshot(const struct hook_host *host, uint64_t buffer)
@@ -253,7 +254,7 @@ static enum ring_result write_seen(struct run *run, const struct hook_host *host
 					      writing->len, &run->ts);
 		hide_newline(writing, true);
 		if (result == RING_DONE && LOAD(run->view->buffer[number_of(bit)].flags) & BUFFER_STACKTRACE)
-			runtime_write_stack(run->thread, run->view, run->generation, number_of(bit), host->pid);
+			runtime_write_stack(run->thread, run->view, run->generation, number_of(bit), host->pid, 0);
 	}
 	if (result == RING_STALE)
 		return result;

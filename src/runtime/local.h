@@ -34,6 +34,7 @@
 struct view_buffer {
 	uint64_t born;
 	uint32_t flags;		/* BUFFER_* */
+	uint32_t tracer_flags;	/* TRACER_FLAG_* */
 	struct ring_ref *refs;
 	uint32_t *wakes;
 	uint32_t clock;		/* TRACE_CLOCK_*, for when the section cannot read the time */
@@ -84,6 +85,7 @@ struct view {
 	uint64_t switched;	/* buffers with an `off` word, a `side`, or stacks behind events: not for the fast ways */
 	uint64_t functions;	/* buffers whose tracer is function */
 	uint64_t graphs;	/* or function_graph */
+	uint64_t func_choosy;	/* buffers that take functions of some threads only */
 	uint64_t func_only;	/* the one of those, if it is the only one and wants nothing but records, timed by the counter */
 	const struct ring_ref *func_refs;	/* its rings */
 	uint64_t graph_rooted;	/* buffers that take graphs below some functions only */
@@ -161,6 +163,11 @@ struct runtime {
 extern struct runtime runtime __attribute__((visibility("hidden")));
 extern struct wiped wiped __attribute__((visibility("hidden")));
 
+struct chosen {
+	uint64_t in;		/* the state by which it was found out */
+	uint64_t buffers;
+};
+
 /* What a thread needs on the hot path. tid 0: not ready, or guarded (vfork child): go the slow way. Where there is no
  * rseq, rs is an area whose CPU is none. */
 struct thread {
@@ -170,8 +177,8 @@ struct thread {
 	int32_t real_tid;	/* tid, kept while guarded */
 	uint32_t start;		/* low bits of the start time, read when first needed */
 	uint32_t stages;	/* that it has taken and not put back; a handler in between may make it one too few */
-	uint64_t chosen_in;	/* the state by which `chosen` was found out */
-	uint64_t chosen;	/* of its choosy buffers, those that take this thread's events */
+	struct chosen chosen;	/* of its choosy buffers, those that take this thread's events */
+	struct chosen func_chosen;	/* the same of its functions */
 	struct view *held;	/* see view.holders; a vfork child's is left when that is killed */
 	uintptr_t stack_low, stack_high;	/* of its own stack, what is known to be mapped; see stack.c */
 	uint32_t named;		/* runtime.renames + 1 when `comm` was found out; 0 never */
@@ -230,6 +237,8 @@ uint64_t runtime_view_know(uint32_t id);
 /* choose.c */
 /* The choosy buffers, of this view, that take events of this thread. */
 uint64_t runtime_chosen(const struct view *view, struct thread *thread);
+/* The same for its functions. */
+uint64_t runtime_func_chosen(const struct view *view, struct thread *thread);
 /* In the child of a fork: who its parent was, and which thread of that forked it. */
 void runtime_family_grow(int32_t parent, int32_t forker);
 
@@ -276,8 +285,8 @@ enum ring_result runtime_write_hooked_to(struct thread *thread, struct view *vie
 enum hook_verdict { HOOK_VERDICT_NONE, HOOK_VERDICT_REJECT, HOOK_VERDICT_PASS };
 enum hook_verdict runtime_judge(const struct view *view, uint32_t id, const void *record, size_t len,
 				struct hook_tally *tally);
-/* A stack of this thread, which is written as thread `pid`'s, in buffer b. */
-void runtime_write_stack(struct thread *thread, struct view *view, uint64_t generation, uint32_t b, int32_t pid);
+/* A stack of this thread, which is written as thread `pid`'s, in buffer b. `top`, if not 0, comes before it. */
+void runtime_write_stack(struct thread *thread, struct view *view, uint64_t generation, uint32_t b, int32_t pid, uint64_t top);
 /* Sets aside what buffer b holds: snapshot.c. False: not now. */
 bool runtime_snapshot(struct view *view, uint32_t b);
 

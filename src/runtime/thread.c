@@ -308,7 +308,8 @@ void runtime_fork_child(void)
 	runtime_self.guard = 0;
 	runtime_self.held = NULL;
 	runtime_self.stages = 0;
-	runtime_self.chosen_in = 0;
+	runtime_self.chosen.in = 0;
+	runtime_self.func_chosen.in = 0;
 	runtime_self.locking = false;
 	runtime_self.exited = false;
 	runtime_self.as = 0;

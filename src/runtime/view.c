@@ -164,6 +164,7 @@ static bool fill_buffer(struct view *view, uint32_t b, const struct state_buffer
 
 	buffer->born = from->born;
 	buffer->flags = from->flags;
+	buffer->tracer_flags = from->tracer_flags;
 	buffer->clock = set->offset ? set->clock.id : from->clock;
 	buffer->by_counter = 0;
 	buffer->off = from->off < TABLE_WORDS ? from->off : 0;
@@ -303,15 +304,15 @@ static void fill_events(struct view *view)
 	view->nfilled = nknown;
 }
 
-/* Buffers that name threads to take events of, or not to take them of. */
-static uint64_t choosy(const struct view *view)
+/* Buffers that name threads to take events of, or functions, or not to take them of: by lists of the first kind or the second. */
+static uint64_t choosy(const struct view *view, uint32_t only, uint32_t not)
 {
 	uint32_t n;
 	const struct state_pid *pid = runtime_view_pids(view, &n);
 	uint64_t mask = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (pid[i].buffer < STATE_BUFFERS_MAX)
+		if (pid[i].buffer < STATE_BUFFERS_MAX && (pid[i].kind == only || pid[i].kind == not))
 			mask |= 1ull << pid[i].buffer;
 	return mask;
 }
@@ -357,7 +358,7 @@ static bool has_lines(const struct state_head *state, uint32_t b, uint32_t kind)
 /* Only records, with times from the counter; where records tell them, too, in nanoseconds. */
 static bool is_plain(const struct view *view, uint32_t b, const struct state_buffer *from)
 {
-	return !((view->choosy | view->switched) & 1ull << b) && view->buffer[b].by_counter &&
+	return !(view->switched & 1ull << b) && view->buffer[b].by_counter &&
 	       (view->buffer[b].clock != TRACE_CLOCK_X86_TSC || from->tracer != TRACER_GRAPH) &&
 	       !(from->tracer_flags & TRACER_FLAG_FUNC_STACK);
 }
@@ -401,7 +402,8 @@ static void fill(struct view *view)
 	view->asleep = LOAD(runtime.asleep);
 	view->usable = view->unreachable = view->switched = 0;
 	view->nbuffers = state->nbuffers;
-	view->choosy = choosy(view);
+	view->choosy = choosy(view, STATE_PID_ONLY, STATE_PID_NOT);
+	view->func_choosy = choosy(view, STATE_PID_FUNC_ONLY, STATE_PID_FUNC_NOT);
 	for (uint32_t b = 0; b < view->nbuffers; b++)
 		if (fill_buffer(view, b, &state_buffers(state)[b]) && !view->asleep)
 			view->usable |= 1ull << b;

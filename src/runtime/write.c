@@ -59,7 +59,7 @@ static bool write_all(struct thread *thread, struct view *view, struct writing *
 			return false;
 		writing->done |= 1ull << b;
 		if (result == RING_DONE && LOAD(view->buffer[b].flags) & BUFFER_STACKTRACE)
-			runtime_write_stack(thread, view, generation, b, writing->tid ? writing->tid : thread->tid);
+			runtime_write_stack(thread, view, generation, b, writing->tid ? writing->tid : thread->tid, 0);
 	}
 	if (view->unreachable && runtime_view_unreachable(view, writing->id))
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
