@@ -8,6 +8,7 @@
 
 #include "control/hooks.h"
 #include "control/plans.h"
+#include "control/poke.h"
 #include "control/space.h"
 
 extern const int ringside_no_attach;
@@ -475,6 +476,35 @@ static void check_enabled(struct control *control)
 	room_write(control, "set_ftrace_notrace", "", 0);
 }
 
+/* Programs that run are disturbed when other functions are to be patched, and for nothing else. */
+static void check_told(struct control *control)
+{
+	static const struct { const char *path, *text; bool told; } steps[] = {
+		{ "set_ftrace_filter", "traced_alpha", false }, { "set_graph_function", "traced_gamma", false },
+		{ "current_tracer", "function", true }, { "tracing_on", "0", false }, { "buffer_size_kb", "200", false },
+		{ "set_ftrace_filter", "traced_beta", true }, { "set_ftrace_notrace", "traced_alpha", true },
+		{ "set_ftrace_notrace", "traced_alpha", false }, { "set_graph_function", "traced_beta", false },
+		{ "current_tracer", "function_graph", true }, { "set_graph_function", "traced_alpha", true },
+		{ "set_ftrace_filter", "", true }, { "set_ftrace_notrace", "", true }, { "set_graph_function", "", true },
+		{ "max_graph_depth", "3", false }, { "events/enable", "1", false }, { "events/enable", "0", false },
+		{ "current_tracer", "nop", true }, { "set_ftrace_filter", "traced_alpha:traceoff", true },
+		{ "set_ftrace_filter", "!traced_alpha:traceoff", true }, { "function_profile_enabled", "1", true },
+		{ "function_profile_enabled", "0", true }, { "max_graph_depth", "0", false }, { "tracing_on", "1", false },
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		uint64_t before, after;
+
+		CHECK(!control_refresh(control, NULL), "no state");
+		before = control_traced(&control->state);
+		room_write(control, steps[i].path, steps[i].text, 0);
+		CHECK(!control_refresh(control, NULL), "no state");
+		after = control_traced(&control->state);
+		CHECK((before != after) == steps[i].told, "step %zu: %s <- '%s'", i, steps[i].path, steps[i].text);
+	}
+	CHECK(!control_traced(&control->state), "something is traced");
+}
+
 static void check_options(struct control *control)
 {
 	room_expect_part(control, "trace_options", "function-trace\nnofunction-fork\n", true);
@@ -541,6 +571,7 @@ static void check_here(struct control *control)
 	check_bad_commands(control);
 	check_tracers(control);
 	check_enabled(control);
+	check_told(control);
 	check_options(control);
 	check_reset(control);
 }
