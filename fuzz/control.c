@@ -475,6 +475,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		step(&input);
 	put_back();
 	check_names(home, " trace ");
-	check_names(dir, " control registry rings tables errors ");
+	check_names(dir, " control registry rings tables plans errors ");
 	return 0;
 }
