@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #include "control/control.h"
+#include "control/hooks.h"
+#include "control/plans.h"
 #include "control/tree.h"
 #include "layout/control.h"
 #include "runtime/runtime.h"
@@ -48,6 +50,10 @@ static const char *const paths[] = {
 	"saved_cmdlines_size", "saved_tgids", "set_event", "set_event_notrace_pid", "set_event_pid", "snapshot",
 	"timestamp_mode", "trace", "trace_clock", "trace_marker", "trace_marker_raw", "trace_options", "trace_pipe",
 	"tracing_cpumask", "tracing_on", "per_cpu/cpu1/trace", "per_cpu/cpu1/buffer_size_kb",
+	"available_filter_functions", "available_filter_functions_addrs", "dyn_ftrace_total_info", "enabled_functions",
+	"function_profile_enabled", "max_graph_depth", "set_ftrace_filter", "set_ftrace_filter", "set_ftrace_notrace",
+	"set_ftrace_notrace_pid", "set_ftrace_pid", "set_graph_function", "set_graph_notrace", "tracing_thresh",
+	"options/func_stack_trace", "options/funcgraph-tail", "options/function-fork", "events/ftrace/funcgraph_exit/format",
 };
 
 static const char *const buffers[] = { "", "", "", "instances/a/", "instances/b/", "instances/nosuch/" };
@@ -57,6 +63,9 @@ static const char *const texts[] = {
 	"mono", "counter", "x86-tsc", "fuzz:event", "fuzz", "*:*", "!fuzz:*", "fuzz:text *:event", ":", "1 2 3", "4194304",
 	"value=1", "value=-1 text=\"x\"", "text='a\\'b' value=0x7f", "text=\"", "nosuch=1", "overwrite", "nooverwrite",
 	"pause-on-trace", "noraw", "3", "ffffffff,ffffffff", "0,1", ",", "abcdefgh", "\n", " \t ",
+	"function", "function_graph", "main", "!main", "*", "!*", "m*n", "[lm]ain", ":mod:libc*", "f:mod:x", "!f:mod:x",
+	"main 3 !main", "main:traceoff", "main:traceon:3", "!main:traceon:3", "m*:stacktrace", "!main:stacktrace", "main:snapshot:0x2",
+	"*:enable_event:fuzz:event", "!main:enable_event:fuzz:event", "main:disable_event:fuzz:text:7", "main:mod:", "main::",
 };
 
 static struct {
@@ -362,6 +371,20 @@ static void bring(const char *name, const char *body, uint32_t *id)
 		abort();
 }
 
+/* So that there are functions: this program's own. */
+static void bring_functions(void)
+{
+	struct err err = ERR_INIT;
+	char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (len <= 0)
+		abort();
+	path[len] = '\0';
+	if (control_plans_bring(control, path, &err))
+		die("bring", path, 0, &err);
+}
+
 static void set_up(void)
 {
 	struct rlimit limit = { RINGS_MAX, RINGS_MAX };
@@ -384,6 +407,7 @@ static void set_up(void)
 	bring("event", "\tfield:int value;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", REC->value\n", &event_id);
 	bring("text", "\tfield:__data_loc char[] text;\toffset:8;\tsize:4;\tsigned:0;\n"
 		      "\tfield:u8 value;\toffset:12;\tsize:1;\tsigned:0;\n\nprint fmt: \"%s\", __get_str(text)\n", &id);
+	bring_functions();
 }
 
 /* What each input finds. NULL: the file takes what it shows. */
@@ -391,6 +415,8 @@ static struct {
 	const char *path, *text;
 	char *sound;
 } kept[] = {
+	{ "current_tracer", "nop", NULL },	{ "max_graph_depth", "0", NULL }, { "tracing_thresh", "0", NULL },
+	{ "function_profile_enabled", "0", NULL }, { "set_ftrace_pid", "", NULL }, { "set_ftrace_notrace_pid", "", NULL },
 	{ "set_event", "fuzz:event", NULL },	{ "set_event_pid", "", NULL },	{ "set_event_notrace_pid", "", NULL },
 	{ "buffer_subbuf_size_kb", "4", NULL }, { "trace_clock", "local", NULL }, { "buffer_size_kb", "16", NULL },
 	{ "tracing_on", "1", NULL },		{ "buffer_percent", "50", NULL }, { "saved_cmdlines_size", NULL, NULL },
@@ -424,9 +450,32 @@ static void must_write(const char *path, const char *text)
 	} while (*text);
 }
 
+/* Commands stay in their file when that is emptied: all lines go at once. */
+static void drop_functions(void)
+{
+	struct control_items *items = NULL;
+	struct err err = ERR_INIT;
+	int r;
+
+	if (!control->state.nfuncs)
+		return;
+	r = control_begin(control, &err);
+	if (!r)
+		r = control_items_open(&items, control, &err);
+	if (!r) {
+		control_state_funcs_clear(&control->state, 0, 0);
+		r = control_fold(items, &err);
+	}
+	control_items_close(items);
+	r = control_end(control, r, &err);
+	if (r)
+		die("drop", "functions", r, &err);
+}
+
 /* Most inputs leave most as it was, and a change takes its time. */
 static void put_back_files(void)
 {
+	drop_functions();
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
 		char *now = text_of(kept[i].path);
 
@@ -475,6 +524,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		step(&input);
 	put_back();
 	check_names(home, " trace ");
-	check_names(dir, " control registry rings tables plans errors ");
+	check_names(dir, " control registry rings tables errors plans ");
 	return 0;
 }

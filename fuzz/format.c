@@ -13,6 +13,7 @@
 
 #include "decode/print.h"
 #include "layout/page.h"
+#include "report/graph.h"
 #include "report/json.h"
 #include "report/trace.h"
 
@@ -52,6 +53,23 @@ static const char *comm(void *arg, int pid)
 	return pid & 1 ? arg : NULL;
 }
 
+/* As an entry, as a leaf, and as whatever comes after them. */
+static void print_graph(const struct report_row *row, const struct decode_ctx *ctx)
+{
+	struct report_graph *graph = report_graph_new(2);
+	struct buf out = BUF_INIT;
+
+	if (graph) {
+		report_graph_line(graph, &out, row, NULL, ctx, ~0u, 0);
+		report_graph_line(graph, &out, row, row, ctx, ~0u, REPORT_LATENCY);
+		report_graph_line(graph, &out, row, NULL, ctx, 0, REPORT_NO_CONTEXT);
+		report_graph_alone(&out, row, NULL, ctx, 2, ~0u, 0);
+	}
+	report_graph_is_leaf(row, row);
+	report_graph_free(graph);
+	buf_fini(&out);
+}
+
 static void print(const struct decode_format *format, const uint8_t *rec, size_t len,
 		  const char *printf_text)
 {
@@ -68,6 +86,8 @@ static void print(const struct decode_format *format, const uint8_t *rec, size_t
 	report_trace_line(&out, &row, &ctx, 0);
 	for (unsigned int flag = REPORT_TICKS; flag <= REPORT_NO_PARENT; flag <<= 1)
 		report_trace_line(&out, &row, &ctx, flag);
+	if (report_graph_has(&row))
+		print_graph(&row, &ctx);
 	report_json_line(&out, &row, NULL);
 	report_json_line(&out, &row, &ctx);
 	buf_fini(&out);

@@ -26,6 +26,7 @@ static const struct kind {
 	{ "TRACER", "tracers", "_ringside_ask list -t" },
 	{ "CPU", "cpus", "_ringside_ask cat per_cpu | sed -n 's,^cpu\\([0-9]*\\)/,\\1,p'" },
 	{ "FILE", "files", "_ringside_files \"$1\"" },
+	{ "PID", "processes", "ps -o pid= -u \"$(id -u)\" 2>/dev/null | tr -d ' '" },
 	{ "COMMAND", "commands", "_ringside_commands" },
 	{ "SHELL", "shells", "printf '%s\\n' bash zsh" },
 	{ "DIR", "directories", NULL },

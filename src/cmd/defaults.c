@@ -45,6 +45,24 @@ static const struct {
 	{ "display-graph", false, false },
 	{ "stacktrace", false, false },
 	{ "branch", false, false },
+	/* Of tracers. */
+	{ "func_stack_trace", false, false },
+	{ "func-no-repeats", false, false },
+	{ "func-args", false, false },
+	{ "funcgraph-overrun", false, false },
+	{ "funcgraph-cpu", true, false },
+	{ "funcgraph-overhead", true, false },
+	{ "funcgraph-proc", false, false },
+	{ "funcgraph-duration", true, false },
+	{ "funcgraph-abstime", false, false },
+	{ "funcgraph-irqs", true, false },
+	{ "funcgraph-tail", false, false },
+	{ "funcgraph-args", false, false },
+	{ "funcgraph-retval", false, false },
+	{ "funcgraph-retval-hex", false, false },
+	{ "funcgraph-retaddr", false, false },
+	{ "sleep-time", true, false },
+	{ "graph-time", true, false },
 };
 
 bool defaults_option(const char *line, char *other, size_t size)

@@ -10,6 +10,7 @@
 #ifndef CMD_LAUNCH_H
 #define CMD_LAUNCH_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -51,6 +52,9 @@ int launch_poll(struct launch *launch, int *status);
 int launch_exit_status(int status);
 /* A program that was not let go ends; others run on. */
 void launch_close(struct launch *launch);
+
+/* The runtime's file: RINGSIDE_LIBRARY, or what lies where the command was installed. */
+int launch_library(char path[PATH_MAX], struct err *err);
 
 /*
  * The source of the command line, as cmd_open(); of a tracing directory that user's: --dir, which has to be his, or the one

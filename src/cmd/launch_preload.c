@@ -14,6 +14,7 @@
 #include "cmd/launch_local.h"
 #include "doctor/command.h"
 #include "doctor/library.h"
+#include "inject/process.h"
 
 #define LIBRARY "libringside.so.0"
 #define SANITIZERS "lib*san.so*"
@@ -63,7 +64,7 @@ static bool find_beside(char path[PATH_MAX])
 	return false;
 }
 
-static int find_library(char path[PATH_MAX], struct err *err)
+int launch_library(char path[PATH_MAX], struct err *err)
 {
 	const char *given = getenv("RINGSIDE_LIBRARY");
 
@@ -74,6 +75,15 @@ static int find_library(char path[PATH_MAX], struct err *err)
 	} else if (!find_beside(path)) {
 		return err_set(err, -ENOENT, LIBRARY " is not where this command was installed");
 	}
+	return 0;
+}
+
+static int find_library(char path[PATH_MAX], struct err *err)
+{
+	int r = launch_library(path, err);
+
+	if (r)
+		return r;
 	/* The variable that it goes into has no other way to tell where a name ends. */
 	if (strpbrk(path, " :\t\n"))
 		return err_set(err, -EINVAL, "%.200s: a path with such characters cannot be preloaded", path);
@@ -92,7 +102,7 @@ static bool is_sanitized(const struct elf *elf)
 static bool has_ours(const struct elf *elf)
 {
 	for (uint32_t i = 0; i < elf->nneeded; i++)
-		if (library_is_ours(elf->needed[i]))
+		if (process_is_runtime(elf->needed[i]))
 			return true;
 	return false;
 }

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "cmd/cmd.h"
 #include "cmd/events.h"
+#include "cmd/list_functions.h"
 #include "cmd/pager.h"
 #include "decode/format.h"
 #include "report/json.h"
@@ -22,6 +23,8 @@ static const struct opt list_opts[] = {
 	{ 'l', "filters", NULL, "with the filter of each event" },
 	{ 'R', "triggers", NULL, "with the triggers of each event" },
 	{ 0, "json", NULL, "one JSON object a line" },
+	{ 'f', "functions", NULL, "functions that can be traced, all or those that match the glob RE" },
+	{ 0, "why", NULL, "with -f: those that cannot, or that are slower than others, and why" },
 	{ 'B', "instances", NULL, "instances" },
 	{ 'o', "options", NULL, "trace options, with no before those that are off" },
 	{ 't', "tracers", NULL, "tracers" },
@@ -50,7 +53,7 @@ struct listing {
 	const char *pattern;	/* NULL: everything */
 	regex_t re;
 	const struct words *words;	/* NULL: events */
-	bool all, systems, fields, full, filters, triggers, json;
+	bool all, systems, fields, full, filters, triggers, functions, why, json;
 	size_t left_out;	/* events that nothing records */
 };
 
@@ -306,7 +309,10 @@ static int list_source(struct listing *list, const struct opts *opts)
 	r = cmd_open(&list->source, opts, false, &list->err);
 	if (r)
 		return r;
-	r = list->words ? put_words(list) : put_events(list);
+	if (list->functions)
+		r = list_functions(&list->out, list->source, list->pattern, list->why, list->json, &list->err);
+	else
+		r = list->words ? put_words(list) : put_events(list);
 	if (!r)
 		r = pager_show(opts, &list->out, &list->err);
 	if (!r && list->left_out && !list->json)
@@ -320,7 +326,7 @@ static int list_source(struct listing *list, const struct opts *opts)
 static int check(struct listing *list, const struct opts *opts)
 {
 	bool hooks = list->filters || list->triggers;
-	int kinds = list->systems + (opts_value(opts, "events") || list->fields || hooks);
+	int kinds = list->systems + list->functions + (opts_value(opts, "events") || list->fields || hooks);
 
 	for (size_t i = 0; i < NWORDS; i++) {
 		if (!opts_value(opts, words[i].option))
@@ -331,8 +337,10 @@ static int check(struct listing *list, const struct opts *opts)
 	if (list->systems && (list->fields || hooks))
 		return cmd_misuse(&cmd_list, "list: systems have no fields, filters and triggers: -s goes without -F, --full, "
 				  "-l and -R");
+	if (list->why && !list->functions)
+		return cmd_misuse(&cmd_list, "list: --why is about functions: -f");
 	if (kinds > 1)
-		return cmd_misuse(&cmd_list, "list: one thing at a time: -e, -s, -B, -o, -t or -C");
+		return cmd_misuse(&cmd_list, "list: one thing at a time: -e, -s, -f, -B, -o, -t or -C");
 	return CMD_DONE;
 }
 
@@ -348,6 +356,8 @@ static int run(const struct opts *opts)
 		.fields = opts_value(opts, "fields") || opts_value(opts, "full"),
 		.filters = opts_value(opts, "filters") != NULL,
 		.triggers = opts_value(opts, "triggers") != NULL,
+		.functions = opts_value(opts, "functions") != NULL,
+		.why = opts_value(opts, "why") != NULL,
 		.json = opts_value(opts, "json") != NULL,
 	};
 	char wrong[128];
@@ -356,7 +366,7 @@ static int run(const struct opts *opts)
 	r = check(&list, opts);
 	if (r)
 		return r;
-	if (list.pattern) {
+	if (list.pattern && !list.functions) {
 		r = regcomp(&list.re, list.pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
 		if (r) {
 			regerror(r, &list.re, wrong, sizeof(wrong));
@@ -364,7 +374,7 @@ static int run(const struct opts *opts)
 		}
 	}
 	r = list_source(&list, opts);
-	if (list.pattern)
+	if (list.pattern && !list.functions)
 		regfree(&list.re);
 	buf_fini(&list.out);
 	return r ? cmd_fail(&list.err) : CMD_DONE;
@@ -372,13 +382,13 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_list = {
 	.name = "list",
-	.synopsis = "[-e | -s | -B | -o | -t | -C] [-a] [-F] [--full] [-l] [-R] [--json] [RE]",
+	.synopsis = "[-e | -s | -f | -B | -o | -t | -C] [-a] [-F] [--full] [-l] [-R] [--why] [--json] [RE]",
 	.summary = "list events and what else there is",
 	.text = "Lists the events that there are: those that programs have brought to the tracing\n"
 		"directory, or the kernel's. They are written SYSTEM:EVENT. RE is an extended regular\n"
 		"expression that is looked for in that, or in what else is listed. Events of the\n"
 		"kernel's names that no program has brought (sched, syscalls, ...) are only listed with RE\n"
-		"or -a.\n",
+		"or -a. Of functions (-f) RE is a glob, as in set_ftrace_filter.\n",
 	.opts = list_opts,
 	.args_max = 1,
 	.run = run,

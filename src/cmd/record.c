@@ -20,7 +20,9 @@
 #include "cmd/exit_maps.h"
 #include "cmd/interrupt.h"
 #include "cmd/launch.h"
+#include "cmd/planner.h"
 #include "cmd/progress.h"
+#include "cmd/reach.h"
 #include "cmd/record_ask.h"
 #include "cmd/record_flight.h"
 #include "cmd/scope.h"
@@ -68,7 +70,9 @@ struct session {
 	struct setup *setup;
 	char **argv;		/* the command */
 	struct launch launch;
+	struct planner planner;
 	struct background background;
+	struct reach reach;
 	struct record *record;
 	struct flight *flight;
 	struct record_buffer *buffers;
@@ -163,10 +167,14 @@ static int begin(struct session *session)
 	r = r < 0 ? r : take_priority(session);
 	if (!r)
 		r = take_argv(session);
+	if (!r)
+		r = planner_begin(&session->planner, session->setup, session->source, session->argv[0], &session->err);
 	if (!r && session->ask.has_command)
 		r = start_command(session);
 	if (!r)
 		r = setup_apply(session->setup, session->source, &session->err);
+	if (!r)
+		r = reach_open(&session->reach, session->opts, source_name(session->source), session->ask.quiet, &session->err);
 	if (!r)
 		r = name_buffers(session);
 	if (!r && session->ask.flight)
@@ -350,9 +358,11 @@ static void give_up(struct session *session)
 
 	record_close(session->record);
 	record_flight_close(session->flight);
+	reach_close(&session->reach);
 	if (session->setup && (session->ask.keep_buffers && session->began ? setup_leave(session->setup, &err)
 									   : setup_undo(session->setup, &err)))
 		cmd_say("%s", err.text);
+	planner_end(&session->planner);
 	launch_close(&session->launch);
 	setup_close(session->setup);
 	source_close(session->source);

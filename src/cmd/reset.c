@@ -41,8 +41,9 @@ static const struct step {
 	{ "set_ftrace_notrace_pid", "", IF_ALLOWED, false },
 	{ "set_ftrace_filter", "", IF_ALLOWED, false },
 	{ "set_ftrace_notrace", "", IF_ALLOWED, false },
-	{ "set_graph_function", "", IF_ALLOWED, true },
-	{ "set_graph_notrace", "", IF_ALLOWED, true },
+	{ "set_graph_function", "", IF_ALLOWED, false },
+	{ "set_graph_notrace", "", IF_ALLOWED, false },
+	{ "function_profile_enabled", "0", IF_OTHER, true },
 	{ "max_graph_depth", "0", IF_OTHER, true },
 	{ "tracing_thresh", "0", IF_OTHER, true },
 	{ "dynamic_events", "", IF_OTHER, true },
@@ -144,6 +145,52 @@ static int reset_conditions(struct reset *reset, const struct scope *scope)
 	return r;
 }
 
+/* What functions set off, which stays in the file when that is emptied: FUNCTION:COMMAND:unlimited, or :count=N. */
+static void drop_commands(struct reset *reset, const struct scope *scope)
+{
+	struct buf text = BUF_INIT;
+	char *save, *line;
+
+	if (scope_read(scope, reset->source, "set_ftrace_filter", &text, NULL) || !text.data) {
+		buf_fini(&text);
+		return;
+	}
+	for (line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char *command = strchr(line, ':'), *last = strrchr(line, ':'), undo[256];
+
+		if (!command || last == command || (strcmp(last, ":unlimited") && strncmp(last, ":count=", 7)))
+			continue;
+		snprintf(undo, sizeof(undo), "!*%.*s%s", (int)(last - command), command, last[1] == 'c' ? ":0" : "");
+		/* The first of them takes all that are like it: the others find nothing. */
+		(void)scope_write(scope, reset->source, "set_ftrace_filter", undo, true, NULL);
+	}
+	buf_fini(&text);
+}
+
+/* Those of tracers that are not chosen have a file, but no word. */
+static int reset_option_files(struct reset *reset, const struct scope *scope)
+{
+	struct buf names = BUF_INIT;
+	char path[SCOPE_PATH], file[128], line[128], other[80], *save, *name;
+	int r = 0;
+
+	if (source_list(reset->source, scope_path(path, scope, "options"), &names, NULL) || !names.data) {
+		buf_fini(&names);
+		return 0;
+	}
+	for (name = strtok_r(names.data, "\n", &save); !r && name; name = strtok_r(NULL, "\n", &save)) {
+		bool on;
+
+		snprintf(file, sizeof(file), "options/%.80s", name);
+		on = says(reset, scope, file, "1");
+		snprintf(line, sizeof(line), "%s%.80s", on ? "" : "no", name);
+		if (!defaults_option(line, other, sizeof(other)))
+			r = scope_write(scope, reset->source, file, on ? "0" : "1", false, &reset->err);
+	}
+	buf_fini(&names);
+	return r;
+}
+
 static int reset_options(struct reset *reset, const struct scope *scope)
 {
 	struct buf text = BUF_INIT;
@@ -162,7 +209,7 @@ static int reset_options(struct reset *reset, const struct scope *scope)
 		r = scope_write(scope, reset->source, "trace_options", other, false, &reset->err);
 	}
 	buf_fini(&text);
-	return r;
+	return r ? r : reset_option_files(reset, scope);
 }
 
 static int reset_cpumask(struct reset *reset, const struct scope *scope)
@@ -184,6 +231,8 @@ static int reset_buffer(struct reset *reset, const struct scope *scope)
 
 	for (size_t i = 0; !r && i < NSTEPS; i++)
 		r = take_step(reset, scope, &steps[i]);
+	if (!r)
+		drop_commands(reset, scope);
 	if (!r)
 		r = reset_conditions(reset, scope);
 	if (!r)

@@ -30,6 +30,16 @@ bool setup_is_quiet(const struct setup *setup)
 	return opts_value(setup->opts, "quiet") != NULL;
 }
 
+bool setup_wants_functions(const struct setup *setup)
+{
+	static const char *const words[] = { "tracer", "function", "no-function", "graph", "module" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (opts_value(setup->opts, words[i]))
+			return true;
+	return false;
+}
+
 void setup_only(struct setup *setup, pid_t tid)
 {
 	setup->only = tid;

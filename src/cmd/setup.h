@@ -99,6 +99,9 @@ const char *setup_title(const struct setup *setup, size_t i);
 
 bool setup_is_quiet(const struct setup *setup);
 
+/* Does the line name a tracer, or functions? */
+bool setup_wants_functions(const struct setup *setup);
+
 /*
  * Instances that it made are removed; elsewhere its events are off again and settings as they were, as far as they can be
  * written. All of it is tried, the first failure is told.

@@ -24,17 +24,18 @@ static const struct setting {
 	const char *file;
 	enum setup_keep kind;	/* of a list the first replaces what is there, others are added */
 	bool of_tracer;		/* only with a tracer, and where there is such a file */
+	bool of_top;		/* where an instance has no such file, the top buffer's is for all */
 } settings[] = {
-	{ "clock", "trace_clock", KEEP_WORD, false },
-	{ "subbuf-size", "buffer_subbuf_size_kb", KEEP_WORD, false },
-	{ "cpumask", "tracing_cpumask", KEEP_WORD, false },
-	{ "pid", "set_event_pid", KEEP_LIST, false },
-	{ "pid", "set_ftrace_pid", KEEP_LIST, true },
-	{ "function", "set_ftrace_filter", KEEP_LIST, false },
-	{ "no-function", "set_ftrace_notrace", KEEP_LIST, false },
-	{ "graph", "set_graph_function", KEEP_LIST, false },
-	{ "max-graph-depth", "max_graph_depth", KEEP_WORD, false },
-	{ "tracer", "current_tracer", KEEP_WORD, false },
+	{ "clock", "trace_clock", KEEP_WORD, false, false },
+	{ "subbuf-size", "buffer_subbuf_size_kb", KEEP_WORD, false, false },
+	{ "cpumask", "tracing_cpumask", KEEP_WORD, false, false },
+	{ "pid", "set_event_pid", KEEP_LIST, false, false },
+	{ "pid", "set_ftrace_pid", KEEP_LIST, true, false },
+	{ "function", "set_ftrace_filter", KEEP_LIST, false, false },
+	{ "no-function", "set_ftrace_notrace", KEEP_LIST, false, false },
+	{ "graph", "set_graph_function", KEEP_LIST, false, true },
+	{ "max-graph-depth", "max_graph_depth", KEEP_WORD, false, true },
+	{ "tracer", "current_tracer", KEEP_WORD, false, false },
 };
 
 #define NSETTINGS (sizeof(settings) / sizeof(settings[0]))
@@ -44,9 +45,9 @@ static int out_of_memory(struct err *err)
 	return err_set(err, -ENOMEM, "out of memory");
 }
 
-static struct scope *scope_at(const struct setup *setup, int s)
+static const struct scope *scope_at(const struct setup *setup, int s)
 {
-	return &setup->scopes.scope[s];
+	return setup_scope(setup, s);
 }
 
 /* Words of a list, each of which ends. `behind` goes behind each of them. */
@@ -90,10 +91,10 @@ static int write_mask(struct setup *setup, int s, const char *mask, struct err *
 	return r;
 }
 
-static int write_value(struct setup *setup, int s, const struct setting *setting, const char *value,
+/* `module`: of that file alone; NULL: of any. */
+static int write_value(struct setup *setup, int s, const struct setting *setting, const char *value, const char *module,
 		       bool again, struct err *err)
 {
-	const char *module = setup_value(setup, scope_at(setup, s), "module");
 	char behind[128] = "";
 
 	if (module && !strcmp(setting->word, "function"))
@@ -135,11 +136,29 @@ static const char *implied(const struct setup *setup, int s, const struct settin
 	return NULL;
 }
 
+/* Commands among functions stay when the file is emptied: like triggers they are taken away by themselves. */
+static int keep_commands(struct setup *setup, int s, const char *file, const char *value, struct err *err)
+{
+	int r = 0;
+
+	while (!r && *value) {
+		size_t len = strcspn(value, ",");
+		char word[256];
+
+		snprintf(word, sizeof(word), "%.*s", (int)len, value);
+		if (len < sizeof(word) && *word != '!' && strchr(word, ':') && !strstr(word, ":mod:"))
+			r = setup_keep_trigger(setup, s, file, word, err);
+		value += len + (value[len] == ',');
+	}
+	return r;
+}
+
 static int write_setting(struct setup *setup, int s, const struct setting *setting, struct err *err)
 {
 	const struct scope *scope = scope_at(setup, s);
 	char text[16], path[SCOPE_PATH];
-	const char *more = implied(setup, s, setting, text);
+	const char *more = implied(setup, s, setting, text), *module = setup_value(setup, scope, "module");
+	int at = setting->of_top && !scope_has(scope, setup->source, setting->file) ? SETUP_TOP : s;
 	bool again = false;
 	int r;
 
@@ -147,28 +166,39 @@ static int write_setting(struct setup *setup, int s, const struct setting *setti
 	    (setting->of_tracer && (!setup_value(setup, scope, "tracer") ||
 				    !scope_has(scope, setup->source, setting->file))))
 		return 0;
-	if (!scope_has(scope, setup->source, setting->file))
+	if (!scope_has(scope_at(setup, at), setup->source, setting->file))
 		return err_set(err, -ENOENT, "--%s: there is no %s here", setting->word,
 			       setup->buffers[s].fresh ? setting->file : scope_path(path, scope, setting->file));
-	r = setup_keep(setup, s, setting->file, setting->kind, err);
+	r = setup_keep(setup, at, setting->file, setting->kind, err);
 	for (int i = scope->first; !r && i < scope->end; i++) {
 		const struct opts_item *item = &setup->opts->items[i];
 
 		if (!scope_is(item, setting->word))
 			continue;
-		r = write_value(setup, s, setting, item->value, again, err);
+		r = write_value(setup, at, setting, item->value, module, again, err);
+		if (!r && !strcmp(setting->word, "function"))
+			r = keep_commands(setup, at, setting->file, item->value, err);
 		again = true;
 	}
 	if (!r && more)
-		r = write_value(setup, s, setting, more, again, err);
+		r = write_value(setup, at, setting, more, module, again, err);
 	return r;
 }
 
 static int write_option(struct setup *setup, int s, const char *option, struct err *err)
 {
+	bool off = !strncmp(option, "no", 2);
+	char file[128];
 	int r = setup_keep_option(setup, s, option, err);
 
-	return r ? r : scope_write(scope_at(setup, s), setup->source, "trace_options", option, false, err);
+	if (r)
+		return r;
+	/* One of a tracer that is not chosen yet has a file, but no word. */
+	snprintf(file, sizeof(file), "options/%.100s", option + (off ? 2 : 0));
+	if (!setup_says_option(setup, s, option) && !setup_says_other(setup, s, option) &&
+	    scope_has(scope_at(setup, s), setup->source, file))
+		return scope_write(scope_at(setup, s), setup->source, file, off ? "0" : "1", false, err);
+	return scope_write(scope_at(setup, s), setup->source, "trace_options", option, false, err);
 }
 
 static int write_options(struct setup *setup, int s, struct err *err)

@@ -170,6 +170,15 @@ static int fill_buffers(struct setup *setup, struct err *err)
 	return 0;
 }
 
+/* What it measures are nanoseconds, and the times of its records have to go with them. */
+static bool wants_nanoseconds(const struct setup *setup)
+{
+	for (int i = 0; i < setup->opts->nitems; i++)
+		if (scope_is(&setup->opts->items[i], "tracer") && !strcmp(setup->opts->items[i].value, "function_graph"))
+			return true;
+	return false;
+}
+
 int setup_parse(struct setup **out, const struct opts *opts, const struct setup_how *how, struct err *err)
 {
 	struct setup *setup = calloc(1, sizeof(*setup));
@@ -179,6 +188,8 @@ int setup_parse(struct setup **out, const struct opts *opts, const struct setup_
 		return err_set(err, -ENOMEM, "out of memory");
 	setup->opts = opts;
 	setup->how = *how;
+	if (setup->how.clock && wants_nanoseconds(setup))
+		setup->how.clock = "local";
 	setup->files = opts_value(opts, "kernel") || opts_value(opts, "tracefs");
 	r = scopes_split(&setup->scopes, opts, buffer_opts, err);
 	if (!r)

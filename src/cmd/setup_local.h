@@ -27,6 +27,9 @@ struct setup_buffer {
 /* How a file's text is brought back: as it is, without what is for people, or by other means. */
 enum setup_keep { KEEP_WORD, KEEP_LIST, KEEP_FILTER, KEEP_OPTION, KEEP_TRIGGER, KEEP_AHEAD };
 
+/* Instead of a scope's number: files of the top buffer that are for all, whichever buffers the line is about. */
+#define SETUP_TOP (-1)
+
 struct setup_kept {
 	int scope;
 	char *file;
@@ -65,6 +68,23 @@ bool setup_knows(const struct setup *setup, const struct events_wish *wish);
 /* Lines for people about events that are not there yet. */
 void setup_tell_unknown(const struct setup *setup);
 bool setup_has_option(struct setup *setup, const char *word);
+
+static inline const struct scope *setup_scope(const struct setup *setup, int s)
+{
+	static const struct scope top;
+
+	return s == SETUP_TOP ? &top : &setup->scopes.scope[s];
+}
+
+/* Was the buffer made here? Then there is nothing to bring back. */
+static inline bool setup_made(const struct setup *setup, int s)
+{
+	return s != SETUP_TOP && setup->buffers[s].made;
+}
+
+/* setup_undo.c: is that word, or the one that means the contrary, in trace_options? */
+bool setup_says_option(struct setup *setup, int scope, const char *word);
+bool setup_says_other(struct setup *setup, int scope, const char *word);
 
 /* setup_undo.c: remembers what a file says before it is changed. */
 int setup_keep(struct setup *setup, int scope, const char *file, enum setup_keep kind, struct err *err);

@@ -11,6 +11,7 @@
 
 #include "cmd/setup_local.h"
 #include "control/control.h"
+#include "control/func_set.h"
 #include "control/hooks.h"
 #include "control/own.h"
 #include "control/rules.h"
@@ -55,14 +56,33 @@ static void put_filter(struct buf *out, const char *text)
 		put_word(out, text);
 }
 
+/* Of a tracing directory, whose lines about functions are patterns: those, not what they mean now. False: it is no such file. */
+static bool put_functions(struct setup *setup, int s, const char *file, struct buf *out)
+{
+	struct control *control = source_control(setup->source);
+	const char *instance = setup_scope(setup, s)->instance;
+	uint32_t kind = control ? control_funcs_kind(file) : 0;
+	int place;
+
+	if (!kind || control_follow(control, NULL))
+		return false;
+	place = control_state_buffer(&control->state, instance ? instance : "");
+	if (place >= 0)
+		control_funcs_put_lines(&control->state, (uint32_t)place, kind, out);
+	return place >= 0;
+}
+
 /* What would have to be written for the file to say what it says. */
 static int read_back(struct setup *setup, int s, const char *file, enum setup_keep kind, struct buf *out,
 		     struct err *err)
 {
 	struct buf text = BUF_INIT;
-	int r = scope_read(&setup->scopes.scope[s], setup->source, file, &text, err);
+	int r;
 
 	buf_puts(out, "");
+	if (put_functions(setup, s, file, out))
+		return buf_failed(out) ? out_of_memory(err) : 0;
+	r = scope_read(setup_scope(setup, s), setup->source, file, &text, err);
 	if (!r && text.data && kind == KEEP_WORD)
 		put_word(out, text.data);
 	else if (!r && text.data && kind == KEEP_LIST)
@@ -107,8 +127,8 @@ int setup_keep(struct setup *setup, int s, const char *file, enum setup_keep kin
 	int r = 0;
 
 	/* A source without the file says so when it is written. */
-	if (setup->buffers[s].made || is_kept(setup, s, file) ||
-	    !scope_has(&setup->scopes.scope[s], setup->source, file))
+	if (setup_made(setup, s) || is_kept(setup, s, file) ||
+	    !scope_has(setup_scope(setup, s), setup->source, file))
 		return 0;
 	/* What can only be written cannot be brought back. */
 	if (!read_back(setup, s, file, kind, &text, NULL))
@@ -119,7 +139,7 @@ int setup_keep(struct setup *setup, int s, const char *file, enum setup_keep kin
 
 int setup_keep_size(struct setup *setup, int s, struct err *err)
 {
-	const struct scope *scope = &setup->scopes.scope[s];
+	const struct scope *scope = setup_scope(setup, s);
 	struct buf size = BUF_INIT, names = BUF_INIT;
 	char path[SCOPE_PATH], file[128], *save;
 	int r = 0;
@@ -153,28 +173,36 @@ static bool has_line(const char *text, const char *line, size_t len)
 	return false;
 }
 
-static bool says_option(struct setup *setup, int s, const char *word)
+bool setup_says_option(struct setup *setup, int s, const char *word)
 {
 	struct buf text = BUF_INIT;
 	bool says;
 
-	says = !scope_read(&setup->scopes.scope[s], setup->source, "trace_options", &text, NULL) &&
+	says = !scope_read(setup_scope(setup, s), setup->source, "trace_options", &text, NULL) &&
 	       has_line(text.data, word, strlen(word));
 	buf_fini(&text);
 	return says;
+}
+
+bool setup_says_other(struct setup *setup, int s, const char *word)
+{
+	char other[128];
+
+	snprintf(other, sizeof(other), "%s%.100s", strncmp(word, "no", 2) ? "no" : "", word + (strncmp(word, "no", 2) ? 0 : 2));
+	return setup_says_option(setup, s, other);
 }
 
 int setup_keep_option(struct setup *setup, int s, const char *option, struct err *err)
 {
 	char on[128], off[128];
 
-	if (setup->buffers[s].made)
+	if (setup_made(setup, s))
 		return 0;
 	snprintf(on, sizeof(on), "%.100s", option + (strncmp(option, "no", 2) ? 0 : 2));
 	snprintf(off, sizeof(off), "no%.100s", on);
-	if (says_option(setup, s, on))
+	if (setup_says_option(setup, s, on))
 		return add(setup, s, "trace_options", on, KEEP_OPTION, err);
-	if (says_option(setup, s, off))
+	if (setup_says_option(setup, s, off))
 		return add(setup, s, "trace_options", off, KEEP_OPTION, err);
 	snprintf(off, sizeof(off), "options/%.100s", on);
 	return setup_keep(setup, s, off, KEEP_WORD, err);
@@ -185,7 +213,7 @@ int setup_keep_trigger(struct setup *setup, int s, const char *file, const char 
 	struct buf text = BUF_INIT;
 	int r = 0;
 
-	if (setup->buffers[s].made)
+	if (setup_made(setup, s))
 		return 0;
 	buf_printf(&text, "!%s", trigger);
 	r = buf_failed(&text) ? out_of_memory(err) : add(setup, s, file, text.data, KEEP_TRIGGER, err);
@@ -321,7 +349,7 @@ static bool is_wished(const struct setup *setup, const struct scope *scope, cons
 static int write_difference(struct setup *setup, int s, const char *these, const char *those,
 			    const char *sign, struct err *err)
 {
-	const struct scope *scope = &setup->scopes.scope[s];
+	const struct scope *scope = setup_scope(setup, s);
 	char word[170];
 	int first = 0;
 
@@ -355,7 +383,7 @@ static bool is_all_wished(const struct setup *setup, const struct scope *scope, 
 /* The same in files. Where nothing was on and nothing else is, all can go at once, which spares a kernel much. */
 static int undo_events(struct setup *setup, int s, struct err *err)
 {
-	const struct scope *scope = &setup->scopes.scope[s];
+	const struct scope *scope = setup_scope(setup, s);
 	const char *before = setup->buffers[s].events;
 	struct buf now = BUF_INIT;
 	int r, more;
@@ -375,7 +403,7 @@ static int undo_events(struct setup *setup, int s, struct err *err)
 /* What has no file yet. */
 static int undo_ahead(struct setup *setup, const struct setup_kept *kept, struct err *err)
 {
-	const struct scope *scope = &setup->scopes.scope[kept->scope];
+	const struct scope *scope = setup_scope(setup, kept->scope);
 	struct events_wish wish;
 
 	events_wish_parse(&wish, kept->file);
@@ -385,13 +413,13 @@ static int undo_ahead(struct setup *setup, const struct setup_kept *kept, struct
 
 static int undo_file(struct setup *setup, const struct setup_kept *kept, struct err *err)
 {
-	const struct scope *scope = &setup->scopes.scope[kept->scope];
+	const struct scope *scope = setup_scope(setup, kept->scope);
 	bool trigger = kept->kind == KEEP_TRIGGER, same = false;
 	struct buf now = BUF_INIT;
 	int r = 0;
 
 	if (kept->kind == KEEP_OPTION)
-		same = says_option(setup, kept->scope, kept->text);
+		same = setup_says_option(setup, kept->scope, kept->text);
 	else if (!trigger)
 		same = !read_back(setup, kept->scope, kept->file, kept->kind, &now, NULL) && now.data &&
 		       !strcmp(now.data, kept->text);
@@ -403,7 +431,7 @@ static int undo_file(struct setup *setup, const struct setup_kept *kept, struct 
 
 static int unmake(struct setup *setup, int s, struct err *err)
 {
-	struct scope *scope = &setup->scopes.scope[s];
+	const struct scope *scope = setup_scope(setup, s);
 	char path[SCOPE_PATH];
 	int r = 0;
 

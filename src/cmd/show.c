@@ -68,18 +68,17 @@ static int settle(void *ctx)
 	return r;
 }
 
-static void put_row(struct show *show, const struct control_row *row)
+static int put_row(struct show *show, const struct control_row *row)
 {
-	if (!show->json) {
-		control_text_row(&show->text, &show->out, row);
-		return;
-	}
+	if (!show->json)
+		return control_text_row(&show->text, &show->out, row, &show->err);
 	if (row->lost == PAGE_LOST_UNKNOWN)
 		buf_printf(&show->out, "{\"cpu\":%d,\"lost\":null}\n", row->row.cpu);
 	else if (row->lost)
 		buf_printf(&show->out, "{\"cpu\":%d,\"lost\":%" PRIu64 "}\n", row->row.cpu,
 			   row->lost);
 	report_json_line(&show->out, &row->row, control_rows_ctx(show->rows));
+	return 1;
 }
 
 /* Waits for more. 0 when there may be, 1 when it is time to end. */
@@ -111,7 +110,9 @@ static int put_rows(struct show *show)
 	while (!r) {
 		r = control_rows_next(show->rows, &row, &show->err);
 		if (r == 1) {
-			put_row(show, &row);
+			r = put_row(show, &row);
+			if (r < 0)
+				break;
 			r = show->out.len >= PIECE && !show->follow ? settle(show) : 0;
 			/* What was taken out of the buffer belongs out: the page in hand is printed to its end. */
 			if (!ending && over(show)) {

@@ -35,6 +35,7 @@ static const struct value {
 	{ "buffer_percent", "Buffer percent", "50" },
 	{ "tracing_thresh", "Threshold in microseconds", "0" },
 	{ "max_graph_depth", "Graph depth", "0" },
+	{ "function_profile_enabled", "Function profile", "0" },
 };
 
 /* Files of many lines, in a fresh source of none; # begins a line that says so. */

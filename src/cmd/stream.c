@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/launch.h"
+#include "cmd/planner.h"
 #include "cmd/pager.h"
 #include "cmd/scope.h"
 #include "cmd/setup.h"
@@ -32,6 +33,7 @@ struct session {
 	struct setup *setup;
 	char **argv;		/* the command, NULL: none */
 	struct launch launch;
+	struct planner planner;
 	struct stream_lines *lines;	/* of a tracing directory */
 	struct pager pager;
 	bool ended;		/* the command has */
@@ -85,6 +87,8 @@ static int begin(struct session *session)
 {
 	int r = setup_sweep(session->source, &session->err);
 
+	if (r >= 0)
+		r = planner_begin(&session->planner, session->setup, session->source, opts_arg(session->opts, 0), &session->err);
 	r = r < 0 ? r : start_command(session);
 	if (!r)
 		r = setup_apply(session->setup, session->source, &session->err);
@@ -191,6 +195,7 @@ static void give_up(struct session *session)
 	stream_lines_close(session->lines);
 	if (session->setup && setup_undo(session->setup, &err))
 		cmd_say("%s", err.text);
+	planner_end(&session->planner);
 	launch_close(&session->launch);
 	setup_close(session->setup);
 	source_close(session->source);

@@ -12,7 +12,7 @@
 #include "cmd/line.h"
 #include "control/rows.h"
 #include "decode/page.h"
-#include "layout/registry.h"
+#include "report/graph.h"
 
 #define PIECE 65536
 #define PACE_MS 100
@@ -28,6 +28,7 @@ struct source_buffer {
 	const char *title;
 	struct control_row row;		/* the next one, if it has one */
 	bool has_row;
+	struct buf held;		/* the bytes of the one that is printed, while the next one is looked at */
 	struct decode_ctx ctx;		/* its arg is this */
 	const struct decode_ctx *names;	/* of the rows */
 	struct decode_carry **carries;	/* by CPU, made when needed */
@@ -88,6 +89,7 @@ static void buffer_fini(struct source_buffer *buffer, uint32_t ncpu)
 		decode_carry_free(buffer->carries[i]);
 	free(buffer->carries);
 	free(buffer->lost);
+	buf_fini(&buffer->held);
 	control_rows_close(buffer->rows);
 }
 
@@ -146,13 +148,11 @@ static bool find_printk(void *arg, uint64_t addr, struct decode_printk *out)
 	return names->printk && names->printk(names->arg, addr, out);
 }
 
-/* Other places of programs come with their names, in printf formats. */
 static bool find_symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *out)
 {
-	(void)arg;
-	(void)pid;
-	*out = (struct decode_symbol){ .name = MARKER_NAME, .size = 1 };
-	return addr == MARKER_IP;
+	const struct decode_ctx *names = ((struct source_buffer *)arg)->names;
+
+	return names->symbol && names->symbol(names->arg, pid, addr, out);
 }
 
 /* What is kept beside the rows. */
@@ -228,23 +228,67 @@ static void put_lost(struct stream_lines *lines, struct source_buffer *buffer, i
 	buffer->lost[cpu] += lost;
 }
 
-static void put_row(struct stream_lines *lines, struct source_buffer *buffer)
+/* The row that comes next, which is still to be printed: what was lost before it is said in between. */
+static bool next_row(void *arg, struct decode_moment *out)
+{
+	struct source_buffer *buffer = arg;
+	const struct report_row *row = &buffer->row.row;
+
+	if (!buffer->has_row || !row->format || buffer->row.lost)
+		return false;
+	*out = (struct decode_moment){ .format = row->format, .rec = row->data, .len = row->len, .ts = row->ts, .cpu = row->cpu };
+	return true;
+}
+
+static void take_row(void *arg)
+{
+	((struct source_buffer *)arg)->has_row = false;
+}
+
+/* The end of a call may stand in the line of its beginning: that waits for a look at the next row, by which its own bytes go. */
+static int look_ahead(struct source_buffer *buffer, struct control_row *one, struct decode_moment *m, struct err *err)
+{
+	int r;
+
+	if (!report_graph_is_entry(&one->row))
+		return 0;
+	buf_reset(&buffer->held);
+	buf_add(&buffer->held, one->row.data, one->row.len);
+	if (buf_failed(&buffer->held))
+		return err_set(err, -ENOMEM, "out of memory");
+	one->row.data = buffer->held.data;
+	m->next = next_row;
+	m->take = take_row;
+	m->arg = buffer;
+	r = control_rows_next(buffer->rows, &buffer->row, err);
+	buffer->has_row = r == 1;
+	return r < 0 ? r : 0;
+}
+
+static int put_row(struct stream_lines *lines, struct source_buffer *buffer, struct err *err)
 {
 	static const struct decode_abi native = DECODE_ABI_NATIVE;
-	const struct report_row *row = &buffer->row.row;
+	struct decode_moment m = { .ctx = &buffer->ctx };
+	struct control_row one = buffer->row;
+	const struct report_row *row = &one.row;
 	const struct line_entry *entry = find_entry(lines, row->format);
-	struct decode_moment m = { .rec = row->data, .len = row->len, .ts = row->ts, .cpu = row->cpu,
-				   .ctx = &buffer->ctx };
 	struct record_head head = { 0 };
+	int r = look_ahead(buffer, &one, &m, err);
 
+	if (r)
+		return r;
+	m.rec = row->data;
+	m.len = row->len;
+	m.ts = row->ts;
+	m.cpu = row->cpu;
 	if (lines->prefix)
 		line_prefix(&lines->out, lines->prefix, buffer->title);
-	if (buffer->row.lost)
-		put_lost(lines, buffer, row->cpu, buffer->row.lost);
+	if (one.lost)
+		put_lost(lines, buffer, row->cpu, one.lost);
 	if (!entry) {
 		decode_record_head(&native, row->data, row->len, &head);
 		line_unknown(&lines->look, &native, &m, head.type, &lines->columns, &lines->out);
-		return;
+		return 0;
 	}
 	m.format = entry->format;
 	m.carry = find_carry(buffer, entry, row->cpu);
@@ -253,6 +297,7 @@ static void put_row(struct stream_lines *lines, struct source_buffer *buffer)
 		     &lines->out);
 	line_info(entry, &m, &lines->out);
 	line_end(&lines->out);
+	return 0;
 }
 
 /* The next row of each buffer; as with CPUs, one that had none may get an older one than another that is asked later. */
@@ -289,8 +334,10 @@ int stream_lines_take(struct stream_lines *lines, bool (*over)(void *arg), void 
 				first = &lines->buffers[i];
 		if (!first)
 			break;
-		put_row(lines, first);
 		first->has_row = false;
+		r = put_row(lines, first, err);
+		if (r)
+			break;
 		if (lines->out.len >= PIECE && (r = flush(lines)))
 			break;
 		if (!(++n % ROWS) && over && over(arg))

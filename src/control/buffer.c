@@ -465,6 +465,11 @@ static bool is_unread(const struct control *control, const struct state_buffer *
 	return free;
 }
 
+bool control_buffer_is_read(const struct control *control, const struct state_buffer *buffer)
+{
+	return !is_unread(control, buffer);
+}
+
 int control_buffer_remove(struct control *control, uint32_t place, struct err *err)
 {
 	struct control_state *state = &control->state;
@@ -485,8 +490,9 @@ int control_buffer_remove(struct control *control, uint32_t place, struct err *e
 	if (r)
 		return r;
 	control_rules_clear(state, place);
-	control_state_pids_clear(state, place, STATE_PID_ONLY);
-	control_state_pids_clear(state, place, STATE_PID_NOT);
+	control_state_funcs_clear(state, place, 0);
+	for (uint32_t kind = STATE_PID_ONLY; kind <= STATE_PID_FUNC_NOT; kind++)
+		control_state_pids_clear(state, place, kind);
 	memset(buffer, 0, sizeof(*buffer));
 	while (!state->buffers[state->nbuffers - 1].born)
 		state->nbuffers--;

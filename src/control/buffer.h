@@ -64,6 +64,9 @@ int control_buffer_spares(struct control *control, struct state_buffer *buffer, 
 int control_buffer_spares_free(struct control *control, struct state_buffer *buffer,
 			       struct err *err);
 
+/* Does somebody take events out of it? Nobody will until the transaction ends. */
+bool control_buffer_is_read(const struct control *control, const struct state_buffer *buffer);
+
 /* An instance. -EEXIST, -EINVAL, -ENOSPC. */
 int control_buffer_add(struct control *control, const char *name, struct err *err);
 /* With everything in it. -EBUSY: somebody takes its events out. */

@@ -55,6 +55,11 @@ static const struct {
 	const char *name;
 	const char *text;
 } builtin[] = {
+	{ EVENT_ID_FUNCTION, "function",
+	  "name: function\nID: 1\nformat:\n" RECORD_HEAD_FORMAT
+	  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+	  "\tfield:unsigned long parent_ip;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+	  "print fmt: \" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip\n" },
 	{ EVENT_ID_KERNEL_STACK, "kernel_stack",
 	  "name: kernel_stack\nID: 4\nformat:\n" RECORD_HEAD_FORMAT
 	  "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
@@ -74,6 +79,21 @@ static const struct {
 	  "\tfield:const char * fmt;\toffset:16;\tsize:8;\tsigned:0;\n"
 	  "\tfield:u32 buf[];\toffset:24;\tsize:0;\tsigned:0;\n\n"
 	  "print fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n" },
+	{ EVENT_ID_GRAPH_EXIT, "funcgraph_exit",
+	  "name: funcgraph_exit\nID: 10\nformat:\n" RECORD_HEAD_FORMAT
+	  "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	  "\tfield:unsigned long retval;\toffset:16;\tsize:8;\tsigned:0;\n"
+	  "\tfield:int depth;\toffset:24;\tsize:4;\tsigned:1;\n"
+	  "\tfield:unsigned int overrun;\toffset:28;\tsize:4;\tsigned:0;\n"
+	  "\tfield:unsigned long long calltime;\toffset:32;\tsize:8;\tsigned:0;\n"
+	  "\tfield:unsigned long long rettime;\toffset:40;\tsize:8;\tsigned:0;\n\n"
+	  "print fmt: \"<-- %ps (%d) (start: %llx  end: %llx) over: %d retval: %lx\", (void *)REC->func, REC->depth, "
+	  "REC->calltime, REC->rettime, REC->depth, REC->retval\n" },
+	{ EVENT_ID_GRAPH_ENTRY, "funcgraph_entry",
+	  "name: funcgraph_entry\nID: 11\nformat:\n" RECORD_HEAD_FORMAT
+	  "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	  "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n\n"
+	  "print fmt: \"--> %ps (%d)\", (void *)REC->func, REC->depth\n" },
 	{ EVENT_ID_RAW_DATA, "raw_data",
 	  "name: raw_data\nID: 18\nformat:\n" RECORD_HEAD_FORMAT
 	  "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
@@ -97,6 +117,27 @@ uint32_t control_builtin_id(const char *name)
 	for (size_t i = 0; i < sizeof(builtin) / sizeof(builtin[0]); i++)
 		if (!strcmp(builtin[i].name, name))
 			return builtin[i].id;
+	return 0;
+}
+
+int node_function_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_FUNCTION, &request->out);
+	return 0;
+}
+
+int node_graph_entry_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_GRAPH_ENTRY, &request->out);
+	return 0;
+}
+
+int node_graph_exit_format_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	control_builtin_format(EVENT_ID_GRAPH_EXIT, &request->out);
 	return 0;
 }
 

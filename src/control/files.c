@@ -33,32 +33,6 @@ int node_tracing_on_write(struct node_request *request, struct err *err)
 	return control_end(request->control, control_buffer_switch(request->control, request->buffer, on, err), err);
 }
 
-int node_tracers_read(struct node_request *request, struct err *err)
-{
-	(void)err;
-	buf_puts(&request->out, "nop\n");
-	return 0;
-}
-
-int node_tracer_read(struct node_request *request, struct err *err)
-{
-	return node_tracers_read(request, err);
-}
-
-/* As in the kernel, whoever chooses a tracer gets the rings that it would need. */
-int node_tracer_write(struct node_request *request, struct err *err)
-{
-	int r;
-
-	if (!node_is(request, "nop"))
-		return err_set(err, -EINVAL, "there is no such tracer: see available_tracers");
-	r = node_begin(request, err);
-	if (r)
-		return r;
-	r = control_buffer_expand(request->control, node_buffer(request), err);
-	return control_end(request->control, r, err);
-}
-
 int node_clock_read(struct node_request *request, struct err *err)
 {
 	uint32_t now = node_buffer(request)->clock;

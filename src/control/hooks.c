@@ -1,9 +1,9 @@
 /*
  * control/hooks: triggers; see hooks.h. Filters are in filters.c, synthetic events and probes in dynamic.c.
  *
- * Two things that a trigger switches live in words of the tables file while there is such a trigger: whether an event is on
- * (STATE_ITEM_SOFT; the rules then say yes) and whether a buffer is off (STATE_ITEM_OFF; the buffer's flag then says on). With
- * the last trigger they are folded into the plain state again.
+ * Two things that a trigger, or a function (func_act.c), switches live in words of the tables file while there is such a one:
+ * whether an event is on (STATE_ITEM_SOFT; the rules then say yes) and whether a buffer is off (STATE_ITEM_OFF; the buffer's flag
+ * then says on). With the last of them they are folded into the plain state again.
  */
 #include "control/hooks.h"
 
@@ -64,8 +64,14 @@ bool control_event_is_on(const struct control *control, uint32_t buffer, const c
 	return control_rules_on(&control->state, buffer, system, event) && (!item || control_word(control, item->count));
 }
 
-/* A word for the event that a trigger switches. */
-static int soft_begin(struct control_items *items, uint32_t buffer, const char *system, const char *event, struct err *err)
+uint32_t control_soft_word(const struct control_state *state, uint32_t buffer, const char *system, const char *event)
+{
+	const struct state_item *item = find_word(state, STATE_ITEM_SOFT, buffer, system, event);
+
+	return item ? item->count : 0;
+}
+
+int control_soft_begin(struct control_items *items, uint32_t buffer, const char *system, const char *event, struct err *err)
 {
 	struct control *control = items->control;
 	bool on = control_rules_on(&control->state, buffer, system, event);
@@ -85,7 +91,7 @@ static int soft_begin(struct control_items *items, uint32_t buffer, const char *
 	return r ? r : control_buffer_expand(control, &control->state.buffers[buffer], err);
 }
 
-static int off_begin(struct control_items *items, uint32_t buffer, struct err *err)
+int control_off_begin(struct control_items *items, uint32_t buffer, struct err *err)
 {
 	struct state_buffer *of = &items->control->state.buffers[buffer];
 	uint32_t word;
@@ -114,7 +120,7 @@ static bool takes_snapshots(const struct spec_trigger *trigger)
 	return false;
 }
 
-/* Does a trigger of that buffer still switch this? */
+/* Does a trigger of that buffer, or a function, still switch this? */
 static bool is_switched(const struct control_items *items, const struct state_item *word)
 {
 	const struct control_state *state = &items->control->state;
@@ -131,11 +137,13 @@ static bool is_switched(const struct control_items *items, const struct state_it
 		    !strcmp(trigger->target_system, word->system) && !strcmp(trigger->target_event, word->event))
 			return true;
 	}
+	for (uint32_t i = 0; i < state->nfuncs; i++)
+		if (state->funcs[i].func.target == word->count)
+			return true;
 	return false;
 }
 
-/* Words that no trigger switches any more become what they say. */
-static int fold(struct control_items *items, struct err *err)
+int control_fold(struct control_items *items, struct err *err)
 {
 	struct control *control = items->control;
 	int r = 0;
@@ -203,7 +211,7 @@ static int trigger_remove(struct control_items *items, uint32_t i, struct err *e
 	if (is_hist(items, i) && is_needed(items, i))
 		return err_set(err, -EBUSY, "another histogram uses its variables: remove that first");
 	r = control_items_remove(items, i, err);
-	return r ? r : fold(items, err);
+	return r ? r : control_fold(items, err);
 }
 
 /* A table of its own, or the one that its name stands for. */
@@ -278,9 +286,9 @@ static int give(struct control_items *items, const struct spec_trigger *trigger,
 	if (!r && trigger->kind == SPEC_STACKTRACE_TRIGGER)
 		r = control_buffer_expand(control, of, err);
 	if (!r && (trigger->kind == SPEC_TRACEON || trigger->kind == SPEC_TRACEOFF))
-		r = off_begin(items, buffer, err);
+		r = control_off_begin(items, buffer, err);
 	if (!r && (trigger->kind == SPEC_ENABLE_EVENT || trigger->kind == SPEC_DISABLE_EVENT))
-		r = soft_begin(items, buffer, trigger->target_system, trigger->target_event, err);
+		r = control_soft_begin(items, buffer, trigger->target_system, trigger->target_event, err);
 	return r;
 }
 

@@ -39,6 +39,14 @@ int control_dynamic_set(struct control_items *items, const char *text, size_t le
 /* All of that kind, or (0) of both; -EBUSY when one is in use. */
 int control_dynamic_clear(struct control_items *items, enum state_item_kind kind, struct err *err);
 
+/* For whoever switches an event or a buffer: from now on a word says whether the event is on, or whether the buffer is off. */
+int control_soft_begin(struct control_items *items, uint32_t buffer, const char *system, const char *event, struct err *err);
+int control_off_begin(struct control_items *items, uint32_t buffer, struct err *err);
+/* The event's word; 0: it has none. The buffer's is in its `off`. */
+uint32_t control_soft_word(const struct control_state *state, uint32_t buffer, const char *system, const char *event);
+/* Words that nobody switches any more become what they say. */
+int control_fold(struct control_items *items, struct err *err);
+
 /* Does the buffer record, as people see it: what tracing_on says? And switching it. */
 bool control_buffer_is_on(const struct control *control, uint32_t buffer);
 int control_buffer_switch(struct control *control, uint32_t buffer, bool on, struct err *err);

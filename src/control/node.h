@@ -85,14 +85,29 @@ void node_word(const struct node_request *request, char *word, size_t size);
 
 /* files.c */
 NODE_BOTH(tracing_on);
-NODE_READ(tracers);
-NODE_BOTH(tracer);
 NODE_BOTH(clock);
 NODE_READ(timestamp_mode);
 NODE_BOTH(cpumask);
 NODE_READ(header_page);
 NODE_READ(header_event);
 NODE_READ(readme);
+
+/* func.c */
+NODE_READ(tracers);
+NODE_BOTH(tracer);
+NODE_BOTH(graph_depth);
+NODE_BOTH(thresh);
+NODE_BOTH(profile);
+
+/* func_list.c, and for writing func_filter.c */
+NODE_READ(functions);
+NODE_READ(functions_addrs);
+NODE_READ(functions_enabled);
+NODE_READ(functions_total);
+NODE_BOTH(ftrace_filter);
+NODE_BOTH(ftrace_notrace);
+NODE_BOTH(graph_function);
+NODE_BOTH(graph_notrace);
 
 /* sizes.c */
 NODE_BOTH(size);
@@ -109,6 +124,8 @@ NODE_READ(tgids);
 NODE_READ(printk_formats);
 NODE_BOTH(only_pids);
 NODE_BOTH(not_pids);
+NODE_BOTH(only_func_pids);
+NODE_BOTH(not_func_pids);
 
 /* options.c */
 NODE_BOTH(options);
@@ -156,7 +173,9 @@ NODE_BOTH(synthetic);
 NODE_BOTH(dynamic);
 
 /* enable.c */
-NODE_READ(kernel_stack_format);
+NODE_READ(function_format);
+NODE_READ(graph_entry_format);
+NODE_READ(graph_exit_format);
 NODE_READ(print_format);
 NODE_READ(bprint_format);
 NODE_READ(kernel_stack_format);

@@ -137,6 +137,7 @@ int tree_open(struct tree_file **out, struct control *control, const char *path,
 		r = may(file->node, path, flags, err);
 	if (!r && flags & TREE_TRUNC && file->node->flags & NODE_AT_OPEN)
 		r = truncate(file, err);
+	file->request.trunc = !r && flags & TREE_TRUNC && file->node->flags & NODE_TRUNC_LATE;
 	if (!r && flags & TREE_READ && begins_at_open(file)) {
 		r = flow_start(file, err);
 		if (r)
@@ -161,6 +162,8 @@ int tree_close(struct tree_file *file, struct err *err)
 	flow_stop(file);
 	if (file->flags & TREE_WRITE && file->node->flags & NODE_AT_CLOSE)
 		r = write_node(&file->request, file->node, file->path, err);
+	if (file->request.trunc && file->node->flags & NODE_TRUNC_LATE)
+		r = truncate(file, err);
 	buf_fini(&file->request.out);
 	free(file->path);
 	free(file);
@@ -336,6 +339,8 @@ ssize_t tree_file_write(struct tree_file *file, const char *text, size_t len,
 	file->request.caller = caller;
 	r = write_node(&file->request, file->node, file->path, err);
 	file->request.caller = NULL;
+	if (!r)
+		file->request.trunc = false;
 	return r ? r : (ssize_t)file->request.taken;
 }
 

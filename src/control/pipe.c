@@ -61,8 +61,10 @@ static int pipe_more(struct node_request *request, void *flow, size_t want, stru
 
 	while (request->out.len - start < want && pipe->left &&
 	       (r = control_rows_next(pipe->rows, &row, err)) == 1) {
-		control_text_row(&pipe->text, &request->out, &row);
-		pipe->left--;
+		r = control_text_row(&pipe->text, &request->out, &row, err);
+		if (r < 0)
+			break;
+		pipe->left -= pipe->left < (uint64_t)r ? pipe->left : (uint64_t)r;
 	}
 	if (r < 0)
 		return r;

@@ -25,6 +25,17 @@ static size_t put_path(struct buf *out, const char *path)
 	return out->len - start;
 }
 
+#if defined(__x86_64__)
+static const char functions[] =
+	"\nfunctions: lines of set_ftrace_filter, set_ftrace_notrace, set_graph_function, set_graph_notrace\n"
+	"  [!]<function>         a name or a glob (* ? []), or N: that one of available_filter_functions; ! takes it out\n"
+	"  [!]<function>:mod:<module>  of that file alone, whether a program has it already or not\n"
+	"  set_ftrace_filter also: [!]<function>:<command>[:<count>]\n"
+	"    traceon, traceoff, stacktrace, snapshot, enable_event:<system>:<event>, disable_event:<system>:<event>\n";
+#else
+static const char functions[] = "";
+#endif
+
 static const char hooks[] =
 	"\nevents/<system>/<event>/filter: <field> <op> <value>, with && || ! ( ); == != < <= > >= & ~ (a glob), CPUS{0-3}\n"
 	"\nevents/<system>/<event>/trigger: <trigger>[:<count>][ if <filter>]\n"
@@ -66,6 +77,7 @@ int node_readme_read(struct node_request *request, struct err *err)
 	}
 	buf_puts(out, "instances/<name>                    mkdir makes a buffer of its own, with a tree "
 		      "like this one; rmdir removes it\n");
+	buf_puts(out, functions);
 	buf_puts(out, hooks);
 	return 0;
 }

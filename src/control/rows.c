@@ -381,6 +381,37 @@ void control_rows_end(struct control_rows *rows)
 	rows->ending = true;
 }
 
+static struct control_row row_of(const struct control_rows *rows, const struct lane *lane)
+{
+	return (struct control_row){
+		.row = {
+			.ts = lane->event.ts,
+			.cpu = (int)lane->cpu,
+			.format = control_names_format(rows->names, event_id(&lane->event)),
+			.data = lane->event.data,
+			.len = lane->event.len,
+		},
+		.lost = lane->lost || !lane->lost_more ? lane->lost : PAGE_LOST_UNKNOWN,
+		.first = !lane->began,
+	};
+}
+
+/* The lane's event is handed out. */
+static void lane_take(struct control_rows *rows, struct lane *lane)
+{
+	rows->settled = false;
+	lane->lost = 0;
+	lane->lost_more = false;
+	lane->began = true;
+	lane->has_event = false;
+	lane->handed_out = true;
+	lane->given++;
+	lane->given_end = (uint32_t)((const char *)lane->event.data - (const char *)lane->page) - PAGE_HEAD_SIZE +
+			  lane->event.len;
+	lane->given_ts = lane->event.ts;
+	lane->left--;
+}
+
 int control_rows_next(struct control_rows *rows, struct control_row *row, struct err *err)
 {
 	struct lane *first = NULL;
@@ -393,29 +424,36 @@ int control_rows_next(struct control_rows *rows, struct control_row *row, struct
 			first = &rows->lanes[i];
 	if (!first)
 		return settle(rows, err);
-	rows->settled = false;
-	*row = (struct control_row){
-		.row = {
-			.ts = first->event.ts,
-			.cpu = (int)first->cpu,
-			.format = control_names_format(rows->names, event_id(&first->event)),
-			.data = first->event.data,
-			.len = first->event.len,
-		},
-		.lost = first->lost || !first->lost_more ? first->lost : PAGE_LOST_UNKNOWN,
-		.first = !first->began,
-	};
-	first->lost = 0;
-	first->lost_more = false;
-	first->began = true;
-	first->has_event = false;
-	first->handed_out = true;
-	first->given++;
-	first->given_end = (uint32_t)((const char *)first->event.data - (const char *)first->page) -
-			   PAGE_HEAD_SIZE + first->event.len;
-	first->given_ts = first->event.ts;
-	first->left--;
+	*row = row_of(rows, first);
+	lane_take(rows, first);
 	return 1;
+}
+
+static struct lane *lane_of(struct control_rows *rows, int cpu)
+{
+	for (uint32_t i = 0; i < rows->nlanes; i++)
+		if ((int)rows->lanes[i].cpu == cpu)
+			return &rows->lanes[i];
+	return NULL;
+}
+
+int control_rows_ahead(struct control_rows *rows, int cpu, struct control_row *row, struct err *err)
+{
+	struct lane *lane = lane_of(rows, cpu);
+	int r = lane ? lane_fill(rows, lane, err) : 0;
+
+	if (r || !lane || !lane->has_event)
+		return r;
+	*row = row_of(rows, lane);
+	return 1;
+}
+
+void control_rows_take(struct control_rows *rows, int cpu)
+{
+	struct lane *lane = lane_of(rows, cpu);
+
+	if (lane && lane->has_event)
+		lane_take(rows, lane);
 }
 
 int control_rows_wait(struct control_rows *rows, int timeout_ms, struct err *err)
@@ -471,6 +509,11 @@ bool control_rows_filled(struct control_rows *rows, uint32_t percent)
 const struct stream_stats *control_rows_stats(const struct control_rows *rows)
 {
 	return &rows->sum;
+}
+
+uint32_t control_rows_cpus(const struct control_rows *rows)
+{
+	return rows->control->dir.ncpu;
 }
 
 bool control_rows_is_ns(const struct control_rows *rows)

@@ -47,6 +47,14 @@ void control_rows_close(struct control_rows *rows);
 /* 1, 0 when there is nothing more now, -errno. */
 int control_rows_next(struct control_rows *rows, struct control_row *row, struct err *err);
 
+/*
+ * A look at the event that comes next on one CPU, whatever comes on the others: 1, 0 when there is none now, -errno. The row
+ * that was handed out last is gone by that, and its page counts as read if it was the last of it. Then control_rows_take()
+ * takes the event away, out of its turn; the row stays until the next one is asked for.
+ */
+int control_rows_ahead(struct control_rows *rows, int cpu, struct control_row *row, struct err *err);
+void control_rows_take(struct control_rows *rows, int cpu);
+
 /* Begin no further page: what is in hand is still to be asked for, so that a consumer can stop without half a page read. */
 void control_rows_end(struct control_rows *rows);
 
@@ -70,6 +78,9 @@ const struct stream_stats *control_rows_stats(const struct control_rows *rows);
 
 /* Events of a CPU that were lost in all, whether rows have told of them by now or not. Of rows of all CPUs. */
 uint64_t control_rows_lost(struct control_rows *rows, uint32_t cpu);
+
+/* CPUs that the directory has rings for. */
+uint32_t control_rows_cpus(const struct control_rows *rows);
 
 /* Do its times count nanoseconds? */
 bool control_rows_is_ns(const struct control_rows *rows);

@@ -143,7 +143,7 @@ int control_sides_settle(struct control *control, struct err *err)
 	return r || !kept ? r : control_state_publish(state, &control->dir, err);
 }
 
-/* Some trigger or action of this buffer takes snapshots. */
+/* Some trigger, action or function of this buffer takes snapshots. */
 static bool is_wanted(const struct control_state *state, uint32_t b)
 {
 	for (uint32_t i = 0; i < state->nitems; i++) {
@@ -154,6 +154,9 @@ static bool is_wanted(const struct control_state *state, uint32_t b)
 		    (!strncmp(text, "snapshot", 8) || strstr(text, ".snapshot(")))
 			return true;
 	}
+	for (uint32_t i = 0; i < state->nfuncs; i++)
+		if (state->funcs[i].func.act == STATE_FUNC_SNAPSHOT && state->funcs[i].func.buffer == b)
+			return true;
 	return false;
 }
 

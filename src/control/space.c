@@ -101,6 +101,9 @@ static bool word_used(const struct control_state *state, uint32_t word)
 		if (item->count == word || item->pause == word || item->snapshots == word)
 			return true;
 	}
+	for (uint32_t i = 0; i < state->nfuncs; i++)
+		if (state->funcs[i].func.count == word)
+			return true;
 	for (uint32_t b = 0; b < state->nbuffers; b++)
 		if (state->buffers[b].born && (state->buffers[b].off == word || state->buffers[b].side == word ||
 					       state->buffers[b].side_next == word))

@@ -14,6 +14,7 @@
 
 #include "base/crc32c.h"
 #include "control/file.h"
+#include "control/state_func.h"
 #include "layout/hook.h"
 
 #define READ_TRIES 1000
@@ -51,6 +52,7 @@ void control_buffer_default(struct state_buffer *buffer, uint64_t born)
 		.born = born,
 		.clock = TRACE_CLOCK_LOCAL,
 		.percent = STATE_PERCENT_DEFAULT,
+		.tracer_flags = TRACER_FLAGS_DEFAULT,
 	};
 }
 
@@ -71,6 +73,7 @@ void control_state_default(struct control_state *state)
 	state->cmdlines = 0;
 	/* Serials go on: tags of variables that somebody still holds are never anybody else's. */
 	items_drop(state);
+	state_funcs_drop(state);
 	state->ntable_limbo = 0;
 	buf_reset(&state->hooks);
 	buf_reset(&state->code);
@@ -84,6 +87,8 @@ void control_state_fini(struct control_state *state)
 	free(state->pids);
 	items_drop(state);
 	free(state->items);
+	state_funcs_drop(state);
+	free(state->funcs);
 	buf_fini(&state->hooks);
 	buf_fini(&state->code);
 	memset(state, 0, sizeof(*state));
@@ -244,7 +249,7 @@ static bool buffer_valid(const struct state_buffer *buffer, uint32_t ncpu)
 {
 	if (!buffer->born)
 		return true;
-	if (buffer->percent > 100 || buffer->clock > TRACE_CLOCK_X86_TSC)
+	if (buffer->percent > 100 || buffer->clock > TRACE_CLOCK_X86_TSC || buffer->tracer >= TRACERS)
 		return false;
 	if (!terminated(buffer->name, sizeof(buffer->name)) ||
 	    buffer->nretired > STATE_RETIRED_MAX || buffer->nspares > STATE_SPARES ||
@@ -317,12 +322,15 @@ static const char *check(const struct control_state *state, uint32_t ncpu)
 		if (!limbo_valid(&state->limbo[i], ncpu))
 			return "impossible free space";
 	for (uint32_t i = 0; i < state->npids; i++)
-		if (!is_buffer(state, state->pids[i].buffer) || state->pids[i].kind > STATE_PID_NOT ||
+		if (!is_buffer(state, state->pids[i].buffer) || state->pids[i].kind > STATE_PID_FUNC_NOT ||
 		    (i && pid_compare(&state->pids[i - 1], &state->pids[i]) >= 0))
 			return "an impossible list of threads";
 	for (uint32_t i = 0; i < state->nitems; i++)
 		if (!item_valid(&state->items[i].item) || !is_buffer(state, state->items[i].item.buffer))
 			return "an impossible item";
+	for (uint32_t i = 0; i < state->nfuncs; i++)
+		if (!state_func_valid(&state->funcs[i].func) || !is_buffer(state, state->funcs[i].func.buffer))
+			return "an impossible line about functions";
 	for (uint32_t i = 0; i < state->ntable_limbo; i++)
 		if (!state->table_limbo[i].offset || !extent_valid(state->table_limbo[i].offset, state->table_limbo[i].size))
 			return "impossible free tables";
@@ -380,7 +388,8 @@ static const char *take(struct control_state *state, const struct state_head *he
 
 	if (!head->nbuffers || head->nbuffers > STATE_BUFFERS_MAX ||
 	    head->nrules > CONTROL_RULES_MAX || head->nlimbo > STATE_LIMBO_MAX ||
-	    head->npids > STATE_PIDS_MAX || head->nitems > STATE_ITEMS_MAX || head->ntable_limbo > STATE_LIMBO_MAX)
+	    head->npids > STATE_PIDS_MAX || head->nitems > STATE_ITEMS_MAX || head->ntable_limbo > STATE_LIMBO_MAX ||
+	    head->nfuncs > STATE_FUNCS_MAX)
 		return "impossible counts";
 	if (!table_inside(head, head->buffers, head->nbuffers, sizeof(struct state_buffer)) ||
 	    !table_inside(head, head->rules, head->nrules, sizeof(struct state_rule)) ||
@@ -389,7 +398,8 @@ static const char *take(struct control_state *state, const struct state_head *he
 	    !table_inside(head, head->hooks, head->nhooks, sizeof(struct state_hook)) ||
 	    !table_inside(head, head->code, head->code_size, 1) ||
 	    !table_inside(head, head->items, head->nitems, sizeof(struct state_item)) ||
-	    !table_inside(head, head->table_limbo, head->ntable_limbo, sizeof(struct state_limbo)))
+	    !table_inside(head, head->table_limbo, head->ntable_limbo, sizeof(struct state_limbo)) ||
+	    !table_inside(head, head->funcs, head->nfuncs, sizeof(struct state_func)))
 		return "impossible offsets";
 	if (rules_reserve(state, head->nrules) || pids_reserve(state, head->npids))
 		return "no memory for it";
@@ -407,6 +417,8 @@ static const char *take(struct control_state *state, const struct state_head *he
 	state->ntable_limbo = head->ntable_limbo;
 	memcpy(state->table_limbo, bytes + head->table_limbo, head->ntable_limbo * sizeof(struct state_limbo));
 	wrong = take_items(state, head, bytes);
+	if (!wrong)
+		wrong = state_funcs_take(state, head, bytes);
 	if (!wrong)
 		wrong = take_hooks(state, head, bytes);
 	return wrong ? wrong : check(state, ncpu);
@@ -535,11 +547,13 @@ static void lay_out(const struct control_state *state, struct state_head *head)
 	head->code = head->hooks + head->nhooks * (uint32_t)sizeof(struct state_hook);
 	head->items = head->code + head->code_size;
 	head->table_limbo = head->items + state->nitems * (uint32_t)sizeof(struct state_item);
-	head->size = head->table_limbo + state->ntable_limbo * (uint32_t)sizeof(struct state_limbo);
+	head->nfuncs = state->nfuncs;
+	head->funcs = head->table_limbo + state->ntable_limbo * (uint32_t)sizeof(struct state_limbo);
+	head->size = head->funcs + state->nfuncs * (uint32_t)sizeof(struct state_func);
 }
 
-/* Texts lie behind all else. */
-static void put_items(const struct control_state *state, const struct state_head *head, uint32_t at, char *bytes)
+/* Texts lie behind all else. Where theirs end. */
+static uint32_t put_items(const struct control_state *state, const struct state_head *head, uint32_t at, char *bytes)
 {
 	for (uint32_t i = 0; i < state->nitems; i++) {
 		struct state_item item = state->items[i].item;
@@ -550,6 +564,7 @@ static void put_items(const struct control_state *state, const struct state_head
 		memcpy(bytes + at, state->items[i].text, item.text_len + 1u);
 		at += item.text_len + 1;
 	}
+	return at;
 }
 
 /* Lays the state out as bytes to be stored at `place`; the caller frees them. */
@@ -562,6 +577,7 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 	texts = head->size;
 	for (uint32_t i = 0; i < state->nitems; i++)
 		head->size += (uint32_t)strlen(state->items[i].text) + 1;
+	head->size += state_funcs_texts(state);
 	head->size = (head->size + 7) & ~7u;
 	bytes = calloc(1, head->size);
 	if (!bytes)
@@ -579,7 +595,7 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 	if (state->code.len)
 		memcpy(bytes + head->code, state->code.data, state->code.len);
 	memcpy(bytes + head->table_limbo, state->table_limbo, state->ntable_limbo * sizeof(struct state_limbo));
-	put_items(state, head, texts, bytes);
+	state_funcs_put(state, head, put_items(state, head, texts, bytes), bytes);
 	return bytes;
 }
 
@@ -618,8 +634,8 @@ int control_state_publish(struct control_state *state, const struct segment_dir 
 	place = find_place(state, head.size);
 	if (head.size > CONTROL_STATE_MAX || place > CONTROL_SIZE_MAX - CONTROL_STATE_MAX) {
 		free(bytes);
-		return err_set(err, -ENOSPC, "%s/control: no room for %u patterns and %u filters and triggers: use "
-			       "wider ones or fewer", dir->path, head.nrules, head.nitems);
+		return err_set(err, -ENOSPC, "%s/control: no room for %u patterns, %u filters and triggers and %u lines "
+			       "about functions: use wider ones or fewer", dir->path, head.nrules, head.nitems, head.nfuncs);
 	}
 	head.published = generation << CONTROL_PLACE_BITS | place / 4096;
 	memcpy(bytes, &head, sizeof(head));

@@ -30,6 +30,14 @@ struct control_item {
 	char *text;
 };
 
+/* A line of set_ftrace_filter and its like; its texts are its own. */
+struct control_func {
+	struct state_func func;	/* its offsets: of the state as it was read */
+	char *name;
+	char *module;		/* NULL: any */
+	char *text;
+};
+
 struct control_state {
 	uint64_t published;	/* the word that it was read or published under; 0: the default */
 	uint64_t place;		/* where that lies in the control file, 0 when nowhere */
@@ -55,6 +63,9 @@ struct control_state {
 	struct state_limbo table_limbo[STATE_LIMBO_MAX];
 	struct buf hooks;	/* struct state_hook[] */
 	struct buf code;
+	struct control_func *funcs;	/* as they were written: control/func_lines */
+	uint32_t nfuncs;
+	uint32_t funcs_cap;
 };
 
 /* A fresh directory's: tracing on, nothing enabled, no rings yet. Keeps `published` and place. */
@@ -105,5 +116,12 @@ uint64_t control_kb_from_pages(uint64_t npages, uint32_t page_size);
 /* One more item, zeroed, with its serial, in the last place; NULL: no room. Others may move. */
 struct control_item *control_state_item_add(struct control_state *state, const char *text, size_t len);
 void control_state_item_remove(struct control_state *state, uint32_t i);
+
+/* One more line about functions, in the last place, zeroed but for its texts, which are copied; NULL: no room. Others move. */
+struct control_func *control_state_func_add(struct control_state *state, const char *name, const char *module,
+					    const char *text);
+void control_state_func_remove(struct control_state *state, uint32_t i);
+/* All of a kind in that buffer; kind 0: of any. */
+void control_state_funcs_clear(struct control_state *state, uint32_t buffer, uint32_t kind);
 
 #endif

@@ -198,3 +198,36 @@ int node_not_pids_write(struct node_request *request, struct err *err)
 {
 	return write_pids(request, STATE_PID_NOT, err);
 }
+
+/* Of functions an empty list says so. */
+static int read_func_pids(struct node_request *request, uint32_t kind)
+{
+	size_t before = request->out.len;
+
+	put_pids(request, kind);
+	if (request->out.len == before)
+		buf_puts(&request->out, "no pid\n");
+	return 0;
+}
+
+int node_only_func_pids_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	return read_func_pids(request, STATE_PID_FUNC_ONLY);
+}
+
+int node_only_func_pids_write(struct node_request *request, struct err *err)
+{
+	return write_pids(request, STATE_PID_FUNC_ONLY, err);
+}
+
+int node_not_func_pids_read(struct node_request *request, struct err *err)
+{
+	(void)err;
+	return read_func_pids(request, STATE_PID_FUNC_NOT);
+}
+
+int node_not_func_pids_write(struct node_request *request, struct err *err)
+{
+	return write_pids(request, STATE_PID_FUNC_NOT, err);
+}

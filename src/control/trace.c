@@ -96,7 +96,8 @@ static int show_more(struct node_request *request, void *flow, size_t want, stru
 	}
 	while (!show->help && request->out.len - start < want &&
 	       (r = control_rows_next(show->rows, &row, err)) == 1)
-		control_text_row(&show->text, &request->out, &row);
+		if ((r = control_text_row(&show->text, &request->out, &row, err)) < 0)
+			break;
 	if (r < 0)
 		return r;
 	if (!r)

@@ -19,7 +19,7 @@
 
 #include "capture/stream.h"
 #include "doctor/doctor.h"
-#include "doctor/process.h"
+#include "inject/process.h"
 #include "control/file.h"
 #include "control/registry.h"
 #include "control/rules.h"

@@ -15,14 +15,6 @@
 
 #define CACHE_MAX (16u << 20)
 
-bool library_is_ours(const char *name)
-{
-	const char *base = strrchr(name, '/');
-
-	base = base ? base + 1 : name;
-	return !strcmp(base, "libringside.so") || !strncmp(base, "libringside.so.", 15);
-}
-
 int library_open(const char *path, struct elf *elf)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -23,9 +23,6 @@ struct library_for {
 /* True and its path when there is one that is made for the same machine. */
 bool library_find(const struct library_for *asker, const char *name, char found[PATH_MAX]);
 
-/* "libringside.so", "libringside.so.0" and so on. */
-bool library_is_ours(const char *name);
-
 /* Does it ask for a library of that name, which may be a pattern? */
 bool library_needs(const char *path, const char *name);
 

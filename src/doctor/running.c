@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "doctor/process.h"
 #include "doctor/program.h"
+#include "inject/process.h"
 
 struct running {
 	struct doctor *doctor;
@@ -153,6 +153,18 @@ static void put_elsewhere(struct running *running)
 	buf_fini(&step);
 }
 
+/* It has no runtime; one can be loaded where there is a loader. */
+static void put_without(struct running *running)
+{
+	struct doctor *doctor = running->doctor;
+	bool can = running->program->elf.interp && running->process.seccomp <= 0;
+	char words[32];
+
+	snprintf(words, sizeof(words), "attach %d", (int)running->process.pid);
+	doctor_put(doctor, DOCTOR_BAD, "verdict", can ? doctor_ringside(doctor, words) : "link it with -lringside, see ringside(3)",
+		   "it cannot be traced%s: libringside is neither inside it nor loaded", can ? " yet" : "");
+}
+
 static void put_unattached(struct running *running)
 {
 	struct doctor *doctor = running->doctor;
@@ -165,8 +177,7 @@ static void put_unattached(struct running *running)
 		return;
 	}
 	if (!program->carries) {
-		doctor_put(doctor, DOCTOR_BAD, "verdict", "link it with -lringside, see ringside(3)",
-			   "it cannot be traced: libringside is neither inside it nor loaded");
+		put_without(running);
 		return;
 	}
 	r = process_environment(running->process.pid, "RINGSIDE_DIR", named, sizeof(named));

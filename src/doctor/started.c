@@ -15,6 +15,7 @@
 #include "doctor/command.h"
 #include "doctor/library.h"
 #include "doctor/program.h"
+#include "inject/process.h"
 
 #define LIBRARIES_MAX 512
 
@@ -153,7 +154,7 @@ static void take_needed(struct libraries *libraries, const struct elf *elf, cons
 static bool asks_for_ours(const struct elf *elf)
 {
 	for (uint32_t i = 0; i < elf->nneeded; i++)
-		if (library_is_ours(elf->needed[i]))
+		if (process_is_runtime(elf->needed[i]))
 			return true;
 	return false;
 }
@@ -191,7 +192,7 @@ static void put_libraries(struct libraries *libraries)
 	for (unsigned int i = 0; i < libraries->n; i++) {
 		const char *name = libraries->all[i].name, *path = libraries->all[i].path;
 
-		if (!library_is_ours(name)) {
+		if (!process_is_runtime(name)) {
 			if (!path && !is_loader(program, name))
 				doctor_put(doctor, DOCTOR_NOTE, "library", NULL,
 					   "%s, which it needs, is not where the loader looks", name);

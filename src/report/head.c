@@ -1,7 +1,7 @@
 /*
  * report/head: what stands above the records of a `trace` file and between them. See trace.h.
  */
-#include "report/trace.h"
+#include "report/line.h"
 
 #include <inttypes.h>
 
@@ -38,7 +38,7 @@ static void put_columns(struct buf *out, const struct report_trace_head *head, u
 		   tgid->title, irq, tgid->arrow, irq);
 }
 
-static void put_latency(struct buf *out, const struct report_trace_head *head)
+void report_head_latency(struct buf *out, const struct report_trace_head *head)
 {
 	buf_printf(out,
 		   "# %s latency trace v1.1.5 on %s\n"
@@ -80,7 +80,7 @@ void report_trace_header(struct buf *out, const struct report_trace_head *head, 
 		if (!(flags & REPORT_VERBOSE))
 			put_columns(out, head, flags);
 	} else if (head->entries && !head->empty) {
-		put_latency(out, head);
+		report_head_latency(out, head);
 		if (!(flags & REPORT_VERBOSE))
 			put_latency_columns(out);
 	}

@@ -10,7 +10,7 @@
 
 #include "decode/conv.h"
 #include "report/dump.h"
-#include "report/trace.h"
+#include "report/line.h"
 
 /* Bits of common_flags. */
 enum {
@@ -68,7 +68,7 @@ static char depth_char(unsigned int depth)
 	return depth ? "0123456789abcdef"[depth & 15] : '.';
 }
 
-static void put_flags(struct sink *s, const struct record_head *head)
+void report_line_flags(struct sink *s, const struct record_head *head)
 {
 	sink_putc(s, irqs_char(head->flags));
 	sink_putc(s, resched_char(head->flags));
@@ -84,16 +84,21 @@ static inline void put_num(struct sink *s, char kind, uint8_t how, int16_t width
 	conv_int(s, &c, (uint64_t)v, false);
 }
 
+const char *report_line_comm(const struct decode_ctx *ctx, int pid)
+{
+	const char *comm = ctx->comm ? ctx->comm(ctx->arg, pid) : NULL;
+
+	if (comm)
+		return comm;
+	return pid > 0 ? "<...>" : pid ? "<XXX>" : "<idle>";
+}
+
 static void put_comm(struct sink *s, const struct line *l, int16_t width, int16_t prec)
 {
 	const struct conv conv = { .kind = 's', .width = width, .prec = prec };
-	const struct decode_ctx *ctx = l->ctx;
-	int pid = l->head.pid;
-	const char *comm = ctx->comm ? ctx->comm(ctx->arg, pid) : NULL;
+	const char *comm = report_line_comm(l->ctx, l->head.pid);
 
-	if (!comm)
-		comm = pid > 0 ? "<...>" : pid ? "<XXX>" : "<idle>";
-	conv_text(s, &conv, comm, strlen(comm), ctx->flags & DECODE_ESCAPE);
+	conv_text(s, &conv, comm, strlen(comm), l->ctx->flags & DECODE_ESCAPE);
 }
 
 static void put_tgid(struct sink *s, const struct line *l)
@@ -134,7 +139,7 @@ static void put_usual(struct sink *s, const struct line *l)
 	put_num(s, 'd', CONV_ZERO, 3, l->row->cpu);
 	sink_puts(s, "] ");
 	if (!(l->flags & REPORT_NO_IRQ))
-		put_flags(s, &l->head);
+		report_line_flags(s, &l->head);
 	sink_putc(s, ' ');
 	if (l->flags & REPORT_TICKS)
 		put_num(s, 'u', 0, 12, (int64_t)l->row->ts);
@@ -152,7 +157,7 @@ static uint64_t until_next(const struct report_row *row)
 	return row->next_ts > row->ts ? row->next_ts - row->ts : 0;
 }
 
-static char delay_mark(uint64_t us)
+char report_line_mark(uint64_t time, uint64_t us)
 {
 	static const struct {
 		uint64_t above;
@@ -163,7 +168,7 @@ static char delay_mark(uint64_t us)
 	};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (us > marks[i].above)
+		if (time > marks[i].above * us)
 			return marks[i].mark;
 	return ' ';
 }
@@ -177,7 +182,7 @@ static void put_latency(struct sink *s, const struct line *l)
 	put_num(s, 'd', CONV_LEFT, 7, l->head.pid);
 	sink_putc(s, ' ');
 	put_num(s, 'd', 0, 3, l->row->cpu);
-	put_flags(s, &l->head);
+	report_line_flags(s, &l->head);
 	sink_putc(s, ' ');
 	if (l->flags & REPORT_TICKS) {
 		put_num(s, 'u', 0, 4, (int64_t)since);
@@ -185,7 +190,7 @@ static void put_latency(struct sink *s, const struct line *l)
 	}
 	put_num(s, 'u', 0, 4, (int64_t)ns_to_us(since));
 	sink_puts(s, "us");
-	sink_putc(s, delay_mark(ns_to_us(until_next(l->row))));
+	sink_putc(s, report_line_mark(ns_to_us(until_next(l->row)), 1));
 }
 
 /* [time] since the start (+until the next). */
@@ -263,8 +268,7 @@ static void put_text(struct buf *out, const struct line *l)
 	decode_print(row->format, row->data, row->len, l->ctx, out);
 }
 
-/* What options ask of the decoder comes on top of what the caller asks of it. */
-static struct decode_ctx ctx_with(const struct decode_ctx *ctx, unsigned int flags)
+struct decode_ctx report_line_ctx(const struct decode_ctx *ctx, unsigned int flags)
 {
 	struct decode_ctx with = ctx ? *ctx : (struct decode_ctx){ 0 };
 
@@ -277,14 +281,29 @@ static struct decode_ctx ctx_with(const struct decode_ctx *ctx, unsigned int fla
 	return with;
 }
 
+struct record_head report_line_head(const struct report_row *row)
+{
+	static const struct decode_abi native = DECODE_ABI_NATIVE;
+	struct record_head head = { 0 };
+
+	decode_record_head(row->format ? &row->format->abi : &native, row->data, row->len, &head);
+	return head;
+}
+
+void report_line_columns(struct buf *out, const struct report_row *row, const struct decode_ctx *ctx, unsigned int flags)
+{
+	struct decode_ctx with = report_line_ctx(ctx, flags);
+	struct line l = { .row = row, .ctx = &with, .flags = flags, .head = report_line_head(row) };
+
+	put_columns(out, &l);
+}
+
 void report_trace_line(struct buf *out, const struct report_row *row, const struct decode_ctx *ctx,
 		       unsigned int flags)
 {
-	static const struct decode_abi native = DECODE_ABI_NATIVE;
-	struct decode_ctx with = ctx_with(ctx, flags);
-	struct line l = { .row = row, .ctx = &with, .flags = flags };
+	struct decode_ctx with = report_line_ctx(ctx, flags);
+	struct line l = { .row = row, .ctx = &with, .flags = flags, .head = report_line_head(row) };
 
-	decode_record_head(row->format ? &row->format->abi : &native, row->data, row->len, &l.head);
 	if ((flags & REPORT_MSG_ONLY) && row->format && decode_is_message(row->format)) {
 		decode_print_message(row->format, row->data, row->len, &with, out);
 	} else if (flags & (REPORT_BIN | REPORT_HEX | REPORT_RAW)) {

@@ -46,6 +46,24 @@ struct ring_ref {
 };
 static_assert(sizeof(struct ring_ref) == 64, "one line");
 
+/* Where a thread wrote last, by a reference: for section_fast(), which looks whether all of that still holds. Private, too. */
+struct ring_near {
+	struct ring_head *head;
+	uint64_t tail;
+	unsigned char *page;
+	uint64_t generation;		/* RING_NEAR_NONE: nothing is known; nor is it by 0, under which nothing is written */
+	uint32_t cpu;
+	uint32_t data_size;
+	uint64_t mult;
+	uint64_t counter0;
+	uint64_t ns0;
+#if __SIZEOF_POINTER__ == 4
+	uint32_t pad[2];
+#endif
+};
+static_assert(sizeof(struct ring_near) == 64, "one line");
+#define RING_NEAR_NONE UINT64_MAX
+
 enum {
 	RING_REF_OVERWRITE = 1,
 	RING_REF_COUNTER = 2,		/* the section reads the counter itself; else ring_op.ts is the time */
@@ -99,7 +117,8 @@ static_assert(sizeof(struct ring_rseq) == 32, "the original registration");
  *   enum ring_result section_write(struct ring_rseq *rs, struct ring_op *op);
  *   enum ring_result section_switch(struct ring_rseq *rs, struct ring_op *op);
  *   uint64_t section_counter(void);
- * and, where SECTION_FAST is defined, section_fast(): WRITE for the common case, with everything in registers.
+ * and, where SECTION_FAST is defined, section_near() and section_fast(): WRITE for the common case, with everything in registers;
+ * and the latter for records of certain lengths.
  */
 
 static inline void ring_op_payload(struct ring_op *op, const void *payload, uint32_t len)

@@ -4,6 +4,8 @@
  * The twin follows the sections' text step by step, in C and with the ring to itself. It needs no section because the
  * slot's owner is the only writer; a death between two of its stores leaves what a death inside a section leaves.
  */
+#include "base/regs.h"
+
 #include "ring/write.h"
 
 #include <stdatomic.h>
@@ -256,3 +258,5 @@ void ring_overflow_release(struct overflow_slot *slot)
 	/* Partner: take() by the next owner. */
 	PUBLISH(slot->owner, 0);
 }
+
+REGS_END

@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "layout/plan.h"
 #include "ring/segment.h"
 #include "runtime/local.h"
 #include "runtime/module.h"
@@ -34,6 +35,7 @@
 
 #define RINGS_WINDOW_MIN (32ull << 20)
 #define TABLES_WINDOW_MIN (16ull << 20)
+#define PLANS_WINDOW_MIN (16ull << 20)
 
 struct runtime runtime = { .tid_offset = -1 };
 struct wiped wiped __attribute__((aligned(4096)));
@@ -61,7 +63,7 @@ bool runtime_owns(const void *address)
 		return true;
 	if (registry && at >= registry && at < registry + REGISTRY_SIZE)
 		return true;
-	return windows_have(runtime.rings, at) || windows_have(runtime.tables, at);
+	return windows_have(runtime.rings, at) || windows_have(runtime.tables, at) || windows_have(runtime.plans, at);
 }
 
 static void blank(const void *start, uint64_t size)
@@ -80,6 +82,7 @@ void runtime_detach(void)
 	for (uint32_t i = 0; i < RUNTIME_WINDOWS; i++) {
 		blank(LOAD_ACQUIRE(runtime.rings[i].base), runtime.rings[i].size);
 		blank(LOAD_ACQUIRE(runtime.tables[i].base), runtime.tables[i].size);
+		blank(LOAD_ACQUIRE(runtime.plans[i].base), runtime.plans[i].size);
 	}
 	STORE(wiped.view, NULL);
 }
@@ -152,6 +155,16 @@ void *runtime_rings_reach(uint64_t offset, uint64_t size)
 	return window ? window->base + offset : NULL;
 }
 
+const void *runtime_plans_reach(uint64_t offset, uint64_t size)
+{
+	const struct window *window;
+
+	if (offset > PLANS_SIZE_MAX || size > PLANS_SIZE_MAX - offset)
+		return NULL;
+	window = window_to(runtime.plans, offset + size);
+	return window ? window->base + offset : NULL;
+}
+
 struct hist_tables runtime_tables_reach(uint64_t size)
 {
 	const struct window *window = size <= TABLES_SIZE_MAX ? window_to(runtime.tables, size) : NULL;
@@ -184,6 +197,10 @@ static int map_all(const struct segment_dir *dir)
 	runtime.registry = map(dir->fd[SEGMENT_REGISTRY], REGISTRY_SIZE, PROT_READ | PROT_WRITE);
 	rings->base = map(dir->fd[SEGMENT_RINGS], rings->size, PROT_READ | PROT_WRITE);
 	tables->base = map(dir->fd[SEGMENT_TABLES], tables->size, PROT_READ | PROT_WRITE);
+	/* Without these no function is traced, and that is all. */
+	runtime.plans[0].size = PLANS_WINDOW_MIN;
+	if (runtime_affordable(RLIMIT_AS, 8 * PLANS_WINDOW_MIN))
+		runtime.plans[0].base = map(dir->fd[SEGMENT_PLANS], PLANS_WINDOW_MIN, PROT_READ);
 	return runtime.control && runtime.registry && rings->base && tables->base ? 0 : -ENOMEM;
 }
 
@@ -200,6 +217,9 @@ static void unmap_all(void)
 	if (tables->base)
 		munmap(tables->base, tables->size);
 	tables->base = NULL;
+	if (runtime.plans[0].base)
+		munmap(runtime.plans[0].base, runtime.plans[0].size);
+	runtime.plans[0].base = NULL;
 	runtime.control = NULL;
 	runtime.registry = NULL;
 	rings->base = NULL;
@@ -253,6 +273,7 @@ int runtime_attach(const char *path)
 	/* Readers that go to sleep, and views that are built anew, rely on these; without them they wait longer. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
 	/* Where pages are larger that would wipe the neighbours, too: such a child is told by pthread_atfork alone. */
 	if (getauxval(AT_PAGESZ) == sizeof(wiped))
 		madvise(&wiped, sizeof(wiped), MADV_WIPEONFORK);
@@ -281,6 +302,35 @@ static bool no_counter(void)
 #endif
 }
 
+/* Loaded by the tool into a program that was running, under a name that lies in the directory that is meant (see late.c). */
+static bool path_of_loader(char *path, size_t size)
+{
+	static const char name[] = "/libringside.so";
+	const struct module *own;
+	struct segment_dir dir;
+	size_t len;
+
+	runtime_modules_learn(false);
+	own = runtime_module((uintptr_t)&runtime_start);
+	len = own && own->name ? strnlen(own->name, size) : 0;
+	if (len < sizeof(name) || len >= size || strcmp(own->name + len - (sizeof(name) - 1), name))
+		return false;
+	len -= sizeof(name) - 1;
+	memcpy(path, own->name, len);
+	path[len] = '\0';
+	if (segment_open(&dir, path, false, NULL))
+		return false;
+	segment_close(&dir);
+	return true;
+}
+
+static bool find_path(char *path, size_t size)
+{
+	bool secure = getauxval(AT_SECURE) != 0;
+
+	return (!secure && path_of_loader(path, size)) || !segment_path(path, size, secure);
+}
+
 /* Linked statically, constructors of events may come before ours: whoever is first starts the runtime. */
 void runtime_start(void)
 {
@@ -290,10 +340,8 @@ void runtime_start(void)
 	if (runtime.started)
 		return;
 	runtime.started = true;
-	if (!&ringside_no_attach && !no_counter() && !segment_path(path, sizeof(path), getauxval(AT_SECURE) != 0)) {
-		if (!runtime_attach(path))
-			runtime_life_start();
-	}
+	if (!&ringside_no_attach && !no_counter() && find_path(path, sizeof(path)) && !runtime_attach(path))
+		runtime_life_start();
 	errno = saved;
 }
 

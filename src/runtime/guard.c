@@ -5,9 +5,9 @@
  *                               unprotected, so events go to overflow rings until the parent is back
  *   prctl, pthread_setname_np   a thread's name is kept, so that nobody has to ask for it
  *   prctl, syscall              a program that installs a seccomp filter may be killed for any system call we make later
- *   sigaction, signal           SIGBUS has a handler of ours before the program's
- *   sigprocmask, pthread_sigmask, and the masks of handlers: a fault whose signal is held off ends the program, so SIGBUS
- *                               never is
+ *   sigaction, signal           SIGBUS, and maybe SIGTRAP, have a handler of ours before the program's
+ *   sigprocmask, pthread_sigmask, and the masks of handlers: a fault whose signal is held off ends the program, so these
+ *                               never are
  *
  * Everything else passes through. Each wrapper may be called before the constructor has run and from signal handlers.
  */
@@ -518,33 +518,30 @@ EXPORT int sigaction(int signo, const struct sigaction *act, struct sigaction *o
 {
 	struct sigaction copy;
 
-	if (!runtime_signal_installed())
-		return call_sigaction(signo, act, old);
-	if (signo == SIGBUS)
-		return runtime_signal_program(act, old);
-	if (act && sigismember(&act->sa_mask, SIGBUS) > 0) {
+	if (runtime_signal_ours(signo))
+		return runtime_signal_program(signo, act, old);
+	if (act) {
 		copy = *act;
-		sigdelset(&copy.sa_mask, SIGBUS);
-		act = &copy;
+		if (runtime_signal_strip(&copy.sa_mask))
+			act = &copy;
 	}
 	return call_sigaction(signo, act, old);
 }
 
-/* `set`, or `copy` of it, without SIGBUS if that would be held off. */
-static const sigset_t *without_bus(int how, const sigset_t *set, sigset_t *copy)
+/* `set`, or `copy` of it, without those of ours that would be held off. */
+static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *copy)
 {
-	if (!set || how == SIG_UNBLOCK || sigismember(set, SIGBUS) <= 0 || !runtime_signal_installed())
+	if (!set || how == SIG_UNBLOCK)
 		return set;
 	*copy = *set;
-	sigdelset(copy, SIGBUS);
-	return copy;
+	return runtime_signal_strip(copy) ? copy : set;
 }
 
 EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t copy;
 
-	return call_sigprocmask(how, without_bus(how, set, &copy), old);
+	return call_sigprocmask(how, without_ours(how, set, &copy), old);
 }
 
 EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
@@ -552,7 +549,7 @@ EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	mask_fn *fn = REAL(pthread_sigmask);
 	sigset_t copy;
 
-	set = without_bus(how, set, &copy);
+	set = without_ours(how, set, &copy);
 	if (fn)
 		return fn(how, set, old);
 	return call_sigprocmask(how, set, old) ? errno : 0;
@@ -563,7 +560,7 @@ EXPORT sighandler_t signal(int signo, sighandler_t handler)
 	signal_fn *fn = REAL(signal);
 	struct sigaction act, old;
 
-	if (fn && (signo != SIGBUS || handler == SIG_ERR || !runtime_signal_installed()))
+	if (fn && (handler == SIG_ERR || !runtime_signal_ours(signo)))
 		return fn(signo, handler);
 	memset(&act, 0, sizeof(act));
 	act.sa_handler = handler;

@@ -68,19 +68,28 @@ enum { VIEW_FREE, VIEW_BUILDING, VIEW_READY, VIEW_RETIRED };
 struct view {
 	uint64_t published;	/* the word it was made from: what every section compares */
 	const uint64_t *published_at;
-	const struct ring_ref *fast;	/* the top buffer's rings if section_fast() may use them, else NULL */
+	const struct ring_ref *fast;	/* the top buffer's rings if section_fast() may be used for them, else NULL */
 	uint32_t ncpu;
 	uint32_t state;		/* VIEW_* */
 	uint32_t nbuffers;
 	uint32_t number;	/* order of retirement */
 	uint32_t holders;	/* threads that use it outside of sections: until 0 its place is not used again */
 	uint32_t timeless;	/* made while runtime.timeless was set */
+	uint32_t asleep;	/* the same of runtime.asleep: nobody wants anything */
 	uint32_t nameless;	/* threads need not tell their names */
 	uint32_t nfilled;	/* of runtime.known, how many have their mask */
 	uint64_t usable;	/* buffers that can be written to */
 	uint64_t unreachable;	/* buffers that should be but are not: their rings cannot be mapped */
 	uint64_t choosy;	/* buffers that take events of some threads only: see runtime/choose.c */
 	uint64_t switched;	/* buffers with an `off` word, a `side`, or stacks behind events: not for the fast ways */
+	uint64_t functions;	/* buffers whose tracer is function */
+	uint64_t graphs;	/* or function_graph */
+	uint64_t func_only;	/* the one of those, if it is the only one and wants nothing but records, timed by the counter */
+	const struct ring_ref *func_refs;	/* its rings */
+	uint64_t graph_rooted;	/* buffers that take graphs below some functions only */
+	uint64_t graph_thresh;	/* nanoseconds that a call must take, 0: any */
+	uint32_t graph_depth;	/* how deep calls are taken, 0: any */
+	uint64_t graph_only;	/* func_only, if its tracer is function_graph and there is nothing of the last three; else none */
 	uint32_t place;		/* counts the views that were built here: what hooks compare */
 	uint32_t binding;	/* lock of what is bound, here and in `room`, for events that become known later */
 	uint32_t nbound;
@@ -122,6 +131,7 @@ struct runtime {
 	bool attached;
 	uint32_t locked;	/* the program gave up system calls: make none */
 	uint32_t timeless;	/* and the CPU's counter: reading it, in the vDSO too, would be a SIGSEGV */
+	uint32_t asleep;	/* detached by the tool: views in which nothing is on */
 	uint32_t ncpu;
 	uint64_t dev, ino;	/* of the directory's control file */
 	pid_t pid;
@@ -132,6 +142,7 @@ struct runtime {
 	struct registry_head *registry;
 	struct window rings[RUNTIME_WINDOWS];	/* mappings of the rings file, base NULL where there is none yet */
 	struct window tables[RUNTIME_WINDOWS];	/* the same of the tables file; the first has the words */
+	struct window plans[RUNTIME_WINDOWS];	/* and of the plans file, read-only; maybe none at all */
 	unsigned char *stages;
 	struct {
 		uint32_t tid;		/* of its user, 0 while it is free */
@@ -172,6 +183,8 @@ struct thread {
 	int32_t forker;		/* itself, around a fork that is to be told of */
 	bool exited;		/* its end was told */
 	bool locking;		/* a guarded child gave up system calls: we did not */
+	struct ring_near near;	/* in the top buffer; generation 0 at first, which none has */
+	struct ring_near func_near;	/* in the one that has a function tracer */
 };
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -207,6 +220,8 @@ const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n);
 const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n);
 /* The same by those who may wait for others to build theirs. */
 struct view *runtime_view_settle(void);
+/* Copies the state that is in force into `to`, CONTROL_STATE_MAX bytes; false: there is none that is whole. */
+bool runtime_state_copy(struct state_head *to);
 /* Whether the state has anything to do with an event of that name: records it somewhere, or has a hook on it. */
 bool runtime_view_wants(const struct view *view, const char *system, const char *name);
 /* Makes this process know event `id`; gives the buffers that want it. Under runtime_registration_lock(). */
@@ -320,6 +335,8 @@ void runtime_start(void);
 int runtime_attach(const char *path);
 /* Address of `size` bytes at `offset` of the rings file, NULL when they cannot be had. */
 void *runtime_rings_reach(uint64_t offset, uint64_t size);
+/* The same of the plans file. */
+const void *runtime_plans_reach(uint64_t offset, uint64_t size);
 /* The tables file, mapped as far as `size` if that can be. */
 struct hist_tables runtime_tables_reach(uint64_t size);
 static inline uint64_t *runtime_words(void)
@@ -347,5 +364,12 @@ bool runtime_event_names(uint32_t id, char system[REGISTRY_NAME_MAX + 1], char n
 
 /* guard.c */
 void runtime_guard_init(void);
+
+/* late.c: which the tool calls from outside. */
+/* How the directory's state wants the functions of this process: patches those that are to be traced, and puts others back. How many
+ * are patched, or -errno. In ordinary code of any thread, while others run. */
+int runtime_functions_update(void);
+/* All of them as they were; nothing of ours is entered any more when it returns. 0 or -errno. */
+int runtime_functions_drop(void);
 
 #endif

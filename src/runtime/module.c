@@ -13,6 +13,7 @@
 
 #include "runtime/local.h"
 #include "runtime/runtime.h"
+#include "runtime/unwind.h"
 
 #define MODULES 2048u	/* a power of two */
 #define PROBES 16u
@@ -227,6 +228,26 @@ uint64_t runtime_module_address(const struct module *module, uintptr_t address)
 			STORE(((struct module *)(uintptr_t)module)->base, base);
 	}
 	return base > MODULE_NOWHERE ? base + (address - module->load) : address;
+}
+
+/* ---- What the loader is about to tell ---- */
+
+bool runtime_module_loading(struct module *module, const struct link_map *map)
+{
+	const ElfW(Ehdr) *head = (const void *)(uintptr_t)map->l_addr;
+	const ElfW(Phdr) *phdr;
+
+	if (!map->l_addr || map->l_addr % 4096 || !runtime_is_mapped(map->l_addr, map->l_addr + sizeof(*head)) ||
+	    memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_phentsize != sizeof(*phdr) || head->e_phoff != sizeof(*head) ||
+	    head->e_phnum * sizeof(*phdr) > 4096 - sizeof(*head))
+		return false;
+	phdr = (const void *)(head + 1);
+	*module = (struct module){ .start = map->l_addr, .load = map->l_addr, .key = map, .name = map->l_name };
+	for (uint32_t i = 0; i < head->e_phnum; i++)
+		if (phdr[i].p_type == PT_LOAD && map->l_addr + phdr[i].p_vaddr + phdr[i].p_memsz > module->end)
+			module->end = map->l_addr + phdr[i].p_vaddr + phdr[i].p_memsz;
+	describe(module, phdr, head->e_phnum);
+	return true;
 }
 
 /* ---- Where nobody can be asked ---- */

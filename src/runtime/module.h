@@ -35,6 +35,10 @@ const struct module *runtime_module(uintptr_t address);
 /* `address`, which is in that module or in none, in the symbol space; itself where it has no place there. */
 uint64_t runtime_module_address(const struct module *module, uintptr_t address);
 
+/* One that the loader has mapped and not told yet, by its own list: with its own memory for a description. */
+struct link_map;
+bool runtime_module_loading(struct module *module, const struct link_map *map);
+
 /* In ordinary code: takes note of what is loaded where nobody can be asked later. `places`: and gives all of it a place in the
  * symbol space, for programs that are about to give up system calls. */
 void runtime_modules_learn(bool places);

@@ -1,5 +1,6 @@
 /*
- * runtime/signal: SIGBUS on our own ranges, chained with whatever the program does about SIGBUS.
+ * runtime/signal: the signals that have a handler of ours before the program's: SIGBUS, on our own ranges; SIGTRAP, while functions
+ * are patched with int3. What the program wants to be done about them is kept, and done for all that is not ours.
  */
 #ifndef RUNTIME_SIGNAL_H
 #define RUNTIME_SIGNAL_H
@@ -8,9 +9,14 @@
 #include <stdbool.h>
 
 void runtime_signal_init(void);
-/* Our handler is the one that the kernel knows. */
-bool runtime_signal_installed(void);
-/* The program's wish for SIGBUS: kept beside our handler. Called by the wrapper of sigaction. */
-int runtime_signal_program(const struct sigaction *act, struct sigaction *old);
+/* From now on `hit` looks at each SIGTRAP of an int3 first; true: it was ours. False when that cannot be: this process's calls of
+ * sigaction and the like do not come by here. */
+bool runtime_signal_traps(bool (*hit)(void *context));
+/* Is our handler the one that the kernel knows? */
+bool runtime_signal_ours(int signo);
+/* Takes ours out of a set of signals to be held off: a fault whose signal is held off ends the program. Was there any? */
+bool runtime_signal_strip(sigset_t *set);
+/* The program's wish for one of ours: kept beside our handler. Called by the wrapper of sigaction. */
+int runtime_signal_program(int signo, const struct sigaction *act, struct sigaction *old);
 
 #endif

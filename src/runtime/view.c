@@ -61,15 +61,15 @@ static bool ranges_fit(const struct state_head *state, uint32_t size)
 	       state->pids % 8 == 0 && state->pids >= sizeof(*state) && state->pids + pids <= size &&
 	       fits(state->hooks, state->nhooks, sizeof(struct state_hook), size) &&
 	       fits(state->items, state->nitems, sizeof(struct state_item), size) &&
+	       fits(state->funcs, state->nfuncs, sizeof(struct state_func), size) &&
 	       fits(state->code, state->code_size, 1, size);
 }
 
 /* Copies the state that `published` names. False when it is not whole: it was replaced under us, or is garbage. */
-static bool copy_state(uint64_t published, struct view *view)
+static bool copy_state(uint64_t published, struct state_head *state)
 {
 	uint64_t offset = (published & CONTROL_PLACE_MASK) * 4096;
 	const struct state_head *there = (const void *)((const char *)runtime.control + offset);
-	struct state_head *state = (struct state_head *)view->copy;
 	uint32_t size, crc;
 
 	if (offset < CONTROL_FIRST_STATE || offset > runtime.control_window - CONTROL_STATE_MAX)
@@ -268,8 +268,9 @@ static void fill_made(struct view *view)
 const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
+	uint32_t count = view->asleep ? 0 : LOAD(state->nhooks);
 
-	return table(state, LOAD(state->hooks), LOAD(state->nhooks), sizeof(struct state_hook), n);
+	return table(state, LOAD(state->hooks), count, sizeof(struct state_hook), n);
 }
 
 const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n)
@@ -341,20 +342,75 @@ static void fill_builtin(struct view *view)
 	view->nameless = view->nbuffers && !(top & BUFFER_RECORD_CMD);
 }
 
+/* Has the buffer lines of that kind? */
+static bool has_lines(const struct state_head *state, uint32_t b, uint32_t kind)
+{
+	uint32_t n;
+	const struct state_func *func = table(state, LOAD(state->funcs), LOAD(state->nfuncs), sizeof(*func), &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (func[i].buffer == b && func[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* Only records, with times from the counter; where records tell them, too, in nanoseconds. */
+static bool is_plain(const struct view *view, uint32_t b, const struct state_buffer *from)
+{
+	return !((view->choosy | view->switched) & 1ull << b) && view->buffer[b].by_counter &&
+	       (view->buffer[b].clock != TRACE_CLOCK_X86_TSC || from->tracer != TRACER_GRAPH) &&
+	       !(from->tracer_flags & TRACER_FLAG_FUNC_STACK);
+}
+
+static void fill_functions(struct view *view)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+	const struct state_buffer *from = state_buffers(state);
+
+	view->functions = view->graphs = view->func_only = view->graph_rooted = 0;
+	view->func_refs = NULL;
+	view->graph_thresh = view->nbuffers ? from[0].thresh : 0;
+	view->graph_depth = view->nbuffers ? from[0].graph_depth : 0;
+	for (uint32_t b = 0; b < view->nbuffers; b++) {
+		const uint64_t bit = 1ull << b & view->usable;
+
+		if (from[b].tracer == TRACER_FUNCTION)
+			view->functions |= bit;
+		else if (from[b].tracer == TRACER_GRAPH)
+			view->graphs |= bit;
+		if ((view->functions | view->graphs) == bit && bit && is_plain(view, b, &from[b])) {
+			view->func_only = bit;
+			view->func_refs = view->buffer[b].refs;
+		}
+		if (has_lines(state, b, STATE_FUNC_ROOT))
+			view->graph_rooted |= bit;
+	}
+	if (view->func_only != (view->functions | view->graphs)) {
+		view->func_only = 0;
+		view->func_refs = NULL;
+	}
+	view->graph_only = view->func_only & view->graphs && !view->graph_rooted && !view->graph_thresh && !view->graph_depth ?
+			   view->func_only : VIEW_SPECIAL;
+}
+
 static void fill(struct view *view)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
 
 	view->timeless = LOAD(runtime.timeless);
+	view->asleep = LOAD(runtime.asleep);
 	view->usable = view->unreachable = view->switched = 0;
 	view->nbuffers = state->nbuffers;
 	view->choosy = choosy(view);
 	for (uint32_t b = 0; b < view->nbuffers; b++)
-		if (fill_buffer(view, b, &state_buffers(state)[b]))
+		if (fill_buffer(view, b, &state_buffers(state)[b]) && !view->asleep)
 			view->usable |= 1ull << b;
+	if (view->asleep)
+		view->unreachable = 0;
 	runtime_hooks_init(view);
 	fill_made(view);
 	fill_builtin(view);
+	fill_functions(view);
 	view->published_at = &runtime.control->published;
 	view->ncpu = runtime.ncpu;
 	view->fast = view->usable & 1 && view->buffer[0].by_counter ? view->buffer[0].refs : NULL;
@@ -395,23 +451,36 @@ static struct view *claim_view(void)
 	return oldest && is_free(oldest) && claim(oldest, VIEW_RETIRED) ? oldest : NULL;
 }
 
+/* The state in force, and the word that names it. False: nothing was published yet, or garbage. */
+static bool take_state(struct state_head *state, uint64_t *published)
+{
+	for (int tries = 0; tries < 16; tries++) {
+		/* Partner: the tool's store of `published` behind the state it names. */
+		*published = LOAD_ACQUIRE(runtime.control->published);
+		if (*published && copy_state(*published, state))
+			return true;
+		if (*published == LOAD_ACQUIRE(runtime.control->published))
+			break;
+	}
+	return false;
+}
+
+bool runtime_state_copy(struct state_head *to)
+{
+	uint64_t published;
+
+	return take_state(to, &published);
+}
+
 static void build(struct view *view)
 {
 	uint64_t published;
-	bool whole = false;
 
 	/* Who runs hooks of the view before sees that its memory is used again, before it is. Partner: is_sound(). */
 	__atomic_add_fetch(&view->place, 1, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (int tries = 0; tries < 16 && !whole; tries++) {
-		/* Partner: the tool's store of `published` behind the state it names. */
-		published = LOAD_ACQUIRE(runtime.control->published);
-		whole = published && copy_state(published, view);
-		if (!whole && published == LOAD_ACQUIRE(runtime.control->published))
-			break;
-	}
-	/* Nothing was published yet, or garbage: nothing is on until somebody publishes anew. */
-	if (!whole)
+	/* Nothing is on until somebody publishes anew. */
+	if (!take_state((struct state_head *)view->copy, &published))
 		memset(view->copy, 0, sizeof(struct state_head));
 	fill(view);
 	/* Last: a thread that has held this place since before takes its old word, which is in force no more, or this one
@@ -419,17 +488,41 @@ static void build(struct view *view)
 	STORE_RELEASE(view->published, published);
 }
 
+/* Was it made for a process in the condition that this one is in? */
+static bool suits(const struct view *view)
+{
+	return LOAD(view->timeless) == LOAD(runtime.timeless) && LOAD(view->asleep) == LOAD(runtime.asleep);
+}
+
+/* One of the state in force that was in force before: who goes to sleep and wakes up comes back to it. */
+static struct view *claim_again(void)
+{
+	uint64_t published = LOAD_ACQUIRE(runtime.control->published);
+
+	for (int i = 0; i < RUNTIME_VIEWS; i++) {
+		struct view *view = runtime.views[i];
+
+		if (LOAD(view->published) != published || !suits(view) || !sides_hold(view) || !claim(view, VIEW_RETIRED))
+			continue;
+		if (LOAD(view->published) == published && suits(view) && sides_hold(view))
+			return view;
+		STORE_RELEASE(view->state, VIEW_RETIRED);
+	}
+	return NULL;
+}
+
 static struct view *replace(struct view *old)
 {
 	static uint32_t number;
-	struct view *view = claim_view();
+	struct view *again = claim_again(), *view = again ? again : claim_view();
 
 	if (!view)
 		return NULL;
-	build(view);
+	if (!again)
+		build(view);
 	STORE(view->state, VIEW_READY);
 	if (!__atomic_compare_exchange_n(&wiped.view, &old, view, false, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)) {
-		STORE_RELEASE(view->state, VIEW_FREE);
+		STORE_RELEASE(view->state, again ? VIEW_RETIRED : VIEW_FREE);
 		return old;
 	}
 	if (LOAD(view->nfilled) != __atomic_load_n(&runtime.nknown, __ATOMIC_SEQ_CST) && runtime_hooks_lock(view)) {
@@ -447,7 +540,7 @@ static struct view *replace(struct view *old)
 static bool is_current(const struct view *view)
 {
 	return view && LOAD(view->published) == LOAD_ACQUIRE(runtime.control->published) &&
-	       LOAD(view->timeless) == LOAD(runtime.timeless);
+	       suits(view);
 }
 
 struct view *runtime_view_refresh(void)

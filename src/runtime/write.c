@@ -149,10 +149,25 @@ struct first {
 	uint32_t id;
 };
 
+#ifdef SECTION_FAST
 static __attribute__((noinline)) void wake_first(const struct first *first, struct ring_head *ring)
 {
 	runtime_wake(&first->view->buffer[0], ring, first->generation, NULL);
 }
+
+/* Where this thread writes changed: a page was full, or it is on another CPU. */
+static __attribute__((noinline)) bool write_near(const struct first *first)
+{
+	const struct view *view = first->view;
+	uint64_t ts;
+
+	return view->fast && first->len <= EVENT_LEN_MAX_SHORT &&
+	       section_near(runtime_self.rs, &runtime_self.near, view->fast, view->ncpu, view->published_at,
+			    first->generation) == RING_DONE &&
+	       section_fast(runtime_self.rs, &runtime_self.near, view->published_at, first->generation, first->record,
+			    first->len, &ts) == RING_DONE;
+}
+#endif
 
 /* What nearly every event comes to. False: nothing was done. */
 static inline __attribute__((always_inline)) bool write_fast(const struct first *first)
@@ -160,17 +175,20 @@ static inline __attribute__((always_inline)) bool write_fast(const struct first 
 #ifdef SECTION_FAST
 	const struct view *view = first->view;
 	struct ring_head *ring;
+	uint64_t ts;
 
-	if (__builtin_expect(!view->fast || first->len > EVENT_LEN_MAX_SHORT, 0) ||
-	    __builtin_expect(section_fast(runtime_self.rs, view->fast, view->ncpu, view->published_at, first->generation,
-					  first->record, first->len, &ring) != RING_DONE, 0))
+	if (__builtin_expect(!view->fast || first->len > EVENT_LEN_MAX_SHORT, 0))
+		return false;
+	if (__builtin_expect(section_fast(runtime_self.rs, &runtime_self.near, view->published_at, first->generation,
+					  first->record, first->len, &ts) != RING_DONE, 0) &&
+	    !write_near(first))
 		return false;
 	/* No page was entered. */
+	ring = runtime_self.near.head;
 	if (__builtin_expect(LOAD(ring->waiters) & RING_WAIT_EVENT, 0))
 		wake_first(first, ring);
 	return true;
 #else
-	(void)wake_first;
 	(void)first;
 	return false;
 #endif

@@ -71,14 +71,19 @@ static int functions_take(struct functions *functions, const struct elf *elf, ui
 	return r ? r : functions->n != 0;
 }
 
+/* Of several names of one address the first is the one that is shown, the same that a plan's site has (plan/make.c): one that is
+ * known outside, without an underscore, short. */
 static int compare(const void *a, const void *b)
 {
-	static const char order[] = "TWt";
 	const struct function *x = a, *y = b;
-	const char *i = strchr(order, x->type), *j = strchr(order, y->type);
+	size_t i = strcspn(x->name, "@"), j = strcspn(y->name, "@");
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
+	if ((x->type == 't') != (y->type == 't'))
+		return x->type == 't' ? 1 : -1;
+	if ((*x->name == '_') != (*y->name == '_'))
+		return *x->name == '_' ? 1 : -1;
 	return i != j ? (i < j ? -1 : 1) : strcmp(x->name, y->name);
 }
 
@@ -105,13 +110,6 @@ static void put_line(struct buf *out, const struct symbol_file *file, uint64_t a
 	buf_puts(out, "\n");
 }
 
-static bool is_same(const struct function *a, const struct function *b)
-{
-	size_t len = strcspn(a->name, "@");
-
-	return a->address == b->address && len == strcspn(b->name, "@") && !memcmp(a->name, b->name, len);
-}
-
 /* `known` is where the functions so far end: what is between it and the next one has no name. */
 static void put_all(struct buf *out, const struct symbol_file *file, const struct functions *functions)
 {
@@ -130,11 +128,11 @@ static void put_all(struct buf *out, const struct symbol_file *file, const struc
 			open = true;
 			break;
 		}
-		if (i && is_same(function, function - 1))
-			continue;
 		if (open && function->address - known >= (i ? GAP_MIN : 1) && function->address > known)
 			put_line(out, file, known, 't', SYMBOL_UNKNOWN);
-		put_line(out, file, function->address, function->type, function->name);
+		/* One name an address: readers of such lines choose among several by chance. */
+		if (!i || function->address != function[-1].address)
+			put_line(out, file, function->address, function->type, function->name);
 		/* One without a size is taken to reach as far as the next. */
 		open = function->size || function->address < known;
 		if (end > known && end > function->address)

@@ -50,11 +50,11 @@ want 0 cat options/event-fork
 says 1
 want 0 set -O noevent-fork -a --no-filter
 
-# What this tree has no files for is told, and nothing else is done either.
+# What is not there is told, and nothing else is done either.
 refuse 1 set -C boot -O nosuch -- option nosuch
-refuse 1 set -C boot -P 99 --func-stack -- trace_options func_stack_trace
-refuse 1 set -C boot -P 99 --max-graph-depth 3 -- max_graph_depth
-refuse 1 set -C boot -P 99 --module ext4 -- set_ftrace_filter
+refuse 1 set -C boot -P 99 --max-graph-depth 99999999999 -- max_graph_depth
+refuse 1 set -C boot -P 99 -l nosuch -- set_ftrace_filter nosuch
+refuse 1 set -C boot -P 99 -n nosuch -- set_ftrace_notrace nosuch
 refuse 1 set -C boot -P 99 -B new -e shop -B newer -l main -- set_ftrace_filter
 refuse 2 set --max-graph-depth deep -- --max-graph-depth
 want 0 list -C '\['

@@ -217,9 +217,9 @@ static void check_refused(struct source *source)
 	static const char *const lines[] = {
 		"--top -q -e a -C mono -P 9 -M fffffffff",
 		"--top -q -e a -O raw -O nosuch",
-		"--top -q -e a -C boot --max-graph-depth 3",
+		"--top -q -e a -C boot --max-graph-depth 99999999999",
 		"--top -q -e a -O hex -l main",
-		"-q -e a -B new -e b -B newer -C boot --module m",
+		"-q -e a -B new -e b -B newer -C boot -n nosuch",
 		"-q -e a -B new -e b -R stacktrace",
 		"-q -e a -B new -e b -f x>1 -f y>1",
 	};

@@ -72,7 +72,10 @@ static void check_files(struct control *control)
 {
 	static const char *const top[] = { "README", "available_events", "dynamic_events", "instances/", "printk_formats",
 					   "saved_cmdlines", "saved_cmdlines_size", "saved_tgids",
-					   "synthetic_events" };
+					   "synthetic_events", "available_filter_functions",
+					   "available_filter_functions_addrs", "dyn_ftrace_total_info",
+					   "enabled_functions", "function_profile_enabled", "max_graph_depth",
+					   "tracing_thresh" };
 	static const char *const top_options[] = { "trace_printk", "printk-msg-only", "record-cmd" };
 	struct err err = ERR_INIT;
 	char *here, *there, *name, *save;

@@ -8,11 +8,15 @@
 static struct item item;
 
 static const struct { const char *name; int on; } options[] = {
-	{ "verbose", 0 }, { "raw", 0 }, { "hex", 0 }, { "bin", 0 }, { "block", 0 }, { "fields", 0 },
+	{ "print-parent", 1 }, { "sym-offset", 0 }, { "sym-addr", 0 }, { "verbose", 0 }, { "raw", 0 }, { "hex", 0 }, { "bin", 0 }, { "block", 0 }, { "fields", 0 },
 	{ "trace_printk", 1 }, { "annotate", 1 }, { "printk-msg-only", 0 }, { "context-info", 1 },
 	{ "latency-format", 0 }, { "record-cmd", 1 }, { "record-tgid", 0 }, { "overwrite", 1 },
 	{ "disable_on_free", 0 }, { "irq-info", 1 }, { "markers", 1 }, { "event-fork", 0 },
-	{ "trace_printk_dest", 1 }, { "pause-on-trace", 0 }, { "stacktrace", 0 },
+	{ "trace_printk_dest", 1 }, { "pause-on-trace", 0 },
+#if defined(__x86_64__)
+	{ "function-trace", 1 }, { "function-fork", 0 },
+#endif
+	{ "stacktrace", 0 },
 };
 
 #define NOPTIONS (sizeof(options) / sizeof(options[0]))

@@ -70,6 +70,71 @@ static void check_round(void)
 	control_close(reader);
 }
 
+/* Lines about functions, with and without a module, as many as there can be; tracers and their numbers. */
+static void check_functions(void)
+{
+	struct control *writer = room_open(), *reader = room_open();
+	const struct control_func *line;
+	struct state_buffer *top;
+	struct err err = ERR_INIT;
+	char name[64];
+
+	room_begin(writer);
+	control_state_default(&writer->state);
+	top = &writer->state.buffers[0];
+	CHECK(top->tracer == TRACER_NOP && top->tracer_flags == TRACER_FLAGS_DEFAULT, "a new buffer traces");
+	for (uint32_t i = 0; i < STATE_FUNCS_MAX; i++) {
+		struct control_func *func;
+
+		snprintf(name, sizeof(name), "f%u", i);
+		func = control_state_func_add(&writer->state, name, i % 2 ? "m" : NULL, i % 3 ? name : "");
+		CHECK(func, "no room for line %u", i);
+		func->func.kind = (uint8_t)(STATE_FUNC_ONLY + i % 4);
+		func->func.flags = i % 5 ? 0 : STATE_FUNC_OUT;
+	}
+	CHECK(!control_state_func_add(&writer->state, "f", NULL, "f"), "there is no end to them");
+	control_state_func_remove(&writer->state, 0);
+	line = control_state_func_add(&writer->state, "act", NULL, "act:traceoff");
+	writer->state.funcs[STATE_FUNCS_MAX - 1].func = (struct state_func){
+		.kind = STATE_FUNC_ACT, .act = STATE_FUNC_STORE, .count = 3, .target = 5, .value = 1,
+	};
+	top->tracer = TRACER_GRAPH;
+	top->graph_depth = 7;
+	top->thresh = 1000;
+	top->profile = 1;
+	CHECK(line && !control_state_pid_add(&writer->state, 0, STATE_PID_FUNC_NOT, 12), "no room");
+	CHECK(!control_state_publish(&writer->state, &writer->dir, &err), "%s", err.text);
+	control_cancel(writer);
+	CHECK(!control_refresh(reader, &err), "%s", err.text);
+	CHECK(reader->state.nfuncs == STATE_FUNCS_MAX, "%u lines", reader->state.nfuncs);
+	top = &reader->state.buffers[0];
+	CHECK(top->tracer == TRACER_GRAPH && top->graph_depth == 7 && top->thresh == 1000 && top->profile, "the tracer");
+	CHECK(reader->state.npids == 1 && reader->state.pids[0].kind == STATE_PID_FUNC_NOT, "threads");
+	for (uint32_t i = 0; i < STATE_FUNCS_MAX - 1; i++) {
+		line = &reader->state.funcs[i];
+		snprintf(name, sizeof(name), "f%u", i + 1);
+		CHECK(!strcmp(line->name, name) && !line->module == !((i + 1) % 2) &&
+		      (!line->module || !strcmp(line->module, "m")), "line %u is of %s", i, line->name);
+		CHECK(!strcmp(line->text, (i + 1) % 3 ? name : ""), "line %u has the text '%s'", i, line->text);
+		CHECK(line->func.kind == STATE_FUNC_ONLY + (i + 1) % 4 && !line->func.flags == !!((i + 1) % 5), "line %u", i);
+	}
+	line = &reader->state.funcs[STATE_FUNCS_MAX - 1];
+	CHECK(line->func.act == STATE_FUNC_STORE && line->func.count == 3 && line->func.target == 5 && line->func.value == 1,
+	      "act");
+	room_begin(writer);
+	control_state_funcs_clear(&writer->state, 0, STATE_FUNC_ONLY);
+	for (uint32_t i = 0; i < writer->state.nfuncs; i++)
+		CHECK(writer->state.funcs[i].func.kind != STATE_FUNC_ONLY, "one of the kind is left");
+	CHECK(writer->state.nfuncs == STATE_FUNCS_MAX - STATE_FUNCS_MAX / 4 + 1, "%u are left", writer->state.nfuncs);
+	control_state_funcs_clear(&writer->state, 0, 0);
+	CHECK(!writer->state.nfuncs, "some are left");
+	control_state_default(&writer->state);
+	CHECK(!control_state_publish(&writer->state, &writer->dir, &err), "%s", err.text);
+	control_cancel(writer);
+	control_close(writer);
+	control_close(reader);
+}
+
 /* The generation runs over; place and meaning stay. */
 static void check_wrap(void)
 {
@@ -95,6 +160,12 @@ static size_t sample(struct control *control, char **bytes, uint64_t *place)
 	room_begin(control);
 	control_rules_clear(&control->state, 0);
 	CHECK(!control_rules_set(&control->state, 0, "shop", "order*", true, &err), "%s", err.text);
+	control_state_funcs_clear(&control->state, 0, 0);
+	CHECK(control_state_func_add(&control->state, "open*", "libc*", "open*:mod:libc*"), "no room");
+	control->state.funcs[0].func.kind = STATE_FUNC_ONLY;
+	CHECK(control_state_func_add(&control->state, "close", NULL, "close:stacktrace"), "no room");
+	control->state.funcs[1].func.kind = STATE_FUNC_ACT;
+	control->state.funcs[1].func.act = STATE_FUNC_STACK;
 	control->state.nlimbo = 1;
 	control->state.limbo[0] = (struct state_limbo){
 		.offset = rings_data_offset(control->dir.ncpu), .size = 8192,
@@ -172,6 +243,10 @@ static void check_forged(struct control *control, const char *bytes, size_t size
 			CHECK(strnlen(control->state.rules[i].system, 60) < 60 &&
 			      strnlen(control->state.rules[i].event, 64) < 64 &&
 			      control->state.rules[i].buffer < control->state.nbuffers, "rule");
+		for (uint32_t i = 0; i < control->state.nfuncs; i++)
+			CHECK(control->state.funcs[i].name && control->state.funcs[i].text &&
+			      control->state.funcs[i].func.buffer < control->state.nbuffers &&
+			      control->state.funcs[i].func.count < TABLE_WORDS, "function");
 		for (uint32_t i = 0; i < control->state.nbuffers; i++)
 			CHECK(control->state.buffers[i].nretired <= STATE_RETIRED_MAX &&
 			      control_geometry_valid(control->state.buffers[i].npages,
@@ -190,11 +265,12 @@ static void check_wrong(struct control *control, const char *bytes, size_t size,
 
 	CHECK(copy, "memory");
 	memcpy(&good, bytes, sizeof(good));
-	for (int n = 0; n < 16; n++) {
+	for (int n = 0; n < 31; n++) {
 		struct state_head head = good;
 		struct state_buffer *buffer = (void *)(copy + good.buffers);
 		struct state_rule *rule = (void *)(copy + good.rules);
 		struct state_limbo *limbo = (void *)(copy + good.limbo);
+		struct state_func *func = (void *)(copy + good.funcs);
 		struct err err = ERR_INIT;
 
 		memcpy(copy, bytes, size);
@@ -214,6 +290,21 @@ static void check_wrong(struct control *control, const char *bytes, size_t size,
 		case 12: head.nbuffers = 0; break;
 		case 13: head.rules = head.size; break;
 		case 14: head.buffers = 3; break;
+		case 15: head.nfuncs = STATE_FUNCS_MAX + 1; break;
+		case 16: head.funcs = head.size; break;
+		case 17: func->name = head.size; break;
+		case 18: func->name = 0; break;
+		case 19: func->module = head.size; break;
+		case 20: func->text = head.size + 1; break;
+		case 21: func->kind = 0; break;
+		case 22: func->kind = STATE_FUNC_ACT + 1; break;
+		case 23: func->buffer = 1; break;
+		case 24: func->flags = 2; break;
+		case 25: func->count = 1; break;
+		case 26: func[1].act = 0; break;
+		case 27: func[1].act = STATE_FUNC_STORE; break;
+		case 28: func[1].count = TABLE_WORDS; break;
+		case 29: buffer->tracer = TRACERS; break;
 		default: head.nrules = UINT32_MAX; break;
 		}
 		head.crc = 0;
@@ -275,6 +366,7 @@ int main(void)
 
 	check_default();
 	check_round();
+	check_functions();
 	check_wrap();
 	control = room_open();
 	size = sample(control, &bytes, &place);

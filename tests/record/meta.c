@@ -112,7 +112,10 @@ static void check_file(struct control *control, struct kept *kept, int version)
 	expect_event(dat, EVENT_ID_BPRINT, "ftrace", "bprint", "fmt");
 	expect_event(dat, EVENT_ID_RAW_DATA, "ftrace", "raw_data", "id");
 	expect_event(dat, EVENT_ID_KERNEL_STACK, "ftrace", "kernel_stack", "caller");
-	CHECK(dat_nr_events(dat) == 6, "%zu events", dat_nr_events(dat));
+	expect_event(dat, EVENT_ID_FUNCTION, "ftrace", "function", "parent_ip");
+	expect_event(dat, EVENT_ID_GRAPH_ENTRY, "ftrace", "funcgraph_entry", "depth");
+	expect_event(dat, EVENT_ID_GRAPH_EXIT, "ftrace", "funcgraph_exit", "retval");
+	CHECK(dat_nr_events(dat) == 9, "%zu events", dat_nr_events(dat));
 	CHECK(dat_info(dat)->abi.long_size == 8, "a commit of %u bytes", dat_info(dat)->abi.long_size);
 	CHECK(!dat_part_open(dat, DAT_HEADER_INFO, &part, NULL) && memmem(part.data, part.len, text, strlen(text)),
 	      "the header is not the tree's");

@@ -14,6 +14,7 @@ import sys
 
 sys.dont_write_bytecode = True
 # Being loaded is what makes their cases known.
+import case_calls  # noqa: E402,F401
 import case_files  # noqa: E402,F401
 import case_lot  # noqa: E402,F401
 import case_records  # noqa: E402,F401

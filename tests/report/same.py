@@ -66,7 +66,8 @@ FILTERS = [
 NAMES = ["--comm shell", "--comm worker,shell", "--comm shell -F sys_exit", "--pid 12 --comm shell"]
 
 # Generated files that get all options.
-BROAD = ["basic", "basic_v6", "instances_v7", "graph", "functions", "wakeups", "lost", "options", "big_v6", "comms"]
+BROAD = ["basic", "basic_v6", "instances_v7", "graph", "functions", "wakeups", "lost", "options", "big_v6", "comms", "calls", "calls_lost",
+         "calls_functions"]
 
 # Several files in one report.
 TOGETHER = [
@@ -146,6 +147,7 @@ EXCEPT = [
     ("*graph*.dat", r".*--profile.*", "prints a task's number from memory that it never set"),
     ("lost.dat", r".*--by-comm", "groups no tasks when there is no sched_switch"),
     ("functions.dat", r".*--by-comm", "groups no tasks when there is no sched_switch"),
+    ("calls*.dat", r".*--by-comm", "groups no tasks when there is no sched_switch"),
     ("marks*.dat", r".*--by-comm", "groups no tasks when there is no sched_switch"),
     ("options.dat", r".*--by-comm", "groups some tasks only"),
     ("latency_*.dat", r"--first-event|--last-event", "ends by SIGSEGV: there are no records to look at"),

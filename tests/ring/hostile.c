@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "capture/stream.h"
 #include "ring/audit.h"
+#include "fast.h"
 
 #define NPAGES_MAX 24u
 #define GUARD ((size_t)1 << (sizeof(void *) == 8 ? 33 : 26))
@@ -94,10 +95,8 @@ static enum ring_result put(uint32_t ring, uint32_t id, uint32_t len, uint64_t t
 	op.ts = ts;
 #ifdef SECTION_FAST
 	if (!ring && len <= EVENT_LEN_MAX_SHORT && (lab.refs[ring].flags & RING_REF_COUNTER)) {
-		struct ring_head *head;
-		enum ring_result result = section_fast(lab_fake_rseq(), op.refs, op.ncpu,
-						       op.published, op.generation, op.payload,
-						       op.len, &head);
+		struct ring_near near = {.generation = RING_NEAR_NONE};
+		enum ring_result result = fast_write(lab_fake_rseq(), &near, &op);
 
 		if (result == RING_DONE)
 			return result;

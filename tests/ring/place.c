@@ -10,6 +10,7 @@
 #include <sched.h>
 
 #include "ring/audit.h"
+#include "fast.h"
 
 #define NCPU 3u
 #define NPAGES 4u
@@ -21,11 +22,10 @@ static unsigned char *before;
 static enum ring_result put(struct ring_rseq *rs, struct ring_op *op, bool fast)
 {
 #ifdef SECTION_FAST
-	struct ring_head *head;
+	struct ring_near near = {.generation = RING_NEAR_NONE};
 
 	if (fast)
-		return section_fast(rs, op->refs, op->ncpu, op->published, op->generation,
-				    op->payload, op->len, &head);
+		return fast_write(rs, &near, op);
 #endif
 	(void)fast;
 	return ring_write(rs, op);

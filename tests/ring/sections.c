@@ -20,6 +20,7 @@
 #include "ring/arch.h"
 #include "ring/write.h"
 #include "spoil.h"
+#include "fast.h"
 
 #define NCPU	   3u
 #define NPAGES_MAX 8u
@@ -159,7 +160,8 @@ static void draw_op(struct ring_op *op)
 
 	memset(op, 0, sizeof(*op));
 	ring_op_payload(op, scene.payload + below(8), len);
-	op->generation = draw_count();
+	/* No state has the greatest. */
+	op->generation = draw_count() & ~(1ull << 63);
 	op->ncpu = NCPU;
 	op->extend = one_in(4) ? EVENT_EXTEND_SIZE : 0;
 }
@@ -309,6 +311,7 @@ static enum ring_result model_write(struct ring_op *op, uint32_t cpu)
 				    .nr = now->nr + 1,
 				    .reserved = other->reserved};
 	page->commit += op->need + extend;
+	op->ts = ts;
 	return RING_DONE;
 }
 
@@ -434,10 +437,11 @@ static bool fast_turn(unsigned *seen)
 #ifdef SECTION_FAST
 	static struct ring_ref got_refs[NCPU], want_refs[NCPU];
 	struct ring_rseq rs = {.cpu_id = scene.cpu_id};
-	struct ring_head *ring = NULL;
+	struct ring_near near = {.generation = RING_NEAR_NONE};
 	struct ring_op got_op, want_op;
 	enum ring_result a, b;
-	bool common;
+	bool common, stamped;
+	uint64_t ts = 0;
 
 	scene.op.extend = 0;
 	scene.ref.flags |= RING_REF_COUNTER;
@@ -446,11 +450,17 @@ static bool fast_turn(unsigned *seen)
 	if (scene.op.extra)
 		ring_op_payload(&scene.op, scene.op.payload,
 				8 + scene.op.len % (EVENT_LEN_MAX_SHORT - 4));
+	stamped = scene.op.len == 48;
 	got_op = side(&got, got_refs);
 	want_op = side(&want, want_refs);
 	registers_spoil();
-	a = section_fast(&rs, got_op.refs, got_op.ncpu, got_op.published, got_op.generation,
-			 got_op.payload, got_op.len, &ring);
+	if (stamped)
+		a = section_near(&rs, &near, got_op.refs, got_op.ncpu, got_op.published, got_op.generation) == RING_DONE ?
+			    section_stamped48(&rs, &near, got_op.published, got_op.generation, got_op.payload, 48, &ts) :
+			    RING_AGAIN;
+	else
+		a = fast_write(&rs, &near, &got_op);
+	ts = stamped ? ts : got_op.ts;
 	b = model_write(&want_op, scene.cpu_id);
 	/* A page's first event is left to section_write(). */
 	common = b == RING_DONE &&
@@ -458,13 +468,18 @@ static bool fast_turn(unsigned *seen)
 			 want_op.need;
 	seen[a]++;
 	if (!rs.rseq_cs || a != (common ? RING_DONE : RING_AGAIN) ||
-	    (common && ring != got_refs[scene.cpu_id].head)) {
-		printf("section_fast: %d for section_write's %d, or no ring, or no section\n", a,
+	    (common && (near.head != got_refs[scene.cpu_id].head || ts != want_op.ts))) {
+		printf("section_fast: %d for section_write's %d, or no ring, another time, or no section\n", a,
 		       b);
 		return false;
 	}
-	if (!common)
+	if (!common) {
 		memcpy(&want, &scene.arena, sizeof(want));
+	} else if (stamped) {
+		struct page_head *page = page_of(&want_refs[scene.cpu_id], want_op.tail & RING_INDEX_MASK);
+
+		memcpy((char *)(page + 1) + page->commit - 8, &ts, sizeof(ts));
+	}
 	return same_arena();
 #else
 	seen[RING_DONE]++;
@@ -547,12 +562,12 @@ static bool counter_turn(void)
 		return true; /* a CPU or a generation that is none */
 	ok = counter_between(low, section_counter());
 #ifdef SECTION_FAST
-	struct ring_head *ring;
+	struct ring_near near = {.generation = RING_NEAR_NONE};
 	uint64_t start = low;
 
+	ring_op_payload(&op, op.payload, 8);
 	low = section_counter();
-	if (section_fast(&rs, refs, NCPU, op.published, op.generation, op.payload, 8, &ring) ==
-	    RING_DONE)
+	if (fast_write(&rs, &near, &op) == RING_DONE)
 		return counter_between(low, section_counter()) && ok;
 	/* Only if there is no room or if it took very long. */
 	ok &= op.need + 12 > scene.ref.data_size ||

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 
 #include "ring/audit.h"
+#include "fast.h"
 
 #define NPAGES 4u
 #define PAGE 4096u
@@ -65,10 +66,9 @@ static bool owner_dead(uint64_t owner)
 static enum ring_result by_fast(struct ring_op *op)
 {
 #ifdef SECTION_FAST
-	struct ring_head *ring;
+	struct ring_near near = {.generation = RING_NEAR_NONE};
 
-	return section_fast(&bench->rs, op->refs, op->ncpu, op->published, op->generation,
-			    op->payload, op->len, &ring);
+	return fast_write(&bench->rs, &near, op);
 #else
 	return ring_write(&bench->rs, op);
 #endif

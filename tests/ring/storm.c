@@ -26,6 +26,7 @@
 #include "base/err.h"
 #include "capture/stream.h"
 #include "ring/audit.h"
+#include "fast.h"
 
 #define PROCESSES 4u
 #define NPAGES 8u
@@ -103,12 +104,11 @@ static enum ring_result by_section(struct ring_op *op)
 {
 	struct ring_rseq *rs = lab_rseq();
 #ifdef SECTION_FAST
-	struct ring_head *head;
+	static __thread struct ring_near near = {.generation = RING_NEAR_NONE};
 	enum ring_result result = RING_AGAIN;
 
 	if (op->len <= EVENT_LEN_MAX_SHORT)
-		result = section_fast(rs, op->refs, op->ncpu, op->published, op->generation,
-				      op->payload, op->len, &head);
+		result = fast_write(rs, &near, op);
 	if (result == RING_DONE)
 		return result;
 #endif

@@ -261,133 +261,227 @@ extend:
 	return RING_EXTEND;
 }
 
+#define NEAR_HEAD "0(%%r8)"
+#define NEAR_TAIL "8(%%r8)"
+#define NEAR_PAGE "16(%%r8)"
+#define NEAR_GENERATION "24(%%r8)"
+#define NEAR_CPU "32(%%r8)"
+#define NEAR_DATA_SIZE "36(%%r8)"
+#define NEAR_MULT "40(%%r8)"
+#define NEAR_COUNTER0 "48(%%r8)"
+#define NEAR_NS0 "56(%%r8)"
+static_assert(offsetof(struct ring_near, head) == 0 && offsetof(struct ring_near, tail) == 8 &&
+	      offsetof(struct ring_near, page) == 16 && offsetof(struct ring_near, generation) == 24 &&
+	      offsetof(struct ring_near, cpu) == 32 && offsetof(struct ring_near, data_size) == 36 &&
+	      offsetof(struct ring_near, mult) == 40 && offsetof(struct ring_near, counter0) == 48 &&
+	      offsetof(struct ring_near, ns0) == 56, "NEAR_x");
+
+/* As SECTION_ARM, with the area in rdi and no turns that come first. */
+#define SECTION_BEGIN                                                                              \
+	".pushsection __rseq_cs, \"aw\"\n\t"                                                       \
+	".balign 32\n\t"                                                                           \
+	"3:\n\t"                                                                                   \
+	".long 0, 0\n\t"                                                                           \
+	".quad 1f, 2f - 1f, 4f\n\t"                                                                \
+	".popsection\n\t"                                                                          \
+	"leaq 3b(%%rip), %%rax\n\t"                                                                \
+	"movq %%rax, 8(%%rdi)\n\t"                                                                 \
+	"1:\n\t"
+
 /*
- * WRITE once more, for what nearly every event is: a short record, not the first of its page, close to the one before, timed
- * by the counter. Anything else, and anything odd, is left to section_write(), which begins anew. All it needs is in registers
- * that a function may use as it likes. Gives the ring it wrote to in *ring.
+ * Finds where this CPU writes and keeps it in `near`, for the section below. It is whole when it has a generation,
+ * which the one store gives it: who is interrupted before leaves none, whoever used it meanwhile.
  */
-#define SECTION_FAST 1
-static inline __attribute__((always_inline)) enum ring_result
-section_fast(struct ring_rseq *rs, const struct ring_ref *refs, uint32_t ncpu, const uint64_t *published, uint64_t generation,
-	     const void *payload, uint64_t len, struct ring_head **ring)
+static inline enum ring_result section_near(struct ring_rseq *rs, struct ring_near *near, const struct ring_ref *refs, uint32_t ncpu,
+					    const uint64_t *published, uint64_t generation)
 {
-	register uint64_t in_rcx __asm__("rcx") = len;
+	register uint64_t in_rcx __asm__("rcx") = ncpu;
 	register uint64_t in_rdx __asm__("rdx") = generation;
-	register const void *in_rsi __asm__("rsi") = payload;
+	register const void *in_rsi __asm__("rsi") = refs;
 	register void *in_rdi __asm__("rdi") = rs;
-	register const void *in_r8 __asm__("r8") = refs;
+	register void *in_r8 __asm__("r8") = near;
 	register const void *in_r9 __asm__("r9") = published;
-	register uint64_t in_r10 __asm__("r10") = ncpu;
 
 	__asm__ goto(
-		".pushsection __rseq_cs, \"aw\"\n\t"
-		".balign 32\n\t"
-		"3:\n\t"
-		".long 0, 0\n\t"
-		".quad 1f, 2f - 1f, 4f\n\t"
-		".popsection\n\t"
-		"leaq 3b(%%rip), %%rax\n\t"
-		"movq %%rax, 8(%%rdi)\n\t"
-		"1:\n\t"
-		"movl 4(%%rdi), %%eax\n\t"
-		"cmpl %%r10d, %%eax\n\t"
-		"jae %l[other]\n\t"
+		SECTION_BEGIN
+		"movq $-1, " NEAR_GENERATION "\n\t"
 		"cmpq (%%r9), %%rdx\n\t"
 		"jne %l[other]\n\t"
+		"movl 4(%%rdi), %%eax\n\t"
+		"cmpl %%ecx, %%eax\n\t"
+		"jae %l[other]\n\t"
+		"movl %%eax, " NEAR_CPU "\n\t"
+		/* r8 is a ref's in REF_x: the two change places */
 		"shlq $6, %%rax\n\t"
-		"addq %%rax, %%r8\n\t"
+		"addq %%rsi, %%rax\n\t"
+		"xchgq %%rax, %%r8\n\t"
 		"movq " REF_HEAD ", %%r9\n\t"
 		"testq %%r9, %%r9\n\t"
 		"jz %l[other]\n\t"
 		"movq " HEAD_TAIL ", %%r10\n\t"
-		/* r11: the page; rdi: its commit. Unsigned: no commit makes us leave the page. */
 		"movl %%r10d, %%r11d\n\t"
 		"andl %[index_mask], %%r11d\n\t"
 		"cmpl " REF_NPAGES ", %%r11d\n\t"
 		"jae %l[other]\n\t"
-		"movl " REF_DATA_SIZE ", %%eax\n\t"
-		"leal %c[page_head](%%rax), %%edx\n\t"
-		"imulq %%rdx, %%r11\n\t"
+		"movl " REF_PAGE_SHIFT ", %%ecx\n\t"
+		"shlq %%cl, %%r11\n\t"
 		"addq " REF_PAGES ", %%r11\n\t"
-		"movq " PAGE_COMMIT ", %%rdi\n\t"
-		"testq %%rdi, %%rdi\n\t"
-		"jz %l[other]\n\t"
-		"subl %%ecx, %%eax\n\t"
-		"subl $4, %%eax\n\t"
-		"cmpq %%rax, %%rdi\n\t"
-		"ja %l[other]\n\t"
-		/* r9: the slot whose tag is our position; the two differ in one bit of their address */
-		"shlq %[offset_bits], %%r10\n\t"
-		"leaq (%%r10,%%rdi), %%rax\n\t"
-		"addq $64, %%r9\n\t"
-		"cmpq (%%r9), %%rax\n\t"
-		"je 5f\n\t"
-		"xorq $32, %%r9\n\t"
-		"cmpq (%%r9), %%rax\n\t"
-		"jne %l[other]\n\t"
-		"5:\n\t"
-		/* rax: the time, not before the last event's; r8: the time since that */
-		"rdtsc\n\t"
-		"shlq $32, %%rdx\n\t"
-		"orq %%rdx, %%rax\n\t"
-		"subq " REF_COUNTER0 ", %%rax\n\t"
-		"imulq " REF_MULT "\n\t"
-		"shrdq $32, %%rdx, %%rax\n\t"
-		"addq " REF_NS0 ", %%rax\n\t"
-		"movq 8(%%r9), %%rdx\n\t"
-		"cmpq %%rdx, %%rax\n\t"
-		"cmovbq %%rdx, %%rax\n\t"
+		"movl " REF_DATA_SIZE ", %%ecx\n\t"
+		"xchgq %%rax, %%r8\n\t"
+		"movq %%r9, " NEAR_HEAD "\n\t"
+		"movq %%r10, " NEAR_TAIL "\n\t"
+		"movq %%r11, " NEAR_PAGE "\n\t"
+		"movl %%ecx, " NEAR_DATA_SIZE "\n\t"
+		"xchgq %%rax, %%r8\n\t"
+		"movq " REF_MULT ", %%r9\n\t"
+		"movq " REF_COUNTER0 ", %%r10\n\t"
+		"movq " REF_NS0 ", %%r11\n\t"
 		"movq %%rax, %%r8\n\t"
-		"subq %%rdx, %%r8\n\t"
-		"cmpq %[delta_max], %%r8\n\t"
-		"ja %l[other]\n\t"
-		/* time and number into the other slot */
-		"movq 16(%%r9), %%rdx\n\t"
-		"addq $1, %%rdx\n\t"
-		"xorq $32, %%r9\n\t"
-		"movq %%rax, 8(%%r9)\n\t"
-		"movq %%rdx, 16(%%r9)\n\t"
-		/* header: type_len is the length in words */
-		"leaq 16(%%r11,%%rdi), %%rdx\n\t"
-		"leaq 4(%%rdi,%%rcx), %%rdi\n\t"
-		"shll $5, %%r8d\n\t"
-		"movl %%ecx, %%eax\n\t"
-		"shrl $2, %%eax\n\t"
-		"orl %%eax, %%r8d\n\t"
-		"movl %%r8d, (%%rdx)\n\t"
-		/* the payload by eights, and a last four; rcx counts up to 0 */
-		"addq %%rcx, %%rsi\n\t"
-		"leaq 4(%%rdx,%%rcx), %%rdx\n\t"
-		"negq %%rcx\n\t"
-		"addq $8, %%rcx\n\t"
-		"6:\n\t"
-		"movq -8(%%rsi,%%rcx), %%rax\n\t"
-		"movq %%rax, -8(%%rdx,%%rcx)\n\t"
-		"addq $8, %%rcx\n\t"
-		"jle 6b\n\t"
-		"cmpq $8, %%rcx\n\t"
-		"je 7f\n\t"
-		"movl -4(%%rsi), %%eax\n\t"
-		"movl %%eax, -4(%%rdx)\n\t"
-		"7:\n\t"
-		/* the other slot's tag, then the one store */
-		"addq %%rdi, %%r10\n\t"
-		"movq %%r10, (%%r9)\n\t"
-		"movq %%rdi, " PAGE_COMMIT "\n\t"
+		"movq %%r9, " NEAR_MULT "\n\t"
+		"movq %%r10, " NEAR_COUNTER0 "\n\t"
+		"movq %%r11, " NEAR_NS0 "\n\t"
+		"movq %%rdx, " NEAR_GENERATION "\n\t"
 		SECTION_END
-		: "+r"(in_rcx), "+r"(in_rdx), "+r"(in_rsi), "+r"(in_rdi), "+r"(in_r8), "+r"(in_r9), "+r"(in_r10)
-		: [index_mask] "i"(RING_INDEX_MASK), [offset_bits] "i"(RING_OFFSET_BITS),
-		  [delta_max] "i"(EVENT_DELTA_MAX), [page_head] "i"(PAGE_HEAD_SIZE)
-		: "rax", "r11", "memory", "cc"
+		: "+r"(in_rcx), "+r"(in_rdx), "+r"(in_rsi), "+r"(in_rdi), "+r"(in_r8), "+r"(in_r9)
+		: [index_mask] "i"(RING_INDEX_MASK)
+		: "rax", "r10", "r11", "memory", "cc"
 		: aborted, other);
-	/* Slots lie in the second line of a head that is aligned to more than that. */
-	*ring = (struct ring_head *)((uintptr_t)in_r9 & ~(uintptr_t)127);
 	return RING_DONE;
 aborted:
 	return RING_ABORTED;
 other:
 	return RING_AGAIN;
 }
+
+/*
+ * WRITE once more, for what nearly every event is: a short record, not the first of its page, close to the one before, timed
+ * by the counter, on the page that `near` tells. Anything else, and anything odd, is left to section_write(), which begins anew. All
+ * it needs is in registers that a function may use as it likes. Gives the time it wrote.
+ *
+ * Processors let little pass a read of the counter, before or behind: what matters is the longest way of one value to the next. So
+ * the counter comes first, and what was found out before is only compared, not found again.
+ */
+#define SECTION_FAST 1
+#define SECTION_FAST_FUNCTION(name, room, grow, header, copy)                                                         \
+static inline __attribute__((always_inline)) enum ring_result                                      \
+name(struct ring_rseq *rs, const struct ring_near *near, const uint64_t *published, uint64_t generation, const void *payload,	\
+     uint64_t len, uint64_t *ts)                                                                   \
+{                                                                                                  \
+	register uint64_t out_rax __asm__("rax");                                                  \
+	register uint64_t in_rcx __asm__("rcx") = len;                                             \
+	register uint64_t in_rdx __asm__("rdx") = generation;                                      \
+	register const void *in_rsi __asm__("rsi") = payload;                                      \
+	register void *in_rdi __asm__("rdi") = rs;                                                 \
+	register const void *in_r8 __asm__("r8") = near;                                           \
+	register const void *in_r9 __asm__("r9") = published;                                      \
+                                                                                                   \
+	__asm__ goto(                                                                              \
+		SECTION_BEGIN                                                                      \
+		"cmpq (%%r9), %%rdx\n\t"                                                           \
+		"jne %l[other]\n\t"                                                                \
+		"cmpq " NEAR_GENERATION ", %%rdx\n\t"                                              \
+		"jne %l[other]\n\t"                                                                \
+		"rdtsc\n\t"                                                                        \
+		"shlq $32, %%rdx\n\t"                                                              \
+		"orq %%rax, %%rdx\n\t"                                                             \
+		"movl 4(%%rdi), %%eax\n\t"                                                         \
+		"cmpl " NEAR_CPU ", %%eax\n\t"                                                     \
+		"jne %l[other]\n\t"                                                                \
+		"movq " NEAR_HEAD ", %%r9\n\t"                                                     \
+		"movq " NEAR_TAIL ", %%r10\n\t"                                                    \
+		"cmpq " HEAD_TAIL ", %%r10\n\t"                                                    \
+		"jne %l[other]\n\t"                                                                \
+		/* r11: the page; rdi: its commit. Unsigned: no commit makes us leave the page. */	\
+		"movq " NEAR_PAGE ", %%r11\n\t"                                                    \
+		"movq " PAGE_COMMIT ", %%rdi\n\t"                                                  \
+		"testq %%rdi, %%rdi\n\t"                                                           \
+		"jz %l[other]\n\t"                                                                 \
+		"movl " NEAR_DATA_SIZE ", %%eax\n\t"                                               \
+		room                                                                               \
+		"cmpq %%rax, %%rdi\n\t"                                                            \
+		"ja %l[other]\n\t"                                                                 \
+		/* r9: the slot whose tag is our position; the two differ in one bit of their address */	\
+		"shlq %[offset_bits], %%r10\n\t"                                                   \
+		"leaq (%%r10,%%rdi), %%rax\n\t"                                                    \
+		"addq $64, %%r9\n\t"                                                               \
+		"cmpq (%%r9), %%rax\n\t"                                                           \
+		"je 5f\n\t"                                                                        \
+		"xorq $32, %%r9\n\t"                                                               \
+		"cmpq (%%r9), %%rax\n\t"                                                           \
+		"jne %l[other]\n\t"                                                                \
+		"5:\n\t"                                                                           \
+		/* rax: the time, not before the last event's; r8: the time since that */          \
+		"movq %%rdx, %%rax\n\t"                                                            \
+		"subq " NEAR_COUNTER0 ", %%rax\n\t"                                                \
+		"imulq " NEAR_MULT "\n\t"                                                          \
+		"shrdq $32, %%rdx, %%rax\n\t"                                                      \
+		"addq " NEAR_NS0 ", %%rax\n\t"                                                     \
+		"movq 8(%%r9), %%rdx\n\t"                                                          \
+		"cmpq %%rdx, %%rax\n\t"                                                            \
+		"cmovbq %%rdx, %%rax\n\t"                                                          \
+		"movq %%rax, %%r8\n\t"                                                             \
+		"subq %%rdx, %%r8\n\t"                                                             \
+		"cmpq %[delta_max], %%r8\n\t"                                                      \
+		"ja %l[other]\n\t"                                                                 \
+		/* time and number into the other slot */                                          \
+		"movq 16(%%r9), %%rdx\n\t"                                                         \
+		"addq $1, %%rdx\n\t"                                                               \
+		"xorq $32, %%r9\n\t"                                                               \
+		"movq %%rax, 8(%%r9)\n\t"                                                          \
+		"movq %%rdx, 16(%%r9)\n\t"                                                         \
+		/* header: type_len is the length in words */                                      \
+		"leaq 16(%%r11,%%rdi), %%rdx\n\t"                                                  \
+		grow                                                                               \
+		header                                                                             \
+		"movl %%r8d, (%%rdx)\n\t"                                                          \
+		copy                                                                               \
+		/* the other slot's tag, then the one store */                                     \
+		"addq %%rdi, %%r10\n\t"                                                            \
+		"movq %%r10, (%%r9)\n\t"                                                           \
+		"movq %%rdi, " PAGE_COMMIT "\n\t"                                                  \
+		SECTION_END                                                                        \
+		: "=r"(out_rax), "+r"(in_rcx), "+r"(in_rdx), "+r"(in_rsi), "+r"(in_rdi), "+r"(in_r8), "+r"(in_r9)	\
+		: [offset_bits] "i"(RING_OFFSET_BITS), [delta_max] "i"(EVENT_DELTA_MAX)            \
+		: "r10", "r11", "memory", "cc"                                                     \
+		: aborted, other);                                                                 \
+	*ts = out_rax;                                                                             \
+	return RING_DONE;                                                                          \
+aborted:                                                                                           \
+	return RING_ABORTED;                                                                       \
+other:                                                                                             \
+	return RING_AGAIN;                                                                         \
+}
+
+/* Of any length, in rcx: by eights, and a last four; rcx counts up to 0. */
+SECTION_FAST_FUNCTION(section_fast,
+		      "subl %%ecx, %%eax\n\tsubl $4, %%eax\n\t",
+		      "leaq 4(%%rdi,%%rcx), %%rdi\n\t",
+		      "shlq $7, %%r8\n\torq %%rcx, %%r8\n\tshrq $2, %%r8\n\t",
+		      "addq %%rcx, %%rsi\n\t"
+		      "leaq 4(%%rdx,%%rcx), %%rdx\n\t"
+		      "negq %%rcx\n\t"
+		      "addq $8, %%rcx\n\t"
+		      "6:\n\t"
+		      "movq -8(%%rsi,%%rcx), %%r8\n\t"
+		      "movq %%r8, -8(%%rdx,%%rcx)\n\t"
+		      "addq $8, %%rcx\n\t"
+		      "jle 6b\n\t"
+		      "cmpq $8, %%rcx\n\t"
+		      "je 7f\n\t"
+		      "movl -4(%%rsi), %%r8d\n\t"
+		      "movl %%r8d, -4(%%rdx)\n\t"
+		      "7:\n\t")
+
+#define SECTION_FIXED(name, len, copy)                                                             \
+	SECTION_FAST_FUNCTION(name, "subl $4 + " #len ", %%eax\n\t", "leaq 4 + " #len "(%%rdi), %%rdi\n\t",	\
+			      "shlq $5, %%r8\n\torq $" #len " / 4, %%r8\n\t", copy)
+#define SECTION_EIGHT(at) "movq " #at "(%%rsi), %%r8\n\tmovq %%r8, 4 + " #at "(%%rdx)\n\t"
+
+/* Of the lengths that records of functions have. The last eight bytes of the longest are its own time. */
+SECTION_FIXED(section_fast20, 20, SECTION_EIGHT(0) SECTION_EIGHT(8) "movl 16(%%rsi), %%r8d\n\tmovl %%r8d, 20(%%rdx)\n\t")
+SECTION_FIXED(section_fast24, 24, SECTION_EIGHT(0) SECTION_EIGHT(8) SECTION_EIGHT(16))
+SECTION_FIXED(section_stamped48, 48, SECTION_EIGHT(0) SECTION_EIGHT(8) SECTION_EIGHT(16) SECTION_EIGHT(24) SECTION_EIGHT(32)
+	      "movq %%rax, 44(%%rdx)\n\t")
 
 static inline enum ring_result section_switch(struct ring_rseq *rs, struct ring_op *op)
 {

@@ -1,8 +1,8 @@
 /*
- * doctor/process: what /proc tells about a process. It may be gone at any moment, and another user's tells little.
+ * inject/process: what /proc tells about a process. It may be gone at any moment, and another user's tells little.
  */
-#ifndef DOCTOR_PROCESS_H
-#define DOCTOR_PROCESS_H
+#ifndef INJECT_PROCESS_H
+#define INJECT_PROCESS_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 /* Numbers that the kernel does not tell are -1. */
 struct process {
 	pid_t pid;
+	pid_t tgid;		/* the process that it is a thread of */
 	char name[64];
 	char state;		/* as in ps: R, S, D, T, Z, ... */
 	uid_t uid;		/* effective */
@@ -25,6 +26,9 @@ struct process {
 
 /* -ESRCH: there is none. -EACCES: it must not be looked at. */
 int process_read(struct process *process, pid_t pid);
+
+/* "libringside.so", "libringside.so.0" and so on, in any directory. */
+bool process_is_runtime(const char *path);
 
 /* What it has mapped that has to do with tracing. */
 struct attachment {

@@ -1,7 +1,7 @@
 /*
- * doctor/process: see process.h.
+ * inject/process: see process.h.
  */
-#include "doctor/process.h"
+#include "inject/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "doctor/library.h"
 
 /* Directories with a file that could be one of a tracing directory; more than a few are no program of ours. */
 #define CANDIDATES_MAX 16
@@ -24,6 +23,14 @@ struct candidate {
 	uint64_t inode;
 	dev_t device;
 };
+
+bool process_is_runtime(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	return !strcmp(base, "libringside.so") || !strncmp(base, "libringside.so.", 15);
+}
 
 static FILE *open_proc(pid_t pid, const char *name)
 {
@@ -44,6 +51,7 @@ static void status_line(struct process *process, const char *line)
 	if (sscanf(line, "Uid: %*u %lu", &uid) == 1)
 		process->uid = (uid_t)uid;
 	sscanf(line, "State: %c", &process->state);
+	sscanf(line, "Tgid: %d", &process->tgid);
 	sscanf(line, "Threads: %ld", &process->threads);
 	sscanf(line, "TracerPid: %ld", &process->tracer);
 	sscanf(line, "Seccomp: %ld", &process->seccomp);
@@ -109,7 +117,7 @@ static void mapping_take(struct attachment *attachment, struct candidate *candid
 	base = strrchr(path, '/');
 	if (!base)
 		return;
-	if (library_is_ours(path))
+	if (process_is_runtime(path))
 		snprintf(attachment->library, sizeof(attachment->library), "%s", path);
 	for (unsigned int i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (strcmp(base + 1, files[i]))

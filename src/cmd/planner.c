@@ -1,0 +1,99 @@
+/*
+ * cmd/planner: see planner.h.
+ */
+#include "cmd/planner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "control/plans.h"
+#include "doctor/command.h"
+
+/* For what it is in the middle of. */
+#define END_MS 2000
+
+static volatile sig_atomic_t stop;
+
+static void on_term(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+/* Ctrl-C is for the recorder, which then ends this one. */
+static void set_signals(void)
+{
+	struct sigaction term = { .sa_handler = on_term };
+	sigset_t none;
+
+	for (int n = 1; n < NSIG; n++)
+		signal(n, n == SIGINT || n == SIGHUP || n == SIGUSR1 || n == SIGPIPE ? SIG_IGN : SIG_DFL);
+	sigaction(SIGTERM, &term, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void __attribute__((noreturn)) serve(struct source *source, pid_t recorder)
+{
+	struct control *control;
+
+	set_signals();
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != recorder)
+		_exit(1);
+	/* A handle of its own: locks are the open file's, and those of the recorder go with it. */
+	if (control_again(&control, source_control(source), NULL))
+		_exit(1);
+	source_close(source);
+	_exit(control_plans_serve(control, &stop, -1, NULL) ? 1 : 0);
+}
+
+/* What runs in the end, if that can be told: of others its functions are known when it runs. */
+static void bring(struct control *control, const char *command, bool quiet)
+{
+	struct err err = ERR_INIT;
+	char path[PATH_MAX];
+
+	if (command_resolve(command, path) && control_plans_bring(control, path, &err) && !quiet)
+		cmd_say("its functions are not known before it runs: %s", err.text);
+}
+
+int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const char *command,
+		  struct err *err)
+{
+	struct control *control = source_control(source);
+	pid_t recorder = getpid();
+
+	planner->pid = 0;
+	if (!control || !setup_wants_functions(setup))
+		return 0;
+	if (command)
+		bring(control, command, setup_is_quiet(setup));
+	planner->pid = fork();
+	if (!planner->pid)
+		serve(source, recorder);
+	if (planner->pid > 0)
+		return 0;
+	planner->pid = 0;
+	return err_set(err, -errno, "cannot start a process that plans: %s", strerror(errno));
+}
+
+void planner_end(struct planner *planner)
+{
+	int left = END_MS;
+
+	if (!planner->pid)
+		return;
+	kill(planner->pid, SIGTERM);
+	while (waitpid(planner->pid, NULL, left > 0 ? WNOHANG : 0) == 0) {
+		poll(NULL, 0, 5);
+		left -= 5;
+		if (left <= 0)
+			kill(planner->pid, SIGKILL);
+	}
+	planner->pid = 0;
+}

@@ -1,0 +1,28 @@
+/*
+ * cmd/planner: a process that makes plans of functions for programs as they start, for as long as a recording lasts.
+ *
+ * Plans are read out of ELF files, which may hold anything: that is not done in the process that records. It ends with that one,
+ * however that ends.
+ */
+#ifndef CMD_PLANNER_H
+#define CMD_PLANNER_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "cmd/setup.h"
+#include "source/source.h"
+
+struct planner {
+	pid_t pid;	/* 0: there is none */
+};
+
+/*
+ * Where the setup is about functions of programs: those of the command (NULL: there is none), then the process for those to come.
+ * Before setup_apply(), which names functions, and before the command is started.
+ */
+int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const char *command,
+		  struct err *err);
+void planner_end(struct planner *planner);
+
+#endif

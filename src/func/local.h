@@ -1,0 +1,224 @@
+/*
+ * func/local: what the room's files share.
+ */
+#ifndef FUNC_LOCAL_H
+#define FUNC_LOCAL_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "func/func.h"
+#include "layout/plan.h"
+#include "runtime/local.h"
+#include "runtime/module.h"
+
+#define FUNC_SITES_MAX (256u << 10)
+#define FUNC_EDGES_MAX (256u << 10)
+#define FUNC_DEPTH_MAX 1024u	/* calls that a thread remembers */
+#define FUNC_TAILS_MAX 16u	/* functions that jumped to each other and will return as one */
+
+/* An ELF file that is mapped here and has a plan. */
+struct func_file {
+	uintptr_t start, end;	/* all of it */
+	uintptr_t load;
+	uint64_t delta;		/* what to add to an address for that of the symbol space */
+	const void *key;	/* the loader's */
+	const struct plan *plan;
+	uint32_t *numbers;	/* of each site of the plan: its place in func_sites; 0: none yet */
+	uint64_t seen;		/* the update that found it loaded */
+	char name[64];		/* without directories */
+	bool sound;		/* the plan's sums hold */
+	bool traps;		/* functions of it may be patched with int3 */
+	bool fresh;		/* as the loader brought it: nothing in it is changed yet */
+};
+
+enum {
+	FUNC_SITE_NO_RETURN_HOOK = 1u << 0,
+	FUNC_SITE_UNWINDS = 1u << 1,
+	FUNC_SITE_LOADS = 1u << 2,
+	FUNC_SITE_BY_GRAPH = 1u << 3,	/* patched so that it comes to func_enter_graph() */
+	FUNC_SITE_PATCHED = 1u << 4,
+	FUNC_SITE_BOTH = 1u << 5,	/* `function` is not 0, too, or graphs may not go on below */
+	FUNC_SITE_PLAIN = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,	/* and nothing else: a call for function_graph */
+};
+
+/* A function that was patched once. Masks have a bit for each buffer of the state. */
+struct func_site {
+	uint64_t ip;		/* in the symbol space */
+	uint64_t function;	/* whose tracer is function */
+	uint64_t graph;		/* whose tracer is function_graph */
+	uint64_t root;		/* of those with set_graph_function: where graphs begin here */
+	uint64_t not_root;	/* and where none goes on below */
+	const struct func_file *file;
+	uintptr_t body;		/* its first instructions, moved */
+	uint32_t edge;		/* the one that was used last */
+	uint32_t flags;		/* FUNC_SITE_* */
+};
+static_assert(sizeof(struct func_site) == 64, "the thunks shift by six");
+
+/*
+ * A call that is to be noticed when it returns: which function, to where. It has a few instructions of its own, so that the processor
+ * sees calls and returns that match, and so that where to return to is known from these alone, on whatever stack and in
+ * whichever thread: nobody can lose it. An edge is never given back.
+ *
+ *   code:  call *body       runs the function, with `back` for a return address where the caller's was
+ *   back:  call *thunk      func_leave()
+ *          push parent
+ *          ret
+ */
+struct func_edge {
+	uintptr_t body;
+	uintptr_t parent;
+	struct func_site *site;
+	uintptr_t thunk;
+};
+#define FUNC_EDGE_CODE 32u
+#define FUNC_EDGE_BACK 6u
+#define FUNC_EDGE_AWAY 12u
+static_assert(sizeof(struct func_edge) == FUNC_EDGE_CODE, "code and data keep the same distance");
+
+/* A call under way. */
+struct func_call {
+	uintptr_t slot;		/* where its return address is on the stack */
+	struct func_site *site;
+	uint64_t calltime;
+	uint64_t mask;		/* buffers that have its entry */
+	uint64_t inside;	/* of those with set_graph_function: we are below one */
+	uint64_t barred;	/* buffers that take nothing below */
+	uint32_t edge;
+	uint32_t bare;		/* the true address was put back: somebody walks the stack */
+	uint64_t reserved;
+};
+static_assert(sizeof(struct func_call) == 64, "found by a shift");
+
+/* What a thread remembers; its own memory, given back when it has ended. */
+struct func_stack {
+	uint32_t n;		/* one more than calls: the first is a floor, above every stack */
+	uint32_t overrun;	/* calls that found no place */
+	uint32_t owner;		/* tid */
+	uint32_t limit;		/* of n, for the hot path: 0 while somebody walks the stack */
+	uintptr_t walking;	/* not 0: somebody walked the stack, from there up, and calls are bare */
+	struct func_call call[FUNC_DEPTH_MAX];
+};
+
+/* Addresses of another file than the function's own. */
+struct func_near {
+	uintptr_t start, size;
+	uint64_t delta;
+};
+
+struct func_thread {
+	struct func_stack *stack;
+	uintptr_t aside;	/* not 0: in what may call functions that are traced; where on the stack */
+	struct func_near near[4];
+	uint32_t next_near;
+};
+extern __thread struct func_thread func_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+struct func_all {
+	struct func_site *sites;	/* FUNC_SITES_MAX of them; the first is none */
+	uint32_t nsites;
+	uintptr_t own, own_size;	/* the runtime's own file, unless the program is one with it */
+	bool no_returns;	/* hook none: somebody here walks stacks by means that are not known */
+	uint64_t update;	/* counts updates */
+};
+extern struct func_all func_all __attribute__((visibility("hidden")));
+
+/* edge.c */
+extern unsigned char *func_edge_code __attribute__((visibility("hidden")));
+extern struct func_edge *func_edges __attribute__((visibility("hidden")));
+bool func_edges_init(void);
+/* The edge of that function and that return address, a new one if need be; 0: no room. [any] */
+uint32_t func_edge_find(struct func_site *site, uintptr_t parent);
+static inline bool func_is_back(uintptr_t address)
+{
+	return address - (uintptr_t)func_edge_code < (uintptr_t)FUNC_EDGES_MAX * FUNC_EDGE_CODE;
+}
+static inline uint32_t func_edge_at(uintptr_t address)
+{
+	return (uint32_t)((address - (uintptr_t)func_edge_code) / FUNC_EDGE_CODE);
+}
+static inline uintptr_t func_edge_back(uint32_t edge)
+{
+	return (uintptr_t)func_edge_code + (uintptr_t)edge * FUNC_EDGE_CODE + FUNC_EDGE_BACK;
+}
+
+/* enter.c, called by the thunks. */
+struct func_way {
+	uintptr_t to;
+	uintptr_t hooked;	/* `to` is an edge's code: the return address is taken off the stack for it */
+};
+void func_enter(struct func_site *site, uintptr_t parent);
+struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot);
+void func_leave(uintptr_t away, uintptr_t *slot, uint64_t retval);
+
+/* thunk.S */
+extern const char func_thunk_function[] __attribute__((visibility("hidden")));
+extern const char func_thunk_function_flags[] __attribute__((visibility("hidden")));
+extern const char func_thunk_graph[] __attribute__((visibility("hidden")));
+extern const char func_thunk_graph_flags[] __attribute__((visibility("hidden")));
+extern const char func_thunk_return[] __attribute__((visibility("hidden")));
+extern uint64_t func_vectors_size __attribute__((visibility("hidden")));	/* 0: no xsave */
+extern uint64_t func_vectors_mask __attribute__((visibility("hidden")));
+/* Calls fn(arg) with the vector registers kept, which code compiled as usual uses as it likes. */
+void func_call_with_vectors(void (*fn)(void *arg), void *arg);
+void func_vectors_init(void);
+
+/* aside.c: what is compiled as usual; see func_aside(). */
+struct func_event {
+	struct func_site *site;
+	uint64_t mask;		/* buffers */
+	uint32_t id;
+	uint32_t len;
+	void *record;
+	uint64_t ts;		/* out: nanoseconds */
+	bool stamped;		/* the record ends with its time */
+	uint64_t done;		/* out: buffers that have it */
+};
+void func_write_aside(void *event);
+void func_time_aside(void *now);
+struct func_lookup {
+	uintptr_t address;
+	uint64_t symbol;
+};
+void func_lookup_aside(void *lookup);
+void func_stack_aside(void *unused);
+void func_loads_aside(void *unused);
+/* Runs it, unless this thread is in such a thing already: what is called there is not traced. False then. [any] */
+bool func_aside(void (*fn)(void *arg), void *arg);
+
+/* trap.c */
+/* May functions of that file be patched with int3? */
+bool func_traps_allow(const struct func_file *file);
+/* The one there is about to be. */
+bool func_trap_note(uintptr_t at, uint32_t number);
+
+/* select.c */
+struct func_wanted {
+	uint64_t function, graph, root, not_root;
+};
+struct func_selection {
+	uint64_t functions, graphs;	/* buffers by their tracer */
+	const struct state_head *state;
+};
+bool func_select_begin(struct func_selection *selection);
+void func_select(const struct func_selection *selection, const char *name, const char *module, struct func_wanted *wanted);
+void func_select_end(struct func_selection *selection);
+
+/* site.c */
+/* Sites of that file, by their indexes in the plan, get their code and a number each; those that cannot be reached get none. */
+bool func_sites_make(struct func_file *file, uint32_t *indexes, uint32_t n);
+bool func_sites_init(void);
+/* The five bytes that lead there from its window. */
+bool func_site_jump(const struct func_file *file, const struct plan_site *site, uint32_t number, bool graph, unsigned char jump[5]);
+
+/* file.c */
+const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i);
+const unsigned char *func_plan_code(const struct plan *plan, const struct plan_site *site);
+const char *func_plan_name(const struct plan *plan, const struct plan_site *site);
+/* Looks at all files that are loaded; those are in *files whose `seen` is this update. 1: some have no plan yet; -errno. */
+int func_files_look(struct func_file ***files, uint32_t *n);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * func/select: which functions the state wants, and for what. Patterns of the state against names; see struct state_func.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/glob.h"
+#include "func/local.h"
+
+static const struct state_func *lines_of(const struct state_head *state)
+{
+	return (const void *)((const char *)state + state->funcs);
+}
+
+/* A text of the state; NULL: it does not end there. */
+static const char *text_of(const struct state_head *state, uint32_t offset)
+{
+	const char *text = (const char *)state + offset;
+
+	if (offset < sizeof(*state) || offset >= state->size || !memchr(text, '\0', state->size - offset))
+		return NULL;
+	return text;
+}
+
+bool func_select_begin(struct func_selection *selection)
+{
+	struct state_head *state = mmap(NULL, CONTROL_STATE_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct state_buffer *buffers;
+
+	*selection = (struct func_selection){ 0 };
+	if (state == MAP_FAILED)
+		return false;
+	if (!runtime_state_copy(state)) {
+		munmap(state, CONTROL_STATE_MAX);
+		return false;
+	}
+	selection->state = state;
+	buffers = (const void *)((const char *)state + state->buffers);
+	for (uint32_t b = 0; b < state->nbuffers; b++) {
+		if (!buffers[b].born || !buffers[b].live.offset)
+			continue;
+		if (buffers[b].tracer == TRACER_FUNCTION)
+			selection->functions |= 1ull << b;
+		if (buffers[b].tracer == TRACER_GRAPH)
+			selection->graphs |= 1ull << b;
+	}
+	return true;
+}
+
+void func_select_end(struct func_selection *selection)
+{
+	if (selection->state)
+		munmap((void *)(uintptr_t)selection->state, CONTROL_STATE_MAX);
+	selection->state = NULL;
+}
+
+static bool matches(const struct state_head *state, const struct state_func *line, const char *name, const char *module)
+{
+	const char *pattern = text_of(state, line->name), *file = line->module ? text_of(state, line->module) : NULL;
+
+	if (!pattern || (line->module && !file))
+		return false;
+	return glob_match(pattern, name) && (!file || glob_match(file, module));
+}
+
+void func_select(const struct func_selection *selection, const char *name, const char *module, struct func_wanted *wanted)
+{
+	const struct state_head *state = selection->state;
+	const struct state_func *line = lines_of(state);
+	uint64_t in[STATE_FUNC_ACT + 1] = { 0 }, has[STATE_FUNC_ACT + 1] = { 0 }, all;
+
+	for (uint32_t i = 0; i < state->nfuncs; i++, line++) {
+		uint64_t bit = line->buffer < STATE_BUFFERS_MAX ? 1ull << line->buffer : 0;
+
+		if (line->kind < STATE_FUNC_ONLY || line->kind > STATE_FUNC_ACT)
+			continue;
+		has[line->kind] |= bit;
+		if (!matches(state, line, name, module))
+			continue;
+		if (line->flags & STATE_FUNC_OUT)
+			in[line->kind] &= ~bit;
+		else
+			in[line->kind] |= bit;
+	}
+	all = (~has[STATE_FUNC_ONLY] | in[STATE_FUNC_ONLY]) & ~in[STATE_FUNC_NOT];
+	*wanted = (struct func_wanted){
+		.function = selection->functions & all,
+		.graph = selection->graphs & all,
+		.root = selection->graphs & in[STATE_FUNC_ROOT],
+		.not_root = selection->graphs & in[STATE_FUNC_NOT_ROOT],
+	};
+}

@@ -1,0 +1,136 @@
+/*
+ * func/start: function tracing from a program's first moment, and of what it loads later.
+ */
+#include <cpuid.h>
+#include <dirent.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <link.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "func/local.h"
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+#define VECTORS 0xe6u	/* SSE, AVX, AVX-512; ours leaves the others alone */
+#define WAIT_MS 5000
+
+extern struct r_debug _r_debug __attribute__((weak));
+
+uint64_t func_vectors_size;
+uint64_t func_vectors_mask;
+
+/* As far as the last part of them goes in the processor's layout. */
+void func_vectors_init(void)
+{
+	uint32_t a, b, c, d, low, high;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+		return;
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	func_vectors_mask = low & VECTORS;
+	func_vectors_size = 576;
+	for (uint32_t i = 2; i < 8; i++) {
+		if (!(func_vectors_mask & 1u << i))
+			continue;
+		__cpuid_count(0xd, i, a, b, c, d);
+		if ((uint64_t)a + b > func_vectors_size)
+			func_vectors_size = (uint64_t)a + b;
+	}
+}
+
+/* The thread that asks is the only one. */
+static bool is_alone(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *entry;
+	int n = 0;
+
+	while (dir && (entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return n == 1;
+}
+
+static bool has_planner(const struct plans_head *head)
+{
+	uint32_t planner = head ? LOAD(head->planner) : 0;
+
+	return planner && (!kill((pid_t)planner, 0) || errno == EPERM);
+}
+
+/* Of files that nobody has traced here before: a planner, if there is one, makes their plans now. */
+static void wait_for_plans(void)
+{
+	const struct plans_head *head = runtime_plans_reach(0, sizeof(*head));
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct func_file **files;
+	uint32_t n;
+
+	for (int waited = 0; waited < WAIT_MS && has_planner(head); waited += 20) {
+		uint32_t filed = LOAD_ACQUIRE(head->filed);
+
+		if (func_files_look(&files, &n) != 1)
+			return;
+		__atomic_fetch_add(&runtime.registry->wishes, 1, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &runtime.registry->wishes, FUTEX_WAKE, 1, NULL, NULL, 0);
+		syscall(SYS_futex, &head->filed, FUTEX_WAIT, filed, &pause, NULL, 0);
+	}
+}
+
+/* The loader has brought files, or taken some away: its own code runs, and none of theirs yet. */
+void func_loads_aside(void *unused)
+{
+	int saved = errno;
+
+	(void)unused;
+	if (&_r_debug && _r_debug.r_state == RT_CONSISTENT && !LOAD(runtime.locked)) {
+		wait_for_plans();
+		func_update(NULL, 0, true);
+	}
+	errno = saved;
+}
+
+static void find_own(void)
+{
+	const struct module *own = runtime_module((uintptr_t)func_thunk_function);
+
+	if (own && own != runtime_module((uintptr_t)getauxval(AT_ENTRY))) {
+		func_all.own = own->start;
+		func_all.own_size = own->end - own->start;
+	}
+}
+
+static bool is_any_on(void)
+{
+	struct func_selection selection;
+	bool any = func_select_begin(&selection) && (selection.functions | selection.graphs);
+
+	func_select_end(&selection);
+	return any;
+}
+
+/* Behind runtime_start(), before main. */
+__attribute__((constructor(102))) static void start(void)
+{
+	int saved = errno;
+
+	runtime_start();
+	if (LOAD(runtime.attached) && !LOAD(runtime.locked)) {
+		func_vectors_init();
+		find_own();
+		runtime_modules_learn(true);
+		if (is_any_on() && is_alone()) {
+			wait_for_plans();
+			func_update(NULL, 0, false);
+		}
+	}
+	errno = saved;
+}
+
+#endif

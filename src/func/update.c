@@ -1,0 +1,341 @@
+/*
+ * func/update: code made what the state asks for: sites patched, and undone.
+ *
+ * Only where no thread can be running it: before the program has begun, in files that the loader has just brought, or while all
+ * other threads stand still and it is known where. So no thread ever meets half a jump, and none needs a signal for it, which it
+ * might have blocked or which would end a system call early. See doc/design/functions.md.
+ */
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "func/local.h"
+#include "runtime/unwind.h"
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+#define PAGE ((uintptr_t)4096)
+#define RUN_MAX ((uintptr_t)64 << 10)	/* bytes of text that are made writable at once */
+#define FRAMES_MAX 256
+
+struct change {
+	uintptr_t at;
+	uint32_t window;	/* bytes that no thread may be in the middle of; 0: any may */
+	uint32_t number;
+	uint32_t flags;		/* of the site, when it is done */
+	uint32_t len;
+	unsigned char bytes[PLAN_JUMP_SIZE];
+};
+
+struct changes {
+	struct change *all;
+	size_t n, room;
+};
+
+static void *scratch(size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* ---- What is to be changed ---- */
+
+static bool is_wanted(const struct func_selection *selection, const struct plan_site *site, const struct func_wanted *wanted)
+{
+	if (wanted->function | wanted->graph)
+		return true;
+	if (site->flags & PLAN_SITE_UNWINDS && selection->graphs)
+		return true;
+	return site->flags & PLAN_SITE_LOADS && (selection->graphs | selection->functions);
+}
+
+/* The bytes that lead to its code; how many, 0: it cannot be reached. */
+static uint32_t patch_of(const struct func_file *file, const struct plan_site *plan, uint32_t number, bool graph,
+			 unsigned char bytes[PLAN_JUMP_SIZE])
+{
+	if (plan->kind == PLAN_JUMP)
+		return func_site_jump(file, plan, number, graph, bytes) ? PLAN_JUMP_SIZE : 0;
+	bytes[0] = 0xcc;
+	return 1;
+}
+
+static bool look_up(const struct func_selection *selection, const struct func_file *file, const struct plan_site *site,
+		    struct func_wanted *wanted)
+{
+	*wanted = (struct func_wanted){ 0 };
+	if (!selection->state || (site->kind == PLAN_TRAP && !file->traps))
+		return false;
+	if (!(site->flags & PLAN_SITE_HIDDEN))
+		func_select(selection, func_plan_name(file->plan, site), file->name, wanted);
+	return is_wanted(selection, site, wanted);
+}
+
+/* Those that are wanted and have no code yet. */
+static void make_sites(struct func_file *file, const struct func_selection *selection)
+{
+	uint32_t *indexes = scratch(file->plan->nsites * sizeof(*indexes)), n = 0;
+	struct func_wanted wanted;
+
+	if (!indexes)
+		return;
+	for (uint32_t i = 0; i < file->plan->nsites; i++) {
+		const struct plan_site *site = func_plan_site(file->plan, i);
+
+		if (site && !file->numbers[i] && look_up(selection, file, site, &wanted))
+			indexes[n++] = i;
+	}
+	if (n)
+		func_sites_make(file, indexes, n);
+	munmap(indexes, file->plan->nsites * sizeof(*indexes));
+}
+
+/* Is there what we left, or found? Somebody else may change code, too: a debugger. */
+static bool is_as_known(const struct func_file *file, const struct plan_site *plan, const struct func_site *site, uint32_t number)
+{
+	const unsigned char *there = (const unsigned char *)(file->load + plan->address + plan->at);
+	unsigned char bytes[PLAN_JUMP_SIZE];
+	uint32_t len;
+
+	if (!(site->flags & FUNC_SITE_PATCHED))
+		return !memcmp(there, func_plan_code(file->plan, plan), plan->window);
+	len = patch_of(file, plan, number, site->flags & FUNC_SITE_BY_GRAPH, bytes);
+	return len && !memcmp(there, bytes, len);
+}
+
+static void note(struct changes *changes, const struct func_file *file, const struct plan_site *plan, uint32_t number, bool wanted)
+{
+	struct func_site *site = &func_all.sites[number];
+	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS);
+	const uint32_t bits = FUNC_SITE_PLAIN, now = wanted ? FUNC_SITE_PATCHED | (graph ? FUNC_SITE_BY_GRAPH : 0) : 0;
+	struct change *change = &changes->all[changes->n];
+
+	if ((site->flags & bits) == now || changes->n == changes->room || !is_as_known(file, plan, site, number))
+		return;
+	*change = (struct change){
+		.at = file->load + plan->address + plan->at,
+		.window = site->flags & FUNC_SITE_PATCHED || plan->kind == PLAN_TRAP ? 0 : plan->window,
+		.number = number,
+		.flags = (site->flags & ~bits) | now,
+	};
+	change->len = patch_of(file, plan, number, graph, change->bytes);
+	if (!change->len || (plan->kind == PLAN_TRAP && wanted && !func_trap_note(change->at, number)))
+		return;
+	if (!wanted)
+		memcpy(change->bytes, func_plan_code(file->plan, plan), change->len);
+	changes->n++;
+}
+
+/* Masks at once: a site that is not patched yet, or is not any more, looks at none. */
+static void note_file(struct changes *changes, struct func_file *file, const struct func_selection *selection)
+{
+	for (uint32_t i = 0; i < file->plan->nsites; i++) {
+		const struct plan_site *plan = file->numbers[i] ? func_plan_site(file->plan, i) : NULL;
+		struct func_site *site = &func_all.sites[file->numbers[i]];
+		struct func_wanted wanted;
+		bool want;
+
+		if (!plan)
+			continue;
+		/* It was unloaded and came again, as it is in its file. */
+		if (file->fresh)
+			site->flags &= ~FUNC_SITE_PLAIN;
+		want = look_up(selection, file, plan, &wanted);
+		STORE(site->function, wanted.function);
+		STORE(site->graph, wanted.graph);
+		STORE(site->root, wanted.root);
+		STORE(site->not_root, wanted.not_root);
+		if (wanted.not_root || (wanted.function && wanted.graph))
+			site->flags |= FUNC_SITE_BOTH;
+		else
+			site->flags &= ~FUNC_SITE_BOTH;
+		note(changes, file, plan, file->numbers[i], want);
+	}
+}
+
+/* ---- Where threads stand ---- */
+
+static bool is_in_window(const struct changes *changes, uintptr_t ip)
+{
+	for (size_t i = 0; i < changes->n; i++)
+		if (ip > changes->all[i].at && ip - changes->all[i].at < changes->all[i].window)
+			return true;
+	return false;
+}
+
+/* The thread itself, and wherever signals interrupted it. */
+static bool is_in_the_way(const struct changes *changes, const struct func_stopped *stopped)
+{
+	struct unwind unwind = { .pc = stopped->ip, .exact = true };
+	enum unwind_step step;
+
+	if (is_in_window(changes, stopped->ip))
+		return true;
+	unwind.reg[FRAME_SP] = stopped->sp;
+	unwind.reg[FRAME_FP] = stopped->bp;
+	unwind.known = 1ull << FRAME_SP | 1ull << FRAME_FP;
+	unwind.stack = (struct unwind_stack){ stopped->sp, (stopped->sp + PAGE) & ~(PAGE - 1), true };
+	for (int i = 0; i < FRAMES_MAX; i++) {
+		step = runtime_unwind(&unwind, runtime_module(unwind.pc));
+		if (step == UNWIND_END)
+			break;
+		if (step == UNWIND_INTERRUPTED && is_in_window(changes, unwind.pc))
+			return true;
+	}
+	return false;
+}
+
+/* ---- Changing it ---- */
+
+/* In one store, whatever interrupts us: bytes behind it as they are. */
+static void store(const struct change *change)
+{
+	uint64_t word;
+
+	memcpy(&word, (const void *)change->at, sizeof(word));
+	memcpy(&word, change->bytes, change->len);
+	*(volatile uint64_t __attribute__((aligned(1))) *)change->at = word;
+	func_all.sites[change->number].flags = change->flags;
+}
+
+/* Executable all the while: who interrupts us may run it. */
+static size_t apply_run(const struct changes *changes, size_t from)
+{
+	const uintptr_t start = changes->all[from].at & ~(PAGE - 1);
+	uintptr_t end = start;
+	size_t n = from;
+
+	while (n < changes->n && changes->all[n].at >= start && changes->all[n].at - start < RUN_MAX) {
+		end = (changes->all[n].at + sizeof(uint64_t) + PAGE - 1) & ~(PAGE - 1);
+		n++;
+	}
+	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC)) {
+		/* The last page may not be there: a store of eight bytes looks beyond the text. */
+		end -= PAGE;
+		if (end == start || mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC))
+			return n;
+	}
+	for (size_t i = from; i < n; i++)
+		if (changes->all[i].at + sizeof(uint64_t) <= end)
+			store(&changes->all[i]);
+	mprotect((void *)start, end - start, PROT_READ | PROT_EXEC);
+	return n;
+}
+
+static void apply(const struct changes *changes)
+{
+	for (size_t i = 0; i < changes->n;)
+		i = apply_run(changes, i);
+	if (changes->n)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+}
+
+static size_t sites_of(struct func_file **files, uint32_t n)
+{
+	size_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += files[i]->seen == func_all.update ? files[i]->plan->nsites : 0;
+	return sum;
+}
+
+static int count_patched(void)
+{
+	int n = 0;
+
+	for (uint32_t i = 1; i < func_all.nsites; i++)
+		n += !!(func_all.sites[i].flags & FUNC_SITE_PATCHED);
+	return n;
+}
+
+static bool has_traps(const struct func_file *file)
+{
+	for (uint32_t i = 0; i < file->plan->nsites; i++) {
+		const struct plan_site *site = func_plan_site(file->plan, i);
+
+		if (site && site->kind == PLAN_TRAP)
+			return true;
+	}
+	return false;
+}
+
+static int change_all(const struct func_selection *selection, const struct func_stopped *stopped, size_t n, bool fresh)
+{
+	struct changes changes = { 0 };
+	struct func_file **files;
+	uint32_t nfiles;
+	int r = func_files_look(&files, &nfiles);
+
+	if (r < 0)
+		return r;
+	changes.room = sites_of(files, nfiles);
+	changes.all = scratch(changes.room * sizeof(*changes.all));
+	if (!changes.room || !changes.all)
+		return 0;
+	for (uint32_t i = 0; i < nfiles; i++) {
+		if (files[i]->seen != func_all.update || (fresh && !files[i]->fresh))
+			continue;
+		if (selection->state) {
+			files[i]->traps = files[i]->traps || (has_traps(files[i]) && func_traps_allow(files[i]));
+			make_sites(files[i], selection);
+		}
+		note_file(&changes, files[i], selection);
+	}
+	for (size_t i = 0; i < n && !r; i++)
+		r = is_in_the_way(&changes, &stopped[i]) ? -EAGAIN : 0;
+	if (r >= 0)
+		apply(&changes);
+	for (uint32_t i = 0; r >= 0 && i < nfiles; i++)
+		files[i]->fresh = files[i]->seen != func_all.update;
+	munmap(changes.all, changes.room * sizeof(*changes.all));
+	return r < 0 ? r : count_patched();
+}
+
+int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
+{
+	struct func_selection selection;
+	int r;
+
+	if (!LOAD(runtime.attached) || !func_select_begin(&selection))
+		return -ENOTCONN;
+	if (!(selection.functions | selection.graphs) && !func_all.sites) {
+		func_select_end(&selection);
+		return 0;
+	}
+	if (!func_sites_init() || !func_edges_init()) {
+		func_select_end(&selection);
+		return -ENOMEM;
+	}
+	r = change_all(&selection, stopped, n, fresh);
+	func_select_end(&selection);
+	return r;
+}
+
+int func_drop(const struct func_stopped *stopped, size_t n)
+{
+	const struct func_selection nothing = { 0 };
+
+	return func_all.sites ? change_all(&nothing, stopped, n, false) : 0;
+}
+
+#else
+
+int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
+{
+	(void)stopped;
+	(void)n;
+	(void)fresh;
+	return 0;
+}
+
+int func_drop(const struct func_stopped *stopped, size_t n)
+{
+	(void)stopped;
+	(void)n;
+	return 0;
+}
+
+#endif

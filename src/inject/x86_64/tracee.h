@@ -1,0 +1,49 @@
+/*
+ * inject/x86_64/tracee: one thread of another process, held by ptrace: stopped, looked at, let go.
+ *
+ * Whoever is let go runs on as if nobody had looked: a system call that was interrupted goes on, and its process's parent sees
+ * nothing of it. All calls for one tracee have to come from the same thread.
+ */
+#ifndef INJECT_X86_64_TRACEE_H
+#define INJECT_X86_64_TRACEE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "base/err.h"
+
+#define TRACEE_XSTATE_MAX 16384u
+
+struct tracee {
+	pid_t pid, tid;
+	struct user_regs_struct regs;	/* as it was found */
+	uint64_t mask;			/* the same, signals that it holds off */
+	uint32_t xstate_len;
+	uint8_t xstate[TRACEE_XSTATE_MAX];	/* the same, of the x87, SSE, AVX ... registers */
+};
+
+/* 0: stopped and described. -EAGAIN: not now. -ESRCH: gone. -EPERM, -EBUSY: the kernel does not let us. */
+int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid);
+/* As it was found. The tracee is in a stop that leads to the kernel's handling of signals: see tracee_settle(). */
+int tracee_restore(struct tracee *tracee);
+void tracee_let_go(struct tracee *tracee);
+
+/* Lets it run on, by PTRACE_CONT or PTRACE_SYSCALL, to the next stop. -ETIMEDOUT at `deadline`, then it still runs; -ESRCH. */
+int tracee_run(struct tracee *tracee, int how, int sig, uint64_t deadline, int *status);
+/* From any stop to one in which restored registers mean what they meant: interrupted system calls are taken up again. */
+int tracee_settle(struct tracee *tracee);
+/* Out of a call that takes too long: stops it wherever it is. */
+int tracee_interrupt(struct tracee *tracee);
+
+/* Is it within a system call now, as it was found? */
+bool tracee_in_call(const struct tracee *tracee);
+
+/* Nanoseconds from now on. */
+uint64_t tracee_deadline(uint64_t ns);
+
+int tracee_set(struct tracee *tracee, const struct user_regs_struct *regs);
+int tracee_get(struct tracee *tracee, struct user_regs_struct *regs);
+
+#endif

@@ -1,0 +1,22 @@
+#!/bin/sh
+# The runtime comes into programs that do nothing but allocate, load, fork or make threads, again and again: who is within the
+# allocator or the loader is not the one that is borrowed.
+
+. "$RINGSIDE_SOURCE/tests/inject/stage.sh"
+build target || { cat "$dir/errors"; exit 1; }
+
+for kind in malloc fork thread signal 'malloc malloc malloc' 'dlopen malloc sleep'; do
+	for i in 1 2 3 4 5 6 7 8; do
+		# shellcheck disable=SC2086
+		begin "$dir/target" $kind
+		"$RINGSIDE" attach "$target" || fail "$kind: attach $i"
+		"$RINGSIDE" detach "$target" || fail "$kind: detach $i"
+		finish "$kind, $i"
+	done
+done
+# In the loader nearly all the time: it is found outside, or refused with a word.
+begin "$dir/target" dlopen
+"$RINGSIDE" attach "$target" 2>"$dir/errors" || grep -q 'no thread that can be disturbed' "$dir/errors" ||
+	fail "dlopen: $(cat "$dir/errors")"
+finish dlopen
+exit "$bad"

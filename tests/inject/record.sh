@@ -1,0 +1,57 @@
+#!/bin/sh
+# A program that knows nothing of us, attached: it is recorded from then on, and no more when it is detached; as often as one likes.
+# record -P does both by itself. Its forks are what it has to tell.
+
+. "$RINGSIDE_SOURCE/tests/inject/stage.sh"
+build target || { cat "$dir/errors"; exit 1; }
+
+count() {
+	"$RINGSIDE" show | grep -c "sched_process_fork: comm=target pid=$target "
+}
+
+# Waits until there are more than $1.
+grows() {
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ "$(count)" -le "$1" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+"$RINGSIDE" start -b 2000 -e sched:sched_process_fork >/dev/null || exit 1
+begin "$dir/target" fork
+[ "$(count)" = 0 ] || fail 'it tells before it was attached'
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	before=$(count)
+	"$RINGSIDE" attach "$target" || fail "attach $i"
+	grows "$before" || fail "nothing of it after attach $i"
+	"$RINGSIDE" stat | grep -q " $target target" || fail "stat does not know it"
+	"$RINGSIDE" detach "$target" || fail "detach $i"
+	# One that was on its way.
+	sleep 0.05
+	before=$(count)
+	sleep 0.1
+	[ "$(count)" = "$before" ] || fail "it tells after detach $i"
+	"$RINGSIDE" clear
+done
+# Another directory is refused: a process has one.
+RINGSIDE_DIR=$dir/other "$RINGSIDE" attach "$target" 2>"$dir/errors" && fail 'it has joined two directories'
+grep -q 'belongs to the tracing directory' "$dir/errors" || fail "two: $(cat "$dir/errors")"
+finish attached
+
+# record -P, and two at once of which one is gone.
+begin "$dir/target" fork
+"$RINGSIDE" record -q -o "$dir/trace.dat" -e sched:sched_process_fork -P "$target,999999999" &
+recorder=$!
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	[ "$i" = 20 ] && fail 'record -P records nothing'
+	"$RINGSIDE" report "$dir/trace.dat" 2>/dev/null | grep -q "pid=$target " && break
+	sleep 0.2
+done
+kill -INT "$recorder"
+wait "$recorder" || fail "record ends with $?"
+"$RINGSIDE" clear
+sleep 0.1
+[ "$(count)" = 0 ] || fail 'it tells after the recording'
+finish recorded
+exit "$bad"
