@@ -40,6 +40,8 @@ static const char *const looks_back[] = {
 static const char *const special[] = {
 	"_start", "__restore_rt", "__restore", "__start_context", "_dl_runtime_*", "_dl_tlsdesc*", "__morestack*",
 	"__x86_indirect_*", "__x86_return_thunk", "__llvm_retpoline_*", "__x86.get_pc_thunk.*", "*.cold", "*.cold.[0-9]*",
+	/* V8 copies them to where its own code is, and runs the copies. */
+	"Builtins_*",
 	NULL
 };
 
