@@ -67,8 +67,8 @@ static int refuse_state(struct process *process, struct err *err)
 	if (process->state == 'T' || process->state == 't')
 		return err_set(err, -EBUSY, "%s (%d) is stopped: `kill -CONT %d` first", process->name, pid, pid);
 	if (process->seccomp > 0)
-		return err_set(err, -ENOTSUP, "%s (%d) is in a sandbox (seccomp) that may end it for opening a file: start it with "
-			       "`ringside record`, or link it with libringside", process->name, pid);
+		return err_set(err, -ENOTSUP, "%s (%d) is in a sandbox (seccomp) that may end it for opening a file: start it "
+			       "with `ringside record`, or link it with libringside", process->name, pid);
 	return 0;
 }
 
@@ -83,8 +83,8 @@ static int refuse_user(const struct process *process, const char *dir, struct er
 	if (stat(dir, &st))
 		return err_set(err, -errno, "%.200s: %s", dir, strerror(errno));
 	if (st.st_uid != process->uid)
-		return err_set(err, -EPERM, "%s (%d) is uid %u's and %.100s is uid %u's: run this as the process's user, or name a "
-			       "directory of theirs by --dir", process->name, pid, (unsigned int)process->uid, dir,
+		return err_set(err, -EPERM, "%s (%d) is uid %u's and %.100s is uid %u's: run this as the process's user, or "
+			       "name a directory of theirs by --dir", process->name, pid, (unsigned int)process->uid, dir,
 			       (unsigned int)st.st_uid);
 	if (!process->same_pids)
 		return err_set(err, -ENOTSUP, "%s (%d) is in another pid namespace (a container): run this in there",
@@ -109,11 +109,11 @@ static int refuse_program(const struct process *process, struct err *err)
 		return 0;
 	}
 	if (!elf.is64 || elf.machine != EM_X86_64)
-		r = err_set(err, -ENOTSUP, "%s (%d) is no x86-64 program: start it with `ringside record`, with the runtime for it",
-			    process->name, pid);
+		r = err_set(err, -ENOTSUP, "%s (%d) is no x86-64 program: start it with `ringside record`, with the runtime "
+			    "for it", process->name, pid);
 	else if (!elf.interp)
-		r = err_set(err, -ENOTSUP, "%s (%d) is linked statically: nothing can be loaded into it. Link it with libringside.a",
-			    process->name, pid);
+		r = err_set(err, -ENOTSUP, "%s (%d) is linked statically: nothing can be loaded into it. Link it with "
+			    "libringside.a", process->name, pid);
 	elf_close(&elf);
 	close(fd);
 	return r;
@@ -130,8 +130,8 @@ static int refuse_place(const struct process *process, const char *dir, struct e
 		return err_set(err, -errno, "%.200s: %s", path, strerror(errno));
 	snprintf(path, sizeof(path), "/proc/%d/root%s/control", (int)process->pid, dir);
 	if (stat(path, &there) || here.st_ino != there.st_ino || here.st_dev != there.st_dev)
-		return err_set(err, -ENOTSUP, "%s (%d) does not see %.200s: it has another root (chroot, a container). Start it with "
-			       "`ringside record`", process->name, (int)process->pid, dir);
+		return err_set(err, -ENOTSUP, "%s (%d) does not see %.200s: it has another root (chroot, a container). Start it "
+			       "with `ringside record`", process->name, (int)process->pid, dir);
 	return 0;
 }
 
@@ -413,8 +413,8 @@ int inject_attach(pid_t pid, const char *dir, const char *library, struct err *e
 		return r;
 	attachment = calloc(1, sizeof(*attachment));
 	if (attachment && is_at(pid, ask.dir, attachment) == -EBUSY)
-		r = err_set(err, -EBUSY, "%s (%d) belongs to the tracing directory %.200s, as long as it lives", process.name, (int)pid,
-			    attachment->dir);
+		r = err_set(err, -EBUSY, "%s (%d) belongs to the tracing directory %.200s, as long as it lives", process.name,
+			    (int)pid, attachment->dir);
 	free(attachment);
 	return r ? r : act_once(&ask, err);
 }

@@ -1,9 +1,9 @@
 /*
  * runtime/late: what the tool calls in a program that runs already, from a thread that it has borrowed (src/inject).
  *
- * The runtime may have come by the same way, by dlopen of a name that lies in a tracing directory: it then joins that directory and
- * no other. Detached, a program keeps the runtime and its mappings, which nobody could take away from under threads that are just
- * using them. But it sleeps: its functions are as they were, and in its views nothing is on. Attached again, it wakes up.
+ * The runtime may have come by the same way, by dlopen of a name that lies in a tracing directory: it then joins that directory
+ * and no other. Detached, a program keeps the runtime and its mappings, which nobody could take away from under threads that are
+ * just using them. But it sleeps: its functions are as they were, and in its views nothing is on. Attached again, it wakes up.
  *
  * The thread is at a place that holds no lock of the loader or the allocator, on a stack of the tool's with 500 KiB, all signals
  * held off but those of faults. It may hold any lock of the program. The caller keeps errno.
