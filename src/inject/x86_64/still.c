@@ -13,6 +13,8 @@
 
 #include "layout/stopped.h"
 
+#define HOLD_NS 3000000000ull
+
 static bool is_held(const struct still *still, const struct borrow *borrow, pid_t tid)
 {
 	if (tid == borrow->tracee.tid)
@@ -23,7 +25,7 @@ static bool is_held(const struct still *still, const struct borrow *borrow, pid_
 	return false;
 }
 
-static int hold(struct still *still, pid_t pid, pid_t tid)
+static int hold(struct still *still, pid_t pid, pid_t tid, uint64_t deadline)
 {
 	struct tracee *tracee;
 	int r;
@@ -42,7 +44,10 @@ static int hold(struct still *still, pid_t pid, pid_t tid)
 	tracee = calloc(1, sizeof(*tracee));
 	if (!tracee)
 		return -ENOMEM;
-	r = tracee_stop(tracee, pid, tid);
+	/* On a busy machine it takes a while until each of many threads has had its turn, and stops. */
+	do
+		r = tracee_stop(tracee, pid, tid);
+	while (r == -EAGAIN && tracee_deadline(0) < deadline);
 	if (r) {
 		free(tracee);
 		/* It has just ended. */
@@ -53,7 +58,7 @@ static int hold(struct still *still, pid_t pid, pid_t tid)
 }
 
 /* Stops those that are not; how many. */
-static int hold_all(struct still *still, const struct borrow *borrow)
+static int hold_all(struct still *still, const struct borrow *borrow, uint64_t deadline)
 {
 	pid_t pid = borrow->tracee.pid;
 	struct dirent *entry;
@@ -70,7 +75,7 @@ static int hold_all(struct still *still, const struct borrow *borrow)
 
 		if (tid <= 0 || is_held(still, borrow, tid))
 			continue;
-		r = hold(still, pid, tid);
+		r = hold(still, pid, tid, deadline);
 		new += r > 0;
 	}
 	closedir(tasks);
@@ -86,13 +91,14 @@ static struct stopped_thread describe(const struct tracee *tracee)
 
 int still_begin(struct still *still, struct borrow *borrow, struct err *err)
 {
+	const uint64_t deadline = tracee_deadline(HOLD_NS);
 	struct stopped_thread *list;
 	int r;
 
 	*still = (struct still){ 0 };
 	/* Until there is none that another has just started. */
 	do
-		r = hold_all(still, borrow);
+		r = hold_all(still, borrow, deadline);
 	while (r > 0);
 	list = r ? NULL : calloc(still->n + 1, sizeof(*list));
 	if (list) {
