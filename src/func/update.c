@@ -148,7 +148,7 @@ static void note_file(struct changes *changes, struct func_file *file, const str
 		STORE(site->graph, wanted.graph);
 		STORE(site->root, wanted.root);
 		STORE(site->not_root, wanted.not_root);
-		if (wanted.not_root || (wanted.function && wanted.graph))
+		if (wanted.not_root || (wanted.function && wanted.graph) || func_all.no_returns)
 			site->flags |= FUNC_SITE_BOTH;
 		else
 			site->flags &= ~FUNC_SITE_BOTH;
