@@ -15,6 +15,8 @@
 
 struct planner {
 	pid_t pid;	/* 0: there is none */
+	const struct control *control;
+	uint32_t no_returns;	/* programs like that, so far */
 };
 
 /*
@@ -23,6 +25,7 @@ struct planner {
  */
 int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
 		  struct err *err);
+/* Says so if returns of functions could not be seen. */
 void planner_end(struct planner *planner);
 
 #endif
