@@ -204,6 +204,7 @@ sed 's/plain_/other_/g; s/return 3/return 4/' plain.c >other.c
 $CC -O1 -fno-inline other.c -o other || fail "other does not compile"
 ./other stay >/dev/null &
 other=$!
+trap 'kill $other 2>/dev/null' EXIT
 i=0
 while [ "$(readlink "/proc/$other/exe")" != "$(readlink -f other)" ] && [ $i -lt 500 ]; do
 	sleep 0.02
