@@ -331,19 +331,31 @@ static __attribute__((noinline)) void hook_again(struct func_stack *stack, uintp
 	stack->limit = FUNC_DEPTH_MAX;
 }
 
-/* Somebody is about to walk this stack: it finds true return addresses. */
+/*
+ * Somebody is about to walk this stack: it finds true return addresses, until the innermost call of all, which it works for, is over.
+ * Before that it may call functions from above where we are: a language's part in exceptions, the allocator.
+ */
 static void lay_bare(struct func_stack *stack, uintptr_t slot)
 {
+	uintptr_t within = 0;
+
 	for (uint32_t i = stack->n; i-- > 1;) {
 		struct func_call *call = &stack->call[i];
 		uintptr_t *at = (uintptr_t *)call->slot;
 
-		if (!(call->slot >= slot && call->slot - slot < SAME_STACK) || *at != func_edge_back(call->edge))
+		if (!(call->slot >= slot && call->slot - slot < SAME_STACK))
+			continue;
+		if (!within)
+			within = call->slot;
+		if (*at != func_edge_back(call->edge))
 			continue;
 		*at = func_true_return(*at);
 		call->bare = 1;
 	}
-	stack->walking = slot;
+	if (!within)
+		within = slot;
+	if (!is_below(within, stack->walking))
+		stack->walking = within;
 	stack->limit = 0;
 }
 
