@@ -42,6 +42,7 @@ enum {
 	FUNC_SITE_PATCHED = 1u << 4,
 	FUNC_SITE_BOTH = 1u << 5,	/* `function` is not 0, too, or graphs may not go on below */
 	FUNC_SITE_ACTS = 1u << 6,	/* commands hang on it */
+	FUNC_SITE_ASKED = 1u << 7,	/* of those that unwind: by others that do */
 	FUNC_SITE_PLAIN = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,	/* and nothing else: a call for function_graph */
 };
 
@@ -101,6 +102,7 @@ struct func_stack {
 	uint32_t owner;		/* tid */
 	uint32_t limit;		/* of n, for the hot path: 0 while somebody walks the stack */
 	uintptr_t walking;	/* not 0: somebody walked the stack, from there up, and calls are bare */
+	uintptr_t walker;	/* its own place, if that is known: what it calls is left alone */
 	struct func_call call[FUNC_DEPTH_MAX];
 };
 
