@@ -33,16 +33,46 @@ struct func_all func_all;
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/*
+ * Where vector registers are kept, since a handler's or a coroutine's stack may be smaller than these. One that nobody gives back,
+ * because a handler jumped out or its thread was cancelled, is lost; without one it is the stack after all.
+ */
+static unsigned char areas[64][2816] __attribute__((aligned(64)));
+static uint64_t areas_taken;
+
+static uint64_t take_area(void)
+{
+	uint64_t taken = LOAD(areas_taken), free = 0;
+
+	if (UNLIKELY(func_vectors_size > sizeof(areas[0])))
+		return 0;
+	while (~taken) {
+		free = ~taken & (taken + 1);
+		/* Partner: give_area(). */
+		if (__atomic_compare_exchange_n(&areas_taken, &taken, taken | free, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return free;
+	}
+	return 0;
+}
+
+static void give_area(uint64_t area)
+{
+	__atomic_fetch_and(&areas_taken, ~area, __ATOMIC_RELEASE);
+}
+
 bool func_aside(void (*fn)(void *arg), void *arg)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = func_self.aside;
+	uint64_t area;
 
 	/* One that is above us on this stack; any other was left by a jump, or is interrupted. */
 	if (before > here && before - here < SAME_STACK)
 		return false;
 	func_self.aside = here;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	func_call_with_vectors(fn, arg);
+	area = take_area();
+	func_call_with_vectors(fn, arg, area ? areas[__builtin_ctzll(area)] : NULL);
+	give_area(area);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	func_self.aside = before;
 	return true;

@@ -165,8 +165,8 @@ extern const char func_thunk_graph_flags[] __attribute__((visibility("hidden")))
 extern const char func_thunk_return[] __attribute__((visibility("hidden")));
 extern uint64_t func_vectors_size __attribute__((visibility("hidden")));	/* 0: no xsave */
 extern uint64_t func_vectors_mask __attribute__((visibility("hidden")));
-/* Calls fn(arg) with the vector registers kept, which code compiled as usual uses as it likes. */
-void func_call_with_vectors(void (*fn)(void *arg), void *arg);
+/* Calls fn(arg) with the vector registers kept, which code compiled as usual uses as it likes: in `area`, or on the stack. */
+void func_call_with_vectors(void (*fn)(void *arg), void *arg, void *area);
 void func_vectors_init(void);
 
 /* aside.c: what is compiled as usual; see func_aside(). */
@@ -223,6 +223,8 @@ bool func_sites_init(void);
 bool func_site_jump(const struct func_file *file, const struct plan_site *site, uint32_t number, bool graph, unsigned char jump[5]);
 
 /* file.c */
+struct r_debug;
+const struct r_debug *func_loader(void);
 const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i);
 const unsigned char *func_plan_code(const struct plan *plan, const struct plan_site *site);
 const char *func_plan_name(const struct plan *plan, const struct plan_site *site);

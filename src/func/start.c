@@ -19,8 +19,6 @@
 #define VECTORS 0xe6u	/* SSE, AVX, AVX-512; ours leaves the others alone */
 #define WAIT_MS 5000
 
-extern struct r_debug _r_debug __attribute__((weak));
-
 uint64_t func_vectors_size;
 uint64_t func_vectors_mask;
 
@@ -89,7 +87,7 @@ void func_loads_aside(void *unused)
 	int saved = errno;
 
 	(void)unused;
-	if (&_r_debug && _r_debug.r_state == RT_CONSISTENT && !LOAD(runtime.locked)) {
+	if (func_loader() && func_loader()->r_state == RT_CONSISTENT && !LOAD(runtime.locked)) {
 		wait_for_plans();
 		func_update(NULL, 0, true);
 	}
