@@ -514,7 +514,7 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (is_below((uintptr_t)slot, stack->walker))
 		return as_it_is;
 	mask &= view->graphs;
-	if (!mask || site->flags & FUNC_SITE_NO_RETURN_HOOK || func_all.no_returns)
+	if (!mask || site->flags & FUNC_SITE_NO_RETURN_HOOK)
 		return as_it_is;
 	tail = func_is_back(*slot);
 	if (tail)
@@ -526,6 +526,10 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (mask == view->func_only && !is_chosen(view, generation))
 		return as_it_is;
 	mask = taken(view, site, stack, mask, &call);
+	if (func_all.no_returns) {
+		write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
+		return as_it_is;
+	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
 	if (!mask || !call.edge) {
 		stack->overrun += !call.edge;

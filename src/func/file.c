@@ -67,6 +67,9 @@ const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i)
 
 		if (fix->at + (fix->kind == PLAN_FIX_AT ? 8u : 4u) > site->moved)
 			return NULL;
+		/* A return address that no call pushed. */
+		if (fix->kind == PLAN_FIX_AT && func_all.shadowed)
+			return NULL;
 	}
 	return site;
 }
@@ -167,7 +170,7 @@ static void look_at(const struct link_map *map, bool *waiting)
 	if (!plan)
 		return;
 	if (plan->flags & PLAN_OWN_UNWINDER)
-		func_all.no_returns = true;
+		func_no_returns();
 	file = file_find(module, plan);
 	if (!file)
 		file = file_make(module, map, plan, base);
