@@ -13,6 +13,7 @@
 #include "plan/entries.h"
 #include "plan/frames.h"
 #include "plan/image.h"
+#include "plan/looks.h"
 #include "plan/names.h"
 #include "plan/plan.h"
 #include "plan/sequences.h"
@@ -234,6 +235,8 @@ static void put_site(struct making *making, const struct subject *subject)
 		.kind = site.kind, .reason = site.reason, .at = site.at,
 		.window = site.window, .moved = site.moved, .nfixes = site.nfixes,
 	};
+	if (site.kind != PLAN_NOT && looks_back(&making->image, subject->address, subject->size))
+		out.flags |= PLAN_SITE_NO_RETURN_HOOK;
 	out.flags |= (site.goes ? PLAN_SITE_GOES : 0) | (site.flags_live ? PLAN_SITE_FLAGS_LIVE : 0);
 	buf_add(&making->sites, &out, sizeof(out));
 	buf_add(&making->fixes, site.fixes, site.nfixes * sizeof(*site.fixes));

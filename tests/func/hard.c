@@ -7,7 +7,13 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#if __has_include(<execinfo.h>)
 #include <execinfo.h>
+#else
+/* Another libc has none. */
+#define backtrace(frames, n) ((void)(frames), (void)(n), 0)
+#define backtrace_symbols(frames, n) ((void)(frames), (void)(n), NULL)
+#endif
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -20,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -30,6 +37,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
 #define NOINLINE __attribute__((noinline, noclone))
 /* What the compiler may not look through. */
 #define KEEP(x) __asm__ volatile("" : "+r"(x) : : "memory")
@@ -298,7 +308,7 @@ static void signals(void)
 /* A handler on the least stack that the system allows. */
 static void altstack(void)
 {
-	size_t size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 1024;
+	size_t size = (size_t)getauxval(AT_MINSIGSTKSZ) + 1024;
 	char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stack_t alt = { .ss_sp = stack + 65536 - size, .ss_size = size };
 	struct sigaction action = { .sa_handler = tick, .sa_flags = SA_ONSTACK };
