@@ -350,6 +350,42 @@ static void smallstack(void)
 	printf("smallstack %lx\n", coros[0].sum);
 }
 
+/* One that is never finished, on memory that is given back. What comes then walks a stack below. */
+static void *unmapped(void *arg)
+{
+	const size_t size = 1 << 16;
+	char *stack = arg;
+	void *frames[8];
+
+	for (int i = 0; i < 20; i++) {
+		coros[0].done = 0;
+		getcontext(&coros[0].context);
+		coros[0].rounds = 1;
+		coros[0].context.uc_stack.ss_sp = stack;
+		coros[0].context.uc_stack.ss_size = size;
+		makecontext(&coros[0].context, (void (*)(void))(void *)coro_main, 1, 0);
+		coro_go(&coros[0]);
+	}
+	munmap(stack, size);
+	backtrace(frames, 8);
+	inner(1);
+	return NULL;
+}
+
+static void gone(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	char *all = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	/* The thread's stack is right below the other. */
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, all, 1 << 20);
+	pthread_create(&thread, &attr, unmapped, all + (1 << 20));
+	pthread_join(thread, NULL);
+	printf("gone\n");
+}
+
 static void blocked(void)
 {
 	sigset_t all, none;
@@ -751,7 +787,8 @@ static const struct {
 	void (*run)(void);
 } all[] = {
 	{ "works", works }, { "jumps", jumps }, { "contexts", contexts }, { "movers", movers }, { "deep", deep },
-	{ "tails", tails }, { "signals", signals }, { "altstack", altstack }, { "smallstack", smallstack }, { "blocked", blocked },
+	{ "tails", tails }, { "signals", signals }, { "altstack", altstack }, { "smallstack", smallstack }, { "gone", gone },
+	{ "blocked", blocked },
 	{ "traps", traps }, { "threads", threads }, { "processes", processes }, { "forks", forks }, { "traces", traces },
 	{ "returns", returns }, { "loads", loads }, { "main_ends", main_ends }, { "at_once", at_once }, { "descriptors", descriptors },
 	{ "sandbox", sandbox }, { "sandbox_raw", sandbox_raw }, { "rooted", rooted },
