@@ -84,6 +84,24 @@ const char *func_plan_name(const struct plan *plan, const struct plan_site *site
 	return (const char *)plan + plan->names + site->name;
 }
 
+/* Of a file without a build-id: is it the code that was planned for? As it is before anything in it is patched. */
+static bool is_same_text(const struct plan *plan, const struct module *module)
+{
+	const ElfW(Ehdr) *head = (const void *)module->start;
+	const ElfW(Phdr) *phdr;
+	uint32_t crc = 0;
+
+	if (plan->build_id_len)
+		return true;
+	if (memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_phentsize != sizeof(*phdr))
+		return false;
+	phdr = (const void *)(module->start + head->e_phoff);
+	for (uint32_t i = 0; i < head->e_phnum; i++)
+		if (phdr[i].p_type == PT_LOAD && phdr[i].p_flags & PF_X)
+			crc = crc32c(crc, (const void *)(module->load + phdr[i].p_vaddr), phdr[i].p_filesz);
+	return crc == plan->text_crc;
+}
+
 /* The plan of an ELF file of the registry, NULL: none (yet). */
 static const struct plan *plan_of(uint64_t base, const struct module *module, bool *waiting)
 {
@@ -130,7 +148,7 @@ static struct func_file *file_make(const struct module *module, const void *key,
 	const size_t size = sizeof(struct func_file) + plan->nsites * sizeof(uint32_t);
 	struct func_file *file;
 
-	if (nfiles == FILES_MAX || !is_sound(plan))
+	if (nfiles == FILES_MAX || !is_sound(plan) || !is_same_text(plan, module))
 		return NULL;
 	file = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (file == MAP_FAILED)

@@ -342,4 +342,9 @@ int func_drop(const struct stopped_thread *stopped, size_t n)
 	return 0;
 }
 
+uintptr_t func_true_return(uintptr_t address)
+{
+	return address;
+}
+
 #endif
