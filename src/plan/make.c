@@ -332,12 +332,23 @@ static int put_plan(struct buf *out, struct making *making, struct err *err)
 	return 0;
 }
 
+/* Code that the program may write to: who patches it would have to know what it is like when. */
+static bool is_writable(const struct image *image)
+{
+	for (uint32_t i = 0; i < image->nloads; i++)
+		if (image->loads[i].flags & PF_W && image->loads[i].flags & PF_X)
+			return true;
+	return false;
+}
+
 static int make(struct making *making, struct buf *out, struct err *err)
 {
 	int r = image_init(&making->image, err);
 
 	if (!r && defines(&making->image, "ringside_runtime_lend"))
 		r = err_set(err, -ENOTSUP, "has our own runtime in it");
+	if (!r && is_writable(&making->image))
+		r = err_set(err, -ENOTSUP, "its code can be written: it may change it itself");
 	if (!r)
 		r = entries_of_data(&making->image, err);
 	if (!r)
