@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/launch.h"
 #include "cmd/scope.h"
 #include "control/plans.h"
 #include "control/registry.h"
@@ -61,8 +62,11 @@ static void __attribute__((noreturn)) serve(struct source *source, pid_t recorde
 static void bring(struct control *control, const char *command, bool quiet)
 {
 	struct err err = ERR_INIT;
+	const char *why = quiet ? NULL : launch_preload_why(command);
 	char path[PATH_MAX];
 
+	if (why)
+		cmd_say("no function of %.200s is traced: %s", command, why);
 	if (command_resolve(command, path) && control_plans_bring(control, path, &err) && !quiet)
 		cmd_say("its functions are not known before it runs: %s", err.text);
 }
@@ -103,6 +107,7 @@ int planner_begin(struct planner *planner, const struct setup *setup, struct sou
 		if (scope_is(&opts->items[i], "pid"))
 			bring_processes(control, opts->items[i].value);
 	planner->control = control;
+	planner->quiet = setup_is_quiet(setup);
 	planner->no_returns = control_registry_no_returns(&control->dir);
 	planner->pid = fork();
 	if (!planner->pid)
@@ -128,7 +133,8 @@ void planner_end(struct planner *planner)
 
 	if (!planner->pid)
 		return;
-	tell_no_returns(planner);
+	if (!planner->quiet)
+		tell_no_returns(planner);
 	kill(planner->pid, SIGTERM);
 	while (waitpid(planner->pid, NULL, left > 0 ? WNOHANG : 0) == 0) {
 		poll(NULL, 0, 5);
