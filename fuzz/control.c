@@ -64,8 +64,8 @@ static const char *const texts[] = {
 	"value=1", "value=-1 text=\"x\"", "text='a\\'b' value=0x7f", "text=\"", "nosuch=1", "overwrite", "nooverwrite",
 	"pause-on-trace", "noraw", "3", "ffffffff,ffffffff", "0,1", ",", "abcdefgh", "\n", " \t ",
 	"function", "function_graph", "main", "!main", "*", "!*", "m*n", "[lm]ain", ":mod:libc*", "f:mod:x", "!f:mod:x",
-	"main 3 !main", "main:traceoff", "main:traceon:3", "!main:traceon:3", "m*:stacktrace", "!main:stacktrace", "main:snapshot:0x2",
-	"*:enable_event:fuzz:event", "!main:enable_event:fuzz:event", "main:disable_event:fuzz:text:7", "main:mod:", "main::",
+	"main 3 !main", "main:traceoff", "main:traceon:3", "!main:traceon:3", "m*:stacktrace", "!main:stacktrace",
+	"main:snapshot:0x2", "*:enable_event:fuzz:event", "!main:enable_event:fuzz:event", "main:disable_event:fuzz:text:7", "main:mod:", "main::",
 };
 
 static struct {

@@ -595,7 +595,7 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 	struct view *view = LOAD_ACQUIRE(wiped.view);
 	struct record_graph_exit record;
 	const struct func_call *call;
-	uint64_t generation, ts;
+	uint64_t generation, both, ts;
 	uint32_t n;
 
 	(void)away;
@@ -610,8 +610,9 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 	generation = LOAD_ACQUIRE(view->published);
 	record.func = call->site->ip;
 	record.retval = retval;
-	record.depth = (int32_t)(n - 2);
-	record.overrun = stack->overrun;
+	/* In one store, as the section loads it. */
+	both = (uint64_t)stack->overrun << 32 | (n - 2);
+	__builtin_memcpy(&record.depth, &both, sizeof(both));
 	record.calltime = call->calltime;
 	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_EXIT, &record, &ts)))
 		pop(stack, retval, true);

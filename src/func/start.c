@@ -121,11 +121,12 @@ __attribute__((constructor(102))) static void start(void)
 	int saved = errno;
 
 	runtime_start();
+	func_vectors_init();
+	find_own();
 	if (LOAD(runtime.attached) && !LOAD(runtime.locked)) {
-		func_vectors_init();
-		find_own();
 		runtime_modules_learn(true);
-		if (is_any_on() && is_alone()) {
+		/* Where a thread stands in a program that was running is known to the tool alone: it asks for it. */
+		if (!runtime.late && is_any_on() && is_alone()) {
 			wait_for_plans();
 			func_update(NULL, 0, false);
 		}

@@ -176,7 +176,7 @@ static bool is_in_window(const struct changes *changes, uintptr_t ip)
 }
 
 /* The thread itself, and wherever signals interrupted it. */
-static bool is_in_the_way(const struct changes *changes, const struct func_stopped *stopped)
+static bool is_in_the_way(const struct changes *changes, const struct stopped_thread *stopped)
 {
 	struct unwind unwind = { .pc = stopped->ip, .exact = true };
 	enum unwind_step step;
@@ -271,7 +271,7 @@ static bool has_traps(const struct func_file *file)
 	return false;
 }
 
-static int change_all(const struct func_selection *selection, const struct func_stopped *stopped, size_t n, bool fresh)
+static int change_all(const struct func_selection *selection, const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct changes changes = { 0 };
 	struct func_file **files;
@@ -303,7 +303,7 @@ static int change_all(const struct func_selection *selection, const struct func_
 	return r < 0 ? r : count_patched();
 }
 
-int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
+int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct func_selection selection;
 	int r;
@@ -323,7 +323,7 @@ int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
 	return r;
 }
 
-int func_drop(const struct func_stopped *stopped, size_t n)
+int func_drop(const struct stopped_thread *stopped, size_t n)
 {
 	const struct func_selection nothing = { 0 };
 
@@ -332,7 +332,7 @@ int func_drop(const struct func_stopped *stopped, size_t n)
 
 #else
 
-int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
+int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	(void)stopped;
 	(void)n;
@@ -340,7 +340,7 @@ int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
 	return 0;
 }
 
-int func_drop(const struct func_stopped *stopped, size_t n)
+int func_drop(const struct stopped_thread *stopped, size_t n)
 {
 	(void)stopped;
 	(void)n;

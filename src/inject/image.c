@@ -1,9 +1,9 @@
 /*
  * inject/image: see image.h.
  *
- * Delicate is code of the allocator and the loader, and of those who take their locks. What is exported of those is known by name;
- * the functions that they share are not, but lie beside them, since compilers keep a source file's code together: in libc the
- * unnamed code next to such a function counts as well.
+ * Delicate is code of the allocator and the loader, and of those who take their locks. What is exported of those is known by
+ * name; the functions that they share are not, but lie beside them, since compilers keep a source file's code together: in libc
+ * the unnamed code next to such a function counts as well.
  */
 #include "inject/image.h"
 
@@ -30,8 +30,9 @@ static const char *const delicate_names[] = {
 	"__default_morecore", "__libc_malloc", "__libc_free", "__libc_calloc", "__libc_realloc", "__libc_memalign",
 	"__libc_valloc", "__libc_pvalloc", "__libc_mallopt", "dlopen", "dlmopen", "dlclose", "dlsym", "dlvsym", "dlerror",
 	"dladdr", "dladdr1", "dlinfo", "dl_iterate_phdr", "fork", "_Fork", "__fork", "__libc_fork", "__register_atfork",
-	"pthread_atfork", "exit", "quick_exit", "on_exit", "at_quick_exit", "__cxa_atexit", "__cxa_finalize", "setenv", "unsetenv",
-	"putenv", "clearenv", "setuid", "setgid", "seteuid", "setegid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups",
+	"pthread_atfork", "exit", "quick_exit", "on_exit", "at_quick_exit", "__cxa_atexit", "__cxa_finalize", "setenv",
+	"unsetenv", "putenv", "clearenv", "setuid", "setgid", "seteuid", "setegid", "setreuid", "setregid", "setresuid",
+	"setresgid", "setgroups",
 };
 
 /* The same, but the code beside it is that which every thread runs in. */

@@ -65,7 +65,7 @@ enum {
 	PLAN_SITE_UNWINDS = 1u << 2,	/* walks the stack: it must find true return addresses */
 	PLAN_SITE_LOADS = 1u << 3,	/* the loader's _dl_debug_state: files were loaded or unloaded */
 	PLAN_SITE_GOES = 1u << 4,	/* the moved instructions end with a jump or a return: nothing comes behind */
-	PLAN_SITE_HIDDEN = 1u << 5,	/* for the runtime itself: no function to trace. LOADS, or the loader's part in UNWINDS */
+	PLAN_SITE_HIDDEN = 1u << 5,	/* for the runtime itself: no function to trace */
 };
 
 /* By address; several names of one address are one site, with the name that says most. */

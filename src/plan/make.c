@@ -191,7 +191,7 @@ static enum plan_reason why_not(const struct making *making, const struct subjec
 
 	if (subject->resolver)
 		return PLAN_RESOLVER;
-	if (subject->special || (making->loader && !(subject->flags & PLAN_SITE_HIDDEN)))
+	if (subject->special || (making->loader && !(subject->flags & PLAN_SITE_LOADS)))
 		return PLAN_SPECIAL;
 	return frame && !frame_is_entry(frame, subject->address) ? PLAN_SPECIAL : PLAN_FINE;
 }

@@ -155,6 +155,27 @@ gone() {
 	done
 	! kill -0 "$1" 2>/dev/null || fail "$2"
 }
+# Functions of a process that runs already can be named: of one that no directory knows of.
+sed 's/plain_/other_/g; s/return 3/return 4/' plain.c >other.c
+# shellcheck disable=SC2086
+$CC -O1 -fno-inline other.c -o other || fail "other does not compile"
+./other stay >/dev/null &
+other=$!
+i=0
+while [ "$(readlink "/proc/$other/exe")" != "$(readlink -f other)" ] && [ $i -lt 500 ]; do
+	sleep 0.02
+	i=$((i + 1))
+done
+"$RINGSIDE" record -q -o other.dat -p function -l other_alpha -P $other >"$out" 2>"$err" &
+recorder=$!
+planner $recorder
+kill -INT $recorder
+wait $recorder || fail "a function of a process that runs is refused"
+kill $other
+want 0 list -f 'other_*'
+says 'other_alpha
+other_beta'
+
 "$RINGSIDE" record -q -o killed.dat -p function >"$out" 2>"$err" &
 recorder=$!
 planner $recorder

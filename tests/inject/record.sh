@@ -18,7 +18,7 @@ grows() {
 	return 1
 }
 
-"$RINGSIDE" start -b 2000 -e sched:sched_process_fork >/dev/null || exit 1
+"$RINGSIDE" start -b 20000 -e sched:sched_process_fork >/dev/null || exit 1
 begin "$dir/target" fork
 [ "$(count)" = 0 ] || fail 'it tells before it was attached'
 for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -33,6 +33,16 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.1
 	[ "$(count)" = "$before" ] || fail "it tells after detach $i"
 	"$RINGSIDE" clear
+done
+# Within one state of the directory, too, more often than a program has room for pictures of it.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+	"$RINGSIDE" attach "$target" || fail "attach again $i"
+	grows "$(count)" || fail "nothing of it after attach again $i"
+	"$RINGSIDE" detach "$target" || fail "detach again $i"
+	sleep 0.05
+	before=$(count)
+	sleep 0.05
+	[ "$(count)" = "$before" ] || fail "it tells after detach again $i"
 done
 # Another directory is refused: a process has one.
 RINGSIDE_DIR=$dir/other "$RINGSIDE" attach "$target" 2>"$dir/errors" && fail 'it has joined two directories'
