@@ -152,7 +152,7 @@ static const struct node nodes[] = {
 	  "bytes of the deepest stack; only deeper ones than what is written count" },
 	{ "stack_trace", node_stack_trace_read, NULL, NULL, TOP,
 	  "the deepest stack of any thread, at the entry of a function" },
-	{ "stack_trace_filter", node_stack_filter_read, node_stack_filter_write, NULL, TOP | NODE_QUIET | NODE_TRUNC_LATE,
+	{ "stack_trace_filter", node_stack_filter_read, node_stack_filter_write, NULL, TOP | NODE_QUIET | NODE_WORDS,
 	  "functions in which the stack is looked at, all if empty" },
 	{ "stack_tracer_enabled", node_stack_tracer_read, node_stack_tracer_write, NULL, TOP,
 	  "looking for the deepest stack, on or off" },

@@ -362,14 +362,19 @@ static __attribute__((noinline)) void enter_special(struct func_site *site, uint
 	}
 }
 
-/* Which buffers take the call, by where we are. */
-static uint64_t taken(const struct view *view, const struct func_site *site, const struct func_stack *stack, uint64_t mask,
-		      struct func_call *call)
+/* What is above decides what is below. True: something is barred from here on. */
+static bool inherit(const struct func_stack *stack, struct func_call *call)
 {
 	const struct func_call *above = &stack->call[stack->n - 1];
 
-	call->inside = above->inside | site->root;
-	call->barred = above->barred | site->not_root;
+	call->inside = above->inside | call->site->root;
+	call->barred = above->barred | call->site->not_root;
+	return call->barred != above->barred;
+}
+
+/* Which buffers take the call, by where we are. */
+static uint64_t taken(const struct view *view, const struct func_stack *stack, uint64_t mask, const struct func_call *call)
+{
 	mask &= ~call->barred & (~view->graph_rooted | call->inside);
 	return view->graph_depth && stack->n > view->graph_depth ? 0 : mask;
 }
@@ -428,7 +433,7 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	struct func_profiled profiled;
 	struct func_stack *stack;
 	struct view *view;
-	bool tail;
+	bool tail, bars;
 
 	if (!func_self.stack && !func_aside(func_stack_aside, NULL))
 		return as_it_is;
@@ -449,9 +454,10 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (stack->walking)
 		hook_again(stack, (uintptr_t)slot);
 	mask &= view->graphs;
+	bars = inherit(stack, &call);
 	if (site->flags & FUNC_SITE_PROFILE)
-		call.profiled = func_profile_begin(site, &profiled);
-	if ((!mask && !call.profiled) || site->flags & FUNC_SITE_NO_RETURN_HOOK || func_all.no_returns)
+		call.profiled = func_profile_begin(&call, &profiled);
+	if ((!mask && !call.profiled && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK || func_all.no_returns)
 		return as_it_is;
 	tail = func_is_back(*slot);
 	if (tail)
@@ -462,9 +468,9 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	}
 	if (mask == view->func_only && !is_chosen(view, generation))
 		mask = 0;
-	mask = taken(view, site, stack, mask, &call);
+	mask = taken(view, stack, mask, &call);
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
-	if ((!mask && !call.profiled) || !call.edge) {
+	if ((!mask && !call.profiled && !bars) || !call.edge) {
 		stack->overrun += !call.edge;
 		return as_it_is;
 	}

@@ -212,11 +212,16 @@ bool func_aside(void (*fn)(void *arg), void *arg);
 
 /* profile.c: with general registers only. */
 /* A call begins: a hit. Tells whether its end is to be told, too, and what of it is known then. */
-bool func_profile_begin(const struct func_site *site, struct func_profiled *profiled);
+bool func_profile_begin(const struct func_call *call, struct func_profiled *profiled);
 /* The last thing before it runs. */
 void func_profile_start(struct func_profiled *profiled);
 /* The i-th call of the stack, which is profiled, has ended. */
 void func_profile_end(struct func_stack *stack, uint32_t i);
+/* From where depths are told: what the kernel left there has any address. */
+static inline uintptr_t func_stack_top(uintptr_t high)
+{
+	return (high + 15) & ~(uintptr_t)15;
+}
 /* Is the stack the deepest one, with the return address there? */
 void func_deep_look(const struct func_site *site, uintptr_t slot);
 

@@ -133,11 +133,11 @@ void func_deep_aside(void *arg)
 	runtime_stack_at(&stack, deep->slot);
 	/* One that begins who knows where has no depth: a coroutine's, a signal handler's. */
 	if (!stack.may_ask && take_measure(&measure) && measure.deepest &&
-	    stack.high - deep->slot > LOAD(measure.deepest->current) >> 1) {
+	    func_stack_top(stack.high) - deep->slot > LOAD(measure.deepest->current) >> 1) {
 		me = runtime_thread_identity(thread);
 		runtime_signals_hold(&before);
 		if (lock(measure.deepest, me)) {
-			write_down(measure.deepest, deep, stack.high);
+			write_down(measure.deepest, deep, func_stack_top(stack.high));
 			__atomic_compare_exchange_n(&measure.deepest->owner, &me, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 		} else {
 			__atomic_fetch_add(&measure.deepest->missed, 1, __ATOMIC_RELAXED);

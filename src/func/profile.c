@@ -35,6 +35,7 @@ static bool take_measure(struct view_measure *measure)
 	measure->profile = view->measure.profile;
 	measure->parts = view->measure.parts;
 	measure->elements = view->measure.elements;
+	measure->rooted = view->measure.rooted;
 	measure->clock = view->measure.clock;
 	measure->deepest = view->measure.deepest;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -67,19 +68,19 @@ static uint64_t *find_row(const struct view_measure *measure, const struct func_
 	return row.row;
 }
 
-bool func_profile_begin(const struct func_site *site, struct func_profiled *profiled)
+bool func_profile_begin(const struct func_call *call, struct func_profiled *profiled)
 {
 	const struct ring_rseq *rs = runtime_self.rs;
 	struct view_measure measure;
 	uint64_t *row;
 
-	if (!current_measure(&measure) || !measure.profile)
+	if (!current_measure(&measure) || !measure.profile || call->barred & 1 || (measure.rooted && !(call->inside & 1)))
 		return false;
 	profiled->cpu = rs && !runtime_self.guard ? LOAD(rs->cpu_id) : UINT32_MAX;
 	profiled->clock = measure.clock;
 	profiled->table = measure.profile;
 	profiled->callees = 0;
-	row = find_row(&measure, site, &profiled->cpu);
+	row = find_row(&measure, call->site, &profiled->cpu);
 	if (row)
 		add(&row[0], 1);
 	return row;
@@ -162,12 +163,13 @@ void func_deep_look(const struct func_site *site, uintptr_t slot)
 {
 	struct func_deep deep = { site, slot };
 	const struct thread *thread = &runtime_self;
+	const uintptr_t top = func_stack_top(thread->stack_high);
 	struct view_measure measure;
 
 	if (!current_measure(&measure) || !measure.deepest)
 		return;
-	if (thread->stack_high && slot >= thread->stack_low && slot < thread->stack_high &&
-	    thread->stack_high - slot <= LOAD(measure.deepest->current) >> 1)
+	if (top && slot >= thread->stack_low && slot < top &&
+	    top - slot <= LOAD(measure.deepest->current) >> 1)
 		return;
 	func_aside(func_deep_aside, &deep);
 }

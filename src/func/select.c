@@ -76,6 +76,7 @@ void func_select(const struct func_selection *selection, const char *name, const
 {
 	const struct state_head *state = selection->state;
 	const struct state_func *line = lines_of(state);
+	const uint64_t rooted = selection->graphs | selection->profile;
 	uint64_t in[STATE_FUNC_DEEP + 1] = { 0 }, has[STATE_FUNC_DEEP + 1] = { 0 }, all;
 
 	for (uint32_t i = 0; i < state->nfuncs; i++, line++) {
@@ -95,8 +96,8 @@ void func_select(const struct func_selection *selection, const char *name, const
 	*wanted = (struct func_wanted){
 		.function = selection->functions & all,
 		.graph = selection->graphs & all,
-		.root = selection->graphs & in[STATE_FUNC_ROOT],
-		.not_root = selection->graphs & in[STATE_FUNC_NOT_ROOT],
+		.root = rooted & in[STATE_FUNC_ROOT],
+		.not_root = rooted & in[STATE_FUNC_NOT_ROOT],
 		.acts = in[STATE_FUNC_ACT],
 		.profile = selection->profile && all & 1,
 		.deep = selection->deep && (~has[STATE_FUNC_DEEP] | in[STATE_FUNC_DEEP]) & 1,

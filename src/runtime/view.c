@@ -368,6 +368,7 @@ static void fill_functions(struct view *view)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
 	const struct state_buffer *from = state_buffers(state);
+	bool barred = false;
 
 	view->functions = view->graphs = view->func_only = view->graph_rooted = 0;
 	view->func_refs = NULL;
@@ -386,13 +387,14 @@ static void fill_functions(struct view *view)
 		}
 		if (has_lines(state, b, STATE_FUNC_ROOT))
 			view->graph_rooted |= bit;
+		barred |= has_lines(state, b, STATE_FUNC_NOT_ROOT);
 	}
 	if (view->func_only != (view->functions | view->graphs)) {
 		view->func_only = 0;
 		view->func_refs = NULL;
 	}
-	view->graph_only = view->func_only & view->graphs && !view->graph_rooted && !view->graph_thresh && !view->graph_depth ?
-			   view->func_only : VIEW_SPECIAL;
+	view->graph_only = view->func_only & view->graphs && !view->graph_rooted && !barred && !view->graph_thresh &&
+			   !view->graph_depth ? view->func_only : VIEW_SPECIAL;
 }
 
 /* Behind the hooks, which know the tables. */
@@ -413,6 +415,7 @@ static void fill_measure(struct view *view)
 		measure->profile = from->profile;
 		measure->parts = from->parts;
 		measure->elements = from->elements;
+		measure->rooted = has_lines(state, 0, STATE_FUNC_ROOT);
 	}
 	measure->clock = view->timeless || from->mult <= VIEW_CLOCK_THREAD ? VIEW_CLOCK_MONO : from->mult;
 	if (!(top->tracer_flags & TRACER_FLAG_SLEEP_TIME))
