@@ -206,3 +206,15 @@ long double control_profile_variance(const struct control_profile_row *row, bool
 	above = n * ((long double)squares[1] * 18446744073709551616.0L + (long double)squares[0]) - sum * sum;
 	return above > 0 ? above / (n * (n - 1)) : 0;
 }
+
+/* By halving what is in doubt: the tool does without a library of mathematics. */
+uint64_t control_profile_deviation(const struct control_profile_row *row, bool self)
+{
+	const long double variance = control_profile_variance(row, self);
+	uint64_t root = 0;
+
+	for (uint64_t bit = 1ull << 63; bit; bit >>= 1)
+		if ((long double)(root | bit) * (long double)(root | bit) <= variance)
+			root |= bit;
+	return root;
+}

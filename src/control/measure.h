@@ -40,5 +40,7 @@ void control_profile_fini(struct control_profile *profile);
 /* Of its calls: what one takes, and the variance of that, in nanoseconds; `self` without what it calls. 0 if too few ended. */
 uint64_t control_profile_average(const struct control_profile_row *row, bool self);
 long double control_profile_variance(const struct control_profile_row *row, bool self);
+/* The standard deviation: its root. */
+uint64_t control_profile_deviation(const struct control_profile_row *row, bool self);
 
 #endif
