@@ -133,19 +133,25 @@ int node_function_stat_read(struct node_request *request, struct err *err)
 
 /* ---- The deepest stack ---- */
 
-static int switch_deep(struct control *control, bool on, struct err *err)
+static int make_deepest(struct control *control, struct err *err)
 {
 	struct state_measure *measure = &control->state.measure;
-	int r = 0;
+	uint64_t offset;
+	int r = measure->deepest ? 0 : control_extent_make(control, TABLE_DEEPEST_SIZE, &offset, err);
 
-	if (on && !measure->deepest) {
-		r = control_extent_make(control, TABLE_DEEPEST_SIZE, &measure->deepest, err);
-		measure->deepest_size = r ? 0 : TABLE_DEEPEST_SIZE;
-		if (r)
-			measure->deepest = 0;
-	}
+	if (r || measure->deepest)
+		return r;
+	measure->deepest = offset;
+	measure->deepest_size = TABLE_DEEPEST_SIZE;
+	return 0;
+}
+
+static int switch_deep(struct control *control, bool on, struct err *err)
+{
+	int r = on ? make_deepest(control, err) : 0;
+
 	if (!r)
-		measure->deep = on;
+		control->state.measure.deep = on;
 	return r;
 }
 
@@ -197,9 +203,7 @@ int node_stack_size_write(struct node_request *request, struct err *err)
 		r = node_begin(request, err);
 	if (r)
 		return r;
-	r = switch_deep(control, control->state.measure.deep, err);
-	if (!r && !control->state.measure.deepest)
-		r = err_set(err, -EINVAL, "no stack was looked at yet: write 1 to stack_tracer_enabled first");
+	r = make_deepest(control, err);
 	if (!r)
 		r = read_current(control, &current, err);
 	if (!r) {
