@@ -4,6 +4,7 @@
 #include "cmd/planner.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #include "cmd/scope.h"
 #include "control/plans.h"
+#include "control/registry.h"
 #include "doctor/command.h"
 
 /* For what it is in the middle of. */
@@ -96,6 +98,8 @@ int planner_start(struct planner *planner, struct source *source, const struct o
 	for (int i = 0; i < opts->nitems; i++)
 		if (scope_is(&opts->items[i], "pid"))
 			bring_processes(control, opts->items[i].value);
+	planner->control = control;
+	planner->no_returns = control_registry_no_returns(&control->dir);
 	planner->pid = fork();
 	if (!planner->pid)
 		serve(source, recorder);
@@ -114,12 +118,22 @@ int planner_begin(struct planner *planner, const struct setup *setup, struct sou
 	return planner_start(planner, source, opts, setup_is_quiet(setup), err);
 }
 
+static void tell_no_returns(const struct planner *planner)
+{
+	uint32_t n = control_registry_no_returns(&planner->control->dir) - planner->no_returns;
+
+	if (n)
+		cmd_say("of %" PRIu32 " program%s function_graph has calls and no returns: the processor's shadow stack is on there, or "
+			"a library walks stacks in a way of its own", n, n == 1 ? "" : "s");
+}
+
 void planner_end(struct planner *planner)
 {
 	int left = END_MS;
 
 	if (!planner->pid)
 		return;
+	tell_no_returns(planner);
 	kill(planner->pid, SIGTERM);
 	while (waitpid(planner->pid, NULL, left > 0 ? WNOHANG : 0) == 0) {
 		poll(NULL, 0, 5);

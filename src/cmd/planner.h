@@ -15,6 +15,8 @@
 
 struct planner {
 	pid_t pid;	/* 0: there is none */
+	const struct control *control;
+	uint32_t no_returns;	/* programs like that, so far */
 };
 
 /*
@@ -25,6 +27,7 @@ int planner_begin(struct planner *planner, const struct setup *setup, struct sou
 		  struct err *err);
 /* The same whatever the setup is about. */
 int planner_start(struct planner *planner, struct source *source, const struct opts *opts, bool quiet, struct err *err);
+/* Says so if returns of functions could not be seen. */
 void planner_end(struct planner *planner);
 
 #endif

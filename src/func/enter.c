@@ -457,7 +457,7 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	bars = inherit(stack, &call);
 	if (site->flags & FUNC_SITE_PROFILE)
 		call.profiled = func_profile_begin(&call, &profiled);
-	if ((!mask && !call.profiled && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK || func_all.no_returns)
+	if ((!mask && !call.profiled && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK)
 		return as_it_is;
 	tail = func_is_back(*slot);
 	if (tail)
@@ -469,6 +469,11 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (mask == view->func_only && !is_chosen(view, generation))
 		mask = 0;
 	mask = taken(view, stack, mask, &call);
+	if (func_all.no_returns) {
+		if (mask)
+			write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
+		return as_it_is;
+	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
 	if ((!mask && !call.profiled && !bars) || !call.edge) {
 		stack->overrun += !call.edge;

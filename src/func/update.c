@@ -134,7 +134,7 @@ static void note(struct changes *changes, const struct func_file *file, const st
 
 static uint32_t flags_of(const struct func_wanted *wanted)
 {
-	return (wanted->not_root || (wanted->function && wanted->graph) ? FUNC_SITE_BOTH : 0u) |
+	return (wanted->not_root || (wanted->function && wanted->graph) || func_all.no_returns ? FUNC_SITE_BOTH : 0u) |
 	       (wanted->acts ? FUNC_SITE_ACTS : 0u) | (wanted->profile ? FUNC_SITE_PROFILE : 0u) |
 	       (wanted->deep ? FUNC_SITE_DEEP : 0u);
 }
@@ -345,6 +345,11 @@ int func_drop(const struct stopped_thread *stopped, size_t n)
 	(void)stopped;
 	(void)n;
 	return 0;
+}
+
+uintptr_t func_true_return(uintptr_t address)
+{
+	return address;
 }
 
 #endif

@@ -23,6 +23,7 @@
 #define SYMBOLS_MAX (1u << 20)
 #define NAMES_MAX (64ull << 20)
 #define BUCKETS_MAX (1u << 20)
+#define DELICATE_MAX 512u	/* of a file; who has more of it is nothing else */
 
 static const char *const delicate_names[] = {
 	"malloc", "free", "cfree", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign", "valloc",
@@ -219,14 +220,16 @@ static struct target_range with_neighbours(const struct target_file *file, size_
 
 static void note_delicate(struct target_file *file, bool wide)
 {
-	file->delicate = calloc(file->nfunctions + 1, sizeof(*file->delicate));
-	for (size_t i = 0; file->delicate && i < file->nfunctions; i++) {
+	file->delicate = calloc(DELICATE_MAX, sizeof(*file->delicate));
+	file->wholly |= !file->delicate;
+	for (size_t i = 0; !file->wholly && i < file->nfunctions; i++) {
 		const struct target_function *function = &file->functions[i];
 		const char *name = name_of(file, function);
 		bool lonely = !strcmp(name, alone);
 
 		if (!lonely && !is_delicate_name(name))
 			continue;
+		file->wholly = file->ndelicate + 1 == DELICATE_MAX;
 		file->delicate[file->ndelicate++] = wide && !lonely ? with_neighbours(file, i) :
 			(struct target_range){ function->address, function->address + function->size };
 	}

@@ -101,13 +101,19 @@ enum {
 	PLAN_OWN_WALKER = 1u << 1,	/* and that one may ask nobody for frames: a garbage collector's, a virtual machine's */
 };
 
+/* Of a file without a build-id, in its place: whether it is still the same tells who makes plans. */
+struct plan_stamp {
+	int64_t changed_s, changed_ns;
+	uint64_t size, inode;
+};
+
 /* Offsets count from its first byte and are multiples of 8. */
 struct plan {
 	uint32_t size;		/* bytes, all of it; a multiple of 8 */
 	uint32_t crc;		/* CRC-32C of the `size` bytes with this word 0 */
 	uint32_t flags;		/* PLAN_* */
 	uint32_t build_id_len;
-	uint8_t build_id[64];
+	uint8_t build_id[64];	/* build_id_len 0: struct plan_stamp */
 	uint32_t machine;	/* EM_* */
 	uint32_t nsites;
 	uint32_t sites;		/* struct plan_site[] */

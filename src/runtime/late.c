@@ -37,6 +37,11 @@ __attribute__((weak)) int func_update(const struct stopped_thread *threads, size
 	return 0;
 }
 
+__attribute__((weak)) uintptr_t func_true_return(uintptr_t address)
+{
+	return address;
+}
+
 __attribute__((weak)) int func_drop(const struct stopped_thread *threads, size_t n)
 {
 	(void)threads;

@@ -390,9 +390,10 @@ bool runtime_event_names(uint32_t id, char system[REGISTRY_NAME_MAX + 1], char n
 /* guard.c */
 void runtime_guard_init(void);
 
-/* func/update.c, for late.c: see func.h. */
+/* func/: see func.h. */
 struct stopped_thread;
 int func_update(const struct stopped_thread *stopped, size_t n, bool fresh);
 int func_drop(const struct stopped_thread *stopped, size_t n);
+uintptr_t func_true_return(uintptr_t address);
 
 #endif

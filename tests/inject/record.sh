@@ -64,4 +64,48 @@ wait "$recorder" || fail "record ends with $?"
 sleep 0.1
 [ "$(count)" = 0 ] || fail 'it tells after the recording'
 finish recorded
+# A program that is linked with the runtime has joined by itself. Detached, its events and what hangs on them are off, for it alone.
+cat >"$dir/ticks.c" <<'C'
+#include <ringside/event.h>
+#include <stdio.h>
+#include <unistd.h>
+RINGSIDE_EVENT(late, tick, field(int, n), print("n=%d", n))
+int main(void)
+{
+	printf("%d\n", (int)getpid());
+	fflush(stdout);
+	for (int n = 0;; n++) {
+		trace_late_tick(n);
+		usleep(2000);
+	}
+}
+C
+# shellcheck disable=SC2086
+$CC -I "$RINGSIDE_SOURCE/include" "$dir/ticks.c" -o "$dir/ticks" -L "$RINGSIDE_BUILD" -lringside || exit 1
+export LD_LIBRARY_PATH="$RINGSIDE_BUILD"
+count() {
+	"$RINGSIDE" show | grep -c -e "-$target .* tick: "
+}
+hits() {
+	"$RINGSIDE" cat events/late/tick/hist | sed -n 's/.*Hits: //p'
+}
+begin "$dir/ticks"
+one=$parent
+begin "$dir/ticks"
+"$RINGSIDE" write events/late/tick/trigger 'hist:keys=common_pid' || fail 'no trigger'
+"$RINGSIDE" start -e late >/dev/null
+grows 0 || fail 'a linked program tells nothing'
+"$RINGSIDE" attach "$target" || fail 'a linked program cannot be called'
+"$RINGSIDE" detach "$target" || fail 'a linked program cannot be detached'
+sleep 0.05
+before=$(count)
+first=$("$RINGSIDE" cat events/late/tick/hist | grep "common_pid: *$target ")
+hits=$(hits)
+sleep 0.1
+[ "$(count)" = "$before" ] || fail 'a linked program tells after it was detached'
+[ "$("$RINGSIDE" cat events/late/tick/hist | grep "common_pid: *$target ")" = "$first" ] || fail 'and counts'
+[ "$(hits)" -gt "$hits" ] || fail 'so does nobody else'
+"$RINGSIDE" attach "$target" || fail 'a linked program cannot be attached again'
+grows "$before" || fail 'a linked program tells nothing when it is attached again'
+kill -9 "$parent" "$one"
 exit "$bad"
