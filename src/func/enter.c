@@ -424,6 +424,18 @@ static void push(struct func_stack *stack, const struct func_call *call, struct 
 	stack->n = n + 1;
 }
 
+/* A call whose end nobody sees. */
+static void count_only(struct func_site *site)
+{
+	struct func_call call = { .site = site };
+	struct func_profiled profiled;
+
+	if (func_self.stack)
+		inherit(func_self.stack, &call);
+	if (site->flags & FUNC_SITE_PROFILE)
+		func_profile_begin(&call, &profiled);
+}
+
 /* Everything but a plain call in a plain state. */
 static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *site, uintptr_t *slot)
 {
@@ -439,8 +451,10 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 		return as_it_is;
 	stack = func_self.stack;
 	view = LOAD_ACQUIRE(wiped.view);
-	if (!stack || !view)
+	if (!stack || !view) {
+		count_only(site);
 		return as_it_is;
+	}
 	generation = LOAD_ACQUIRE(view->published);
 	if (is_stale(view, generation)) {
 		if (!func_aside(func_stack_aside, NULL))
@@ -499,6 +513,7 @@ static __attribute__((noinline)) struct func_way enter_otherwise(struct func_sit
 	if (site->flags & FUNC_SITE_DEEP)
 		func_deep_look(site, (uintptr_t)slot);
 	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) {
+		count_only(site);
 		enter_special(site, slot);
 		return as_it_is;
 	}
