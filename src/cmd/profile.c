@@ -3,8 +3,8 @@
  *
  *	-l, -n, -g written to the tree | function_profile_enabled | command ... | table -> rows -> text | as it was
  *
- * The profile is one for the directory, counted by its programs: nothing is recorded, so nothing can be lost. Whoever else profiles
- * there is not disturbed: what there is can be shown, but not begun.
+ * The profile is one for the directory, counted by its programs: nothing is recorded, so nothing can be lost. Whoever else
+ * profiles there is not disturbed: what there is can be shown, but not begun.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -221,7 +221,8 @@ static int draw(struct live *live, uint32_t width, uint32_t height, struct buf *
 	if (height > 3 && n > height - 3)
 		n = height - 3;
 	if (!p->json)
-		buf_puts(out, "      Hits        Total us         Self us          Avg us          Dev us          Max us  Function\n");
+		buf_printf(out, "%10s %15s %15s %15s %15s %15s  Function\n", "Hits", "Total us", "Self us", "Avg us", "Dev us",
+			   "Max us");
 	for (size_t i = 0; lines && i < n; i++)
 		if (p->json)
 			put_json(out, &lines[i]);
@@ -245,14 +246,14 @@ static int write_word(struct profiling *p, const char *file, const char *text, b
 /* The functions of one option; where none are named, those that the file has. */
 static int choose(struct profiling *p, size_t c)
 {
-	const char *module = opts_value(p->opts, "module");
+	const char *module = c ? NULL : opts_value(p->opts, "module");
 	struct buf text = BUF_INIT;
 	int r;
 
 	for (int i = 0; i < p->opts->nitems; i++)
 		if (scope_is(&p->opts->items[i], choices[c].word))
-			buf_printf(&text, "%s%s%s\n", p->opts->items[i].value, module && !c ? ":mod:" : "", module && !c ? module : "");
-	if (!text.len && module && !c)
+			buf_printf(&text, "%s%s%s\n", p->opts->items[i].value, module ? ":mod:" : "", module ? module : "");
+	if (!text.len && module)
 		buf_printf(&text, "*:mod:%s\n", module);
 	if (!text.len)
 		return 0;
@@ -289,21 +290,23 @@ static int begin(struct profiling *p)
 	return r;
 }
 
-/* All of it is tried, the first failure is told. */
-static void take_back(struct profiling *p)
+static void put_back(struct profiling *p, const char *file, const char *text)
 {
 	struct err err = ERR_INIT;
-	int r = 0;
 
+	if (source_write(p->live.source, file, text, strlen(text), false, &err))
+		cmd_say("%s: %s", file, err.text);
+}
+
+static void take_back(struct profiling *p)
+{
 	if (p->began)
-		r = source_write(p->live.source, "function_profile_enabled", "0", 1, false, &err);
+		put_back(p, "function_profile_enabled", "0");
 	for (size_t c = 0; c < NCHOICES; c++) {
-		if (p->changed[c] && source_write(p->live.source, choices[c].file, p->kept[c].data, p->kept[c].len, false, r ? NULL : &err))
-			r = -EIO;
+		if (p->changed[c])
+			put_back(p, choices[c].file, p->kept[c].data);
 		buf_fini(&p->kept[c]);
 	}
-	if (r)
-		cmd_say("%s", err.text);
 	reach_close(&p->reach);
 	planner_end(&p->planner);
 }
@@ -361,7 +364,8 @@ static int run(const struct opts *opts)
 	if (!r) {
 		live->control = source_control(live->source);
 		if (!live->control)
-			r = err_set(&live->err, -EOPNOTSUPP, "%s: only of programs: a tracing directory", source_name(live->source));
+			r = err_set(&live->err, -EOPNOTSUPP, "%s: only of programs: a tracing directory",
+				    source_name(live->source));
 	}
 	if (r) {
 		status = cmd_fail(&live->err);

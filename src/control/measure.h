@@ -14,7 +14,7 @@
 
 /* In a transaction, before functions are traced for the first time: what touched_functions tells from. */
 int control_touched_make(struct control *control, struct err *err);
-/* The bits of table_touched_bit(), TABLE_TOUCHED_SIZE bytes that the caller frees; NULL: there are none, or there was an error. */
+/* The bits of table_touched_bit(), TABLE_TOUCHED_SIZE bytes that the caller frees; NULL: there are none, or an error. */
 unsigned char *control_touched_read(const struct control *control, struct err *err);
 
 /* In a transaction: functions are counted and timed from now on, from zero; or no more, which leaves the numbers. */

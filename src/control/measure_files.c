@@ -217,15 +217,14 @@ int node_stack_size_write(struct node_request *request, struct err *err)
 /* The side in force, as it was at one moment. n 0: there is none. */
 static int read_side(const struct control *control, struct table_deep_side *side, struct err *err)
 {
-	uint64_t before, after;
+	uint64_t before, after, at;
 	int r;
 
 	for (int tries = 0; tries < 100; tries++) {
 		r = read_current(control, &before, err);
+		at = offset_of(control, offsetof(struct table_deepest, side)) + (before & 1) * sizeof(*side);
 		if (!r && control->state.measure.deepest)
-			r = control_file_read(&control->dir, SEGMENT_TABLES, side, sizeof(*side),
-					      offset_of(control, offsetof(struct table_deepest, side)) + (before & 1) * sizeof(*side),
-					      err);
+			r = control_file_read(&control->dir, SEGMENT_TABLES, side, sizeof(*side), at, err);
 		if (!r)
 			r = read_current(control, &after, err);
 		if (r || before == after)

@@ -2,8 +2,8 @@
  * func/measure: what measuring functions needs beyond profile.c: rows that are new, clocks of the system, the deepest stack, and
  * what was ever patched. Compiled as usual; under func_aside(), but for the last. Any thread, any signal handler.
  *
- * The deepest stack. Whoever finds a deeper one writes it down under a lock, in the side that is not in force, and puts that in force
- * with one store. The lock is taken from who died with it; nobody waits long for one who lives.
+ * The deepest stack. Whoever finds a deeper one writes it down under a lock, in the side that is not in force, and puts that in
+ * force with one store. The lock is taken from who died with it; nobody waits long for one who lives.
  */
 #include <errno.h>
 #include <sched.h>

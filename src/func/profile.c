@@ -134,9 +134,10 @@ static void tell_caller(struct func_stack *stack, uint32_t i, uint64_t time)
 
 void func_profile_end(struct func_stack *stack, uint32_t i)
 {
-	const uint64_t end = now(stack->profiled[i].clock), start = stack->profiled[i].start, callees = stack->profiled[i].callees;
+	const struct func_profiled *profiled = &stack->profiled[i];
+	const uint64_t end = now(profiled->clock), start = profiled->start, callees = profiled->callees;
 	const uint64_t time = end > start ? end - start : 0, self = time > callees ? time - callees : 0;
-	uint32_t cpu = stack->profiled[i].cpu;
+	uint32_t cpu = profiled->cpu;
 	struct view_measure measure;
 	uint64_t *row, *val;
 
@@ -145,7 +146,7 @@ void func_profile_end(struct func_stack *stack, uint32_t i)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	tell_caller(stack, i, time);
 	/* Off by now, or begun anew. */
-	if (!current_measure(&measure) || measure.profile != stack->profiled[i].table || measure.clock != stack->profiled[i].clock)
+	if (!current_measure(&measure) || measure.profile != profiled->table || measure.clock != profiled->clock)
 		return;
 	row = find_row(&measure, stack->call[i].site, &cpu);
 	if (!row)

@@ -48,7 +48,8 @@ says "#### all functions enabled ####
 # The command's output, then the table; its exit status is passed on.
 want 3 profile --module plain ./plain
 [ "$(head -n 1 "$out")" = plain ] || fail "the command says nothing"
-grep -q '^      Hits        Total us         Self us          Avg us          Dev us          Max us  Function$' "$out" || fail "no head"
+grep -qx '      Hits        Total us         Self us          Avg us          Dev us          Max us  Function' "$out" ||
+	fail "no head"
 grep -q '^       100 .*  alpha$' "$out" && grep -q '^        50 .*  beta$' "$out" || fail "not all calls"
 ! grep -q 'libc' "$out" || fail "another module's functions"
 want 3 profile -q ./plain
