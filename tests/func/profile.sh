@@ -206,6 +206,30 @@ want 0 cat trace
 want 0 write current_tracer nop
 want 0 write function_profile_enabled 0
 
+# ---- Switched on and off under threads that run: no call has a time but a hit
+want 0 write set_ftrace_filter ':mod:work'
+for i in 1 2 3; do
+	for program in 1 2; do
+		LD_PRELOAD=$library ./work threads 8 &
+	done
+	for on in 0 1 0 1; do
+		"$RINGSIDE" write function_profile_enabled $on >"$out" 2>"$err" || fail "switching"
+	done
+	wait
+	want 0 write function_profile_enabled 0
+	want 0 profile --json
+	sed -n 's/.*"hits":\([0-9]*\),"timed":\([0-9]*\),.*/\1 \2/p' "$out" >sums
+	awk '$2 > $1 { exit 1 }' sums || fail "more ends than calls"
+done
+# Killed: what there is can be read.
+want 0 write function_profile_enabled 1
+LD_PRELOAD=$library ./work threads 8 &
+kill -9 $!
+wait
+traced single 10
+[ "$(hits single)" -eq 1 ] && [ "$(hits twice)" -eq 10 ] || fail "beside one that was killed"
+want 0 write function_profile_enabled 0
+
 # ---- What was ever patched
 want 0 cat enabled_functions
 [ ! -s "$out" ] || fail "something is still patched"
