@@ -347,6 +347,15 @@ static int read_maps(struct image *image, struct err *err)
 	return r ? err_set(err, r, "process %d has more files mapped than one should", (int)image->pid) : 0;
 }
 
+static void read_edges(struct image *image)
+{
+	uint64_t at = target_find(image, "__ringside_edges");
+	struct stopped_edges edges;
+
+	if (at && target_read(image, at, &edges, sizeof(edges)))
+		image->edges = edges;
+}
+
 int target_open(struct image *image, pid_t pid, struct err *err)
 {
 	int r;
@@ -361,6 +370,7 @@ int target_open(struct image *image, pid_t pid, struct err *err)
 		if (image->files[i].code.end)
 			describe(image, &image->files[i]);
 	judge(image);
+	read_edges(image);
 	return 0;
 }
 
@@ -401,6 +411,17 @@ uint64_t target_find(const struct image *image, const char *name)
 	for (size_t i = 0; !function && i < image->nfiles; i++)
 		function = function_named(&image->files[i], name);
 	return function ? function->address : 0;
+}
+
+uint64_t target_true_return(const struct image *image, uint64_t address)
+{
+	const struct stopped_edges *edges = &image->edges;
+
+	for (int i = 0; i < 8 && edges->stride && address - edges->code < edges->size; i++)
+		if (!target_read(image, edges->data + (address - edges->code) / edges->stride * edges->stride + edges->parent, &address,
+				 sizeof(address)))
+			return 0;
+	return address;
 }
 
 bool target_is_delicate(const struct image *image, uint64_t address)
