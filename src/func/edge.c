@@ -20,9 +20,8 @@
 
 unsigned char *func_edge_code;
 struct func_edge *func_edges;
-/* The tool looks for functions only. */
-__attribute__((visibility("default"))) struct stopped_edges __ringside_edges;
-__asm__(".type __ringside_edges, @function");
+/* For the tool, which walks stacks here from outside, and looks at what is mapped from the file. */
+__attribute__((visibility("default"), section(".data"))) struct stopped_edges __ringside_edges;
 
 static uint32_t *buckets;
 static uint32_t nedges = 1;	/* the first is none */

@@ -146,8 +146,9 @@ static void take_functions(struct target_file *file, const Elf64_Sym *symbols, u
 		const Elf64_Sym *symbol = &symbols[i];
 		uint32_t type = ELF64_ST_TYPE(symbol->st_info);
 
-		if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
-		    symbol->st_name >= file->names_len || symbol->st_value > file->end - file->load)
+		/* Data only where it is the runtime's, for us. */
+		if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= file->names_len ||
+		    (type != STT_FUNC && type != STT_GNU_IFUNC && strcmp(file->names + symbol->st_name, "__ringside_edges")) || symbol->st_value > file->end - file->load)
 			continue;
 		file->functions[file->nfunctions++] = (struct target_function){
 			file->load + symbol->st_value, symbol->st_size, symbol->st_name };
