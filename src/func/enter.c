@@ -306,7 +306,7 @@ static inline uint32_t edge_of(struct func_site *site, uintptr_t parent)
 static __attribute__((noinline)) void write_exit(const struct func_call *call, uint32_t depth, uint32_t overrun, uint64_t retval)
 {
 	struct view *view = LOAD_ACQUIRE(wiped.view);
-	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = call->mask, ts, done;
+	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = call->mask & ~VIEW_SPECIAL, ts, done;
 	struct record_graph_exit record = {
 		.func = call->site->ip, .retval = retval, .depth = (int32_t)depth, .overrun = overrun,
 		.calltime = call->calltime, .rettime = call->calltime,
@@ -324,12 +324,15 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 	write_aside(call->site, EVENT_ID_GRAPH_EXIT, &record, sizeof(record), mask, true, &done);
 }
 
-/* The last call is over, whether it returned or not. */
-static void pop(struct func_stack *stack, uint64_t retval)
+/* The last call is over; that it was left somehow was seen too late for the profile. */
+static void pop(struct func_stack *stack, uint64_t retval, bool ended)
 {
 	struct func_call call = stack->call[stack->n - 1];
-	uint32_t n = --stack->n;
+	uint32_t n;
 
+	if (UNLIKELY(call.profiled) && ended)
+		func_profile_end(stack, stack->n - 1);
+	n = --stack->n;
 	write_exit(&call, n - 1, stack->overrun, retval);
 }
 
@@ -346,7 +349,7 @@ static __attribute__((noinline)) void drop_left(struct func_stack *stack, uintpt
 
 		if (!is_below(last->slot, slot) && !(last->slot == slot && !func_is_back(held)))
 			break;
-		pop(stack, 0);
+		pop(stack, 0, false);
 	}
 }
 
@@ -441,14 +444,19 @@ static __attribute__((noinline)) void enter_special(struct func_site *site, uint
 	lay_bare(stack, (uintptr_t)slot, !(site->flags & FUNC_SITE_ASKED));
 }
 
-/* Which buffers take the call, by where we are. */
-static uint64_t taken(const struct view *view, const struct func_site *site, const struct func_stack *stack, uint64_t mask,
-		      struct func_call *call)
+/* What is above decides what is below. True: something is barred from here on. */
+static bool inherit(const struct func_stack *stack, struct func_call *call)
 {
 	const struct func_call *above = &stack->call[stack->n - 1];
 
-	call->inside = above->inside | site->root;
-	call->barred = above->barred | site->not_root;
+	call->inside = above->inside | call->site->root;
+	call->barred = above->barred | call->site->not_root;
+	return call->barred != above->barred;
+}
+
+/* Which buffers take the call, by where we are. */
+static uint64_t taken(const struct view *view, const struct func_stack *stack, uint64_t mask, const struct func_call *call)
+{
 	mask &= ~call->barred & (~view->graph_rooted | call->inside);
 	return view->graph_depth && stack->n > view->graph_depth ? 0 : mask;
 }
@@ -479,7 +487,35 @@ static void make_room_for_tail(struct func_stack *stack, uintptr_t slot)
 	while (stack->call[stack->n - 1 - same].slot == slot)
 		same++;
 	if (same >= FUNC_TAILS_MAX)
-		pop(stack, 0);
+		pop(stack, 0, true);
+}
+
+static void push(struct func_stack *stack, const struct func_call *call, struct func_profiled *profiled)
+{
+	const uint32_t n = stack->n;
+
+	stack->call[n] = *call;
+	if (call->profiled) {
+		/* No way back but the slow one. */
+		if (call->mask)
+			stack->call[n].mask |= VIEW_SPECIAL;
+		func_profile_start(profiled);
+		stack->profiled[n] = *profiled;
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	stack->n = n + 1;
+}
+
+/* A call whose end nobody sees. */
+static void count_only(struct func_site *site)
+{
+	struct func_call call = { .site = site };
+	struct func_profiled profiled;
+
+	if (func_self.stack)
+		inherit(func_self.stack, &call);
+	if (site->flags & FUNC_SITE_PROFILE)
+		func_profile_begin(&call, &profiled);
 }
 
 /* Everything but a plain call in a plain state. */
@@ -488,16 +524,19 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	const struct func_way as_it_is = { site->body, 0 };
 	struct func_call call = { .slot = (uintptr_t)slot, .site = site };
 	uint64_t generation, mask = LOAD(site->graph);
+	struct func_profiled profiled;
 	struct func_stack *stack;
 	struct view *view;
-	bool tail;
+	bool tail, bars;
 
 	if (!func_self.stack && !func_aside(func_stack_aside, NULL))
 		return as_it_is;
 	stack = func_self.stack;
 	view = LOAD_ACQUIRE(wiped.view);
-	if (!stack || !view)
+	if (!stack || !view) {
+		count_only(site);
 		return as_it_is;
+	}
 	generation = LOAD_ACQUIRE(view->published);
 	if (is_stale(view, generation)) {
 		if (!func_aside(func_stack_aside, NULL))
@@ -514,7 +553,10 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (is_below((uintptr_t)slot, stack->walker))
 		return as_it_is;
 	mask &= view->graphs;
-	if (!mask || site->flags & FUNC_SITE_NO_RETURN_HOOK)
+	bars = inherit(stack, &call);
+	if (site->flags & FUNC_SITE_PROFILE)
+		call.profiled = func_profile_begin(&call, &profiled);
+	if ((!mask && !call.profiled && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK)
 		return as_it_is;
 	tail = func_is_back(*slot);
 	if (tail)
@@ -524,20 +566,21 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 		return as_it_is;
 	}
 	if (mask == view->func_only && !is_chosen(view, generation))
-		return as_it_is;
-	mask = taken(view, site, stack, mask, &call);
+		mask = 0;
+	mask = taken(view, stack, mask, &call);
 	if (func_all.no_returns) {
-		write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
+		if (mask)
+			write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
 		return as_it_is;
 	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
-	if (!mask || !call.edge) {
+	if ((!mask && !call.profiled && !bars) || !call.edge) {
 		stack->overrun += !call.edge;
 		return as_it_is;
 	}
-	call.mask = write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
-	stack->call[stack->n] = call;
-	stack->n++;
+	if (mask)
+		call.mask = write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
+	push(stack, &call, &profiled);
 	return tail ? as_it_is : (struct func_way){ edge_code(call.edge), 1 };
 }
 
@@ -552,11 +595,14 @@ static __attribute__((noinline)) struct func_way enter_otherwise(struct func_sit
 		func_aside(func_act_aside, site);
 	if (LOAD(site->function))
 		func_enter(site, *slot);
+	if (site->flags & FUNC_SITE_DEEP)
+		func_deep_look(site, (uintptr_t)slot);
 	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) {
+		count_only(site);
 		enter_special(site, slot);
 		return as_it_is;
 	}
-	return LOAD(site->graph) ? enter_slowly(site, slot) : as_it_is;
+	return LOAD(site->graph) || site->flags & FUNC_SITE_PROFILE ? enter_slowly(site, slot) : as_it_is;
 }
 
 struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
@@ -595,8 +641,15 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
 	call->mask = mask;
 	call->inside = call->barred = 0;
 	call->edge = edge;
-	call->bare = 0;
+	call->bare = call->profiled = 0;
 	return (struct func_way){ edge_code(edge), 1 };
+}
+
+static void move(struct func_stack *stack, uint32_t to, uint32_t from)
+{
+	stack->call[to] = stack->call[from];
+	if (stack->call[from].profiled)
+		stack->profiled[to] = stack->profiled[from];
 }
 
 /* Not the last call, or not known at all. Those behind it on this stack were left; others are on theirs. */
@@ -619,13 +672,15 @@ static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uin
 	}
 	for (kept = n = i; n < stack->n; n++)
 		if (!is_below(stack->call[n].slot, slot))
-			stack->call[kept++] = stack->call[n];
+			move(stack, kept++, n);
 	/* The one that returns, and those that jumped to it. */
 	while (stack->call[i - 1].slot == slot) {
 		struct func_call call = stack->call[--i];
 
+		if (call.profiled)
+			func_profile_end(stack, i);
 		for (n = i; n + 1 < kept; n++)
-			stack->call[n] = stack->call[n + 1];
+			move(stack, n, n + 1);
 		kept--;
 		write_exit(&call, i - 1, stack->overrun, retval);
 	}
@@ -639,7 +694,7 @@ static __attribute__((noinline)) void leave_otherwise(struct func_stack *stack, 
 	if (stack->walking)
 		hook_again(stack, slot);
 	if (call->slot == slot && call[-1].slot != slot)
-		pop(stack, retval);
+		pop(stack, retval, true);
 	else
 		leave_slowly(stack, slot, retval);
 }
@@ -671,7 +726,7 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 	__builtin_memcpy(&record.depth, &both, sizeof(both));
 	record.calltime = call->calltime;
 	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_EXIT, &record, &ts)))
-		pop(stack, retval);
+		pop(stack, retval, true);
 	else
 		stack->n = n - 1;
 }
