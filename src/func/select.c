@@ -45,6 +45,8 @@ bool func_select_begin(struct func_selection *selection)
 			selection->functions |= 1ull << b;
 		if (buffers[b].tracer == TRACER_GRAPH)
 			selection->graphs |= 1ull << b;
+		if (runtime_wants_args(buffers[b].tracer, buffers[b].tracer_flags))
+			selection->args |= 1ull << b;
 	}
 	return true;
 }
@@ -91,5 +93,6 @@ void func_select(const struct func_selection *selection, const char *name, const
 		.root = selection->graphs & in[STATE_FUNC_ROOT],
 		.not_root = selection->graphs & in[STATE_FUNC_NOT_ROOT],
 		.acts = in[STATE_FUNC_ACT],
+		.args = (selection->functions | selection->graphs) & selection->args & all,
 	};
 }

@@ -64,6 +64,13 @@ static_assert(STATE_BUFFERS_MAX <= 63, "a bit for each buffer, and one more");
 static_assert(sizeof(struct program_quick) == 32 && VIEW_HOOKS_MAX * 32 == VIEW_QUICK + 32, "no number has other bits");
 static_assert(VIEW_FIELDS_MAX <= UINT16_MAX, "numbers of 16 bits");
 
+/* Does a buffer have arguments of functions recorded? */
+static inline bool runtime_wants_args(uint32_t tracer, uint32_t tracer_flags)
+{
+	return (tracer == TRACER_FUNCTION && tracer_flags & TRACER_FLAG_FUNC_ARGS) ||
+	       (tracer == TRACER_GRAPH && tracer_flags & TRACER_FLAG_GRAPH_ARGS);
+}
+
 enum { VIEW_FREE, VIEW_BUILDING, VIEW_READY, VIEW_RETIRED };
 
 struct view {
@@ -86,6 +93,7 @@ struct view {
 	uint64_t functions;	/* buffers whose tracer is function */
 	uint64_t graphs;	/* or function_graph */
 	uint64_t func_choosy;	/* buffers that take functions of some threads only */
+	uint64_t func_args;	/* buffers that have arguments of functions recorded */
 	uint64_t func_only;	/* the one of those, if it is the only one and wants nothing but records, timed by the counter */
 	const struct ring_ref *func_refs;	/* its rings */
 	uint64_t graph_rooted;	/* buffers that take graphs below some functions only */
