@@ -45,7 +45,7 @@ bool func_select_begin(struct func_selection *selection)
 			selection->functions |= 1ull << b;
 		if (buffers[b].tracer == TRACER_GRAPH)
 			selection->graphs |= 1ull << b;
-		if (runtime_wants_args(buffers[b].tracer, buffers[b].tracer_flags))
+		if (tracer_wants_args(buffers[b].tracer, buffers[b].tracer_flags))
 			selection->args |= 1ull << b;
 	}
 	return true;

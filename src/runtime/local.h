@@ -64,13 +64,6 @@ static_assert(STATE_BUFFERS_MAX <= 63, "a bit for each buffer, and one more");
 static_assert(sizeof(struct program_quick) == 32 && VIEW_HOOKS_MAX * 32 == VIEW_QUICK + 32, "no number has other bits");
 static_assert(VIEW_FIELDS_MAX <= UINT16_MAX, "numbers of 16 bits");
 
-/* Does a buffer have arguments of functions recorded? */
-static inline bool runtime_wants_args(uint32_t tracer, uint32_t tracer_flags)
-{
-	return (tracer == TRACER_FUNCTION && tracer_flags & TRACER_FLAG_FUNC_ARGS) ||
-	       (tracer == TRACER_GRAPH && tracer_flags & TRACER_FLAG_GRAPH_ARGS);
-}
-
 enum { VIEW_FREE, VIEW_BUILDING, VIEW_READY, VIEW_RETIRED };
 
 struct view {

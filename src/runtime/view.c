@@ -379,7 +379,7 @@ static void fill_functions(struct view *view)
 			view->functions |= bit;
 		else if (from[b].tracer == TRACER_GRAPH)
 			view->graphs |= bit;
-		if (runtime_wants_args(from[b].tracer, from[b].tracer_flags))
+		if (tracer_wants_args(from[b].tracer, from[b].tracer_flags))
 			view->func_args |= bit;
 		if ((view->functions | view->graphs) == bit && bit && is_plain(view, b, &from[b])) {
 			view->func_only = bit;
