@@ -44,6 +44,17 @@ END {
 		target("attaching a process, us", ns["attach"] / 1000, "<=", 150)
 		target("memory of an attached process, KiB", ns["memory_kib"], "<=", 1024)
 	}
+	if ("call_function" in ns) {
+		target("a call under function, ns", ns["call_function"] - ns["call_untraced"], "<=", 25)
+		target("a call under function_graph, ns", ns["call_function_graph"] - ns["call_untraced"], "<=", 60)
+		target("a call attached and not traced, of one untraced, %", 100 * ns["call_nop"] / ns["call_untraced"], "<=", 101)
+	}
+	if ("call_uftrace_pg" in ns) {
+		target("uftrace (-pg) over function", ns["call_uftrace_pg"] / ns["call_function"], ">=", 4)
+		target("uftrace (-pg) over function_graph", ns["call_uftrace_pg"] / ns["call_function_graph"], ">=", 2.2)
+		ratio("uftrace (-finstrument-functions) over function_graph", ns["call_uftrace_cyg"] / ns["call_function_graph"])
+		ratio("uftrace (patchable) over function_graph", ns["call_uftrace_patchable"] / ns["call_function_graph"])
+	}
 	if ("enable_200" in ns)
 		target("`enable` in force in 200 programs, ms", ns["enable_200"] / 1e6, "<=", 5)
 	if ("ls_5000_events" in ns)

@@ -146,3 +146,13 @@ int cmd_check_cpu(struct source *source, int cpu, struct err *err)
 	buf_fini(&names);
 	return r;
 }
+
+void cmd_say_unreached(struct source *source)
+{
+	const struct control *control = source_control(source);
+
+	if (control && control->unreached > 0)
+		cmd_say("%d program%s that run%s already go%s on as before: %s", control->unreached,
+			control->unreached > 1 ? "s" : "", control->unreached > 1 ? "" : "s", control->unreached > 1 ? "" : "es",
+			control->why_unreached.text);
+}

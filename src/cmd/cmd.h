@@ -49,6 +49,9 @@ bool cmd_colour(int fd);
 /* A line on stderr, "ringside: ...". */
 void cmd_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Programs that run and whose functions could not be patched, or put back, after a change: a line about them. */
+void cmd_say_unreached(struct source *source);
+
 /* Tells what went wrong and returns CMD_FAILED. A reader of stdout that went away is no failure. */
 int cmd_fail(const struct err *err);
 

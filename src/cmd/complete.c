@@ -24,6 +24,8 @@ static const struct kind {
 	{ "CLOCK", "clocks", "_ringside_ask list -C | tr -d '[]'" },
 	{ "OPTION", "options", "_ringside_ask list -o | sed 's/^no//; p; s/^/no/'" },
 	{ "TRACER", "tracers", "_ringside_ask list -t" },
+	{ "FUNCTION", "functions", "_ringside_ask list -f | sed 's/ .*//'" },
+	{ "MODULE", "modules", "_ringside_ask list -f | sed -n 's/.* \\[\\(.*\\)\\]$/\\1/p' | sort -u" },
 	{ "CPU", "cpus", "_ringside_ask cat per_cpu | sed -n 's,^cpu\\([0-9]*\\)/,\\1,p'" },
 	{ "FILE", "files", "_ringside_files \"$1\"" },
 	{ "PID", "processes", "ps -o pid= -u \"$(id -u)\" 2>/dev/null | tr -d ' '" },

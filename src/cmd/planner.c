@@ -4,14 +4,19 @@
 #include "cmd/planner.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/scope.h"
 #include "control/plans.h"
+#include "control/registry.h"
 #include "doctor/command.h"
 
 /* For what it is in the middle of. */
@@ -62,7 +67,28 @@ static void bring(struct control *control, const char *command, bool quiet)
 		cmd_say("its functions are not known before it runs: %s", err.text);
 }
 
-int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const char *command,
+/* What the processes of one -P execute. Nobody of such a number: functions are known when there is one. */
+static void bring_processes(struct control *control, const char *list)
+{
+	char *end;
+
+	for (; *list; list = *end == ',' ? end + 1 : end) {
+		long pid = strtol(list, &end, 10);
+		char link[64], path[PATH_MAX];
+		ssize_t len;
+
+		if (end == list)
+			return;
+		snprintf(link, sizeof(link), "/proc/%ld/exe", pid);
+		len = readlink(link, path, sizeof(path) - 1);
+		if (len <= 0)
+			continue;
+		path[len] = '\0';
+		(void)control_plans_bring(control, path, NULL);
+	}
+}
+
+int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
 		  struct err *err)
 {
 	struct control *control = source_control(source);
@@ -71,8 +97,13 @@ int planner_begin(struct planner *planner, const struct setup *setup, struct sou
 	planner->pid = 0;
 	if (!control || !setup_wants_functions(setup))
 		return 0;
-	if (command)
-		bring(control, command, setup_is_quiet(setup));
+	if (opts_arg(opts, 0))
+		bring(control, opts_arg(opts, 0), setup_is_quiet(setup));
+	for (int i = 0; i < opts->nitems; i++)
+		if (scope_is(&opts->items[i], "pid"))
+			bring_processes(control, opts->items[i].value);
+	planner->control = control;
+	planner->no_returns = control_registry_no_returns(&control->dir);
 	planner->pid = fork();
 	if (!planner->pid)
 		serve(source, recorder);
@@ -82,12 +113,22 @@ int planner_begin(struct planner *planner, const struct setup *setup, struct sou
 	return err_set(err, -errno, "cannot start a process that plans: %s", strerror(errno));
 }
 
+static void tell_no_returns(const struct planner *planner)
+{
+	uint32_t n = control_registry_no_returns(&planner->control->dir) - planner->no_returns;
+
+	if (n)
+		cmd_say("of %" PRIu32 " program%s function_graph has calls and no returns: the processor's shadow stack is on there, or "
+			"a library walks stacks in a way of its own", n, n == 1 ? "" : "s");
+}
+
 void planner_end(struct planner *planner)
 {
 	int left = END_MS;
 
 	if (!planner->pid)
 		return;
+	tell_no_returns(planner);
 	kill(planner->pid, SIGTERM);
 	while (waitpid(planner->pid, NULL, left > 0 ? WNOHANG : 0) == 0) {
 		poll(NULL, 0, 5);

@@ -15,14 +15,17 @@
 
 struct planner {
 	pid_t pid;	/* 0: there is none */
+	const struct control *control;
+	uint32_t no_returns;	/* programs like that, so far */
 };
 
 /*
- * Where the setup is about functions of programs: those of the command (NULL: there is none), then the process for those to come.
- * Before setup_apply(), which names functions, and before the command is started.
+ * Where the setup is about functions of programs: those of the command that ends the line, and of the processes that -P names;
+ * then the process for those to come. Before setup_apply(), which names functions, and before the command is started.
  */
-int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const char *command,
+int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
 		  struct err *err);
+/* Says so if returns of functions could not be seen. */
 void planner_end(struct planner *planner);
 
 #endif

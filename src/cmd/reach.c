@@ -12,6 +12,8 @@
 #include "cmd/launch.h"
 #include "cmd/scope.h"
 #include "control/control.h"
+#include "control/plans.h"
+#include "control/poke.h"
 #include "inject/inject.h"
 #include "inject/process.h"
 
@@ -38,6 +40,29 @@ static bool is_known(const struct reach *reach, pid_t pid)
 	return false;
 }
 
+/* Attached, and its functions as the state wants them; as inject_attach(). */
+static int attach(pid_t pid, const char *dir, const char *library, struct err *err)
+{
+	struct control *control;
+	int r = inject_attach(pid, dir, library, err), p;
+
+	if (r < 0)
+		return r;
+	p = control_open(&control, dir, false, err);
+	if (!p) {
+		p = control_refresh(control, err);
+		if (!p)
+			p = control_traced(&control->state) ? control_plans_file(control, err) : 1;
+		control_close(control);
+	}
+	/* No functions are traced. */
+	if (p > 0)
+		return r;
+	if (!p)
+		p = inject_poke(pid, dir, err);
+	return p < 0 ? p : r;
+}
+
 static int reach_one(struct reach *reach, pid_t tid, const char *library, bool quiet)
 {
 	struct err err = ERR_INIT;
@@ -48,7 +73,7 @@ static int reach_one(struct reach *reach, pid_t tid, const char *library, bool q
 	/* Nobody of that number yet. */
 	if (process_read(&process, tid) || is_known(reach, process.tgid))
 		return 0;
-	r = inject_attach(process.tgid, reach->dir, library, &err);
+	r = attach(process.tgid, reach->dir, library, &err);
 	if (r < 0 && !quiet && !has_joined(process.tgid, reach->dir))
 		cmd_say("%s", err.text);
 	if (r <= 0)
@@ -124,13 +149,13 @@ static int each(const struct opts *opts, const char *dir, const char *library)
 		pid_t pid = (pid_t)strtol(opts_arg(opts, i), NULL, 10);
 		struct err err = ERR_INIT;
 
-		if ((library ? inject_attach(pid, dir, library, &err) : inject_detach(pid, dir, &err)) < 0)
+		if ((library ? attach(pid, dir, library, &err) : inject_detach(pid, dir, &err)) < 0)
 			status = cmd_fail(&err);
 	}
 	return status;
 }
 
-int reach_run(const struct cmd *cmd, const struct opts *opts, bool attach)
+int reach_run(const struct cmd *cmd, const struct opts *opts, bool join)
 {
 	struct err err = ERR_INIT;
 	struct control *control;
@@ -140,12 +165,12 @@ int reach_run(const struct cmd *cmd, const struct opts *opts, bool attach)
 	for (int i = 0; i < opts->nargs; i++)
 		if (!is_pid(opts_arg(opts, i)))
 			return cmd_misuse(cmd, "%s: '%s' is no number of a process", cmd->name, opts_arg(opts, i));
-	r = attach ? launch_library(library, &err) : 0;
+	r = join ? launch_library(library, &err) : 0;
 	if (!r)
-		r = cmd_open_directory(&control, opts, attach, &err);
+		r = cmd_open_directory(&control, opts, join, &err);
 	if (r)
 		return cmd_fail(&err);
-	r = each(opts, control->dir.path, attach ? library : NULL);
+	r = each(opts, control->dir.path, join ? library : NULL);
 	control_close(control);
 	return r;
 }

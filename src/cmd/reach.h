@@ -26,6 +26,6 @@ int reach_open(struct reach *reach, const struct opts *opts, const char *dir, bo
 void reach_close(struct reach *reach);
 
 /* The whole of `attach` and `detach`: an exit status. */
-int reach_run(const struct cmd *cmd, const struct opts *opts, bool attach);
+int reach_run(const struct cmd *cmd, const struct opts *opts, bool join);
 
 #endif

@@ -168,7 +168,7 @@ static int begin(struct session *session)
 	if (!r)
 		r = take_argv(session);
 	if (!r)
-		r = planner_begin(&session->planner, session->setup, session->source, session->argv[0], &session->err);
+		r = planner_begin(&session->planner, session->setup, session->source, session->opts, &session->err);
 	if (!r && session->ask.has_command)
 		r = start_command(session);
 	if (!r)

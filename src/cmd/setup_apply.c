@@ -592,6 +592,8 @@ int setup_apply(struct setup *setup, struct source *source, struct err *err)
 		setup_undo(setup, NULL);
 	else if (!setup->files)
 		setup_tell_unknown(setup);
+	if (!r && !setup_is_quiet(setup))
+		cmd_say_unreached(source);
 	return r;
 }
 

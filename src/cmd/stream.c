@@ -88,7 +88,7 @@ static int begin(struct session *session)
 	int r = setup_sweep(session->source, &session->err);
 
 	if (r >= 0)
-		r = planner_begin(&session->planner, session->setup, session->source, opts_arg(session->opts, 0), &session->err);
+		r = planner_begin(&session->planner, session->setup, session->source, session->opts, &session->err);
 	r = r < 0 ? r : start_command(session);
 	if (!r)
 		r = setup_apply(session->setup, session->source, &session->err);

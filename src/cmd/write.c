@@ -21,6 +21,8 @@ static int run(const struct opts *opts)
 	if (r)
 		return cmd_fail(&err);
 	r = source_write(source, path, text, strlen(text), opts_value(opts, "append"), &err);
+	if (!r)
+		cmd_say_unreached(source);
 	source_close(source);
 	return r ? cmd_fail(&err) : CMD_DONE;
 }

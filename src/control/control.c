@@ -26,6 +26,7 @@
 #include "control/named.h"
 #include "control/pause.h"
 #include "control/pictures.h"
+#include "control/poke.h"
 #include "control/reclaim.h"
 #include "control/registry.h"
 #include "control/sets.h"
@@ -80,6 +81,7 @@ int control_again(struct control **out, struct control *control, struct err *err
 	}
 	again->pictures = control_pictures_share(control->pictures);
 	again->escape = control->escape;
+	again->aside = control->aside;
 	*out = again;
 	return 0;
 }
@@ -296,6 +298,7 @@ int control_begin(struct control *control, struct err *err)
 		return r;
 	}
 	note_live(control, control->settled);
+	control->traced = control_traced(&control->state);
 	control_pause_check(control);
 	control_retire_consumed(control);
 	return 0;
@@ -338,6 +341,8 @@ int control_commit(struct control *control, struct err *err)
 		control_sets_sweep(control);
 	}
 	control_cancel(control);
+	if (!r)
+		control_poke(control);
 	return r;
 }
 
@@ -357,6 +362,7 @@ int control_reset(struct control *control, struct err *err)
 	if (r)
 		return r;
 	r = control_state_read(&control->state, &control->dir, &unreadable);
+	control->traced = r ? UINT64_MAX : control_traced(&control->state);
 	note_live(control, control->live);
 	note_live(control, control->settled);
 	if (r && r != -EUCLEAN)

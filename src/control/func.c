@@ -61,6 +61,8 @@ static int choose(struct node_request *request, uint32_t tracer, struct err *err
 {
 	struct state_buffer *buffer = node_buffer(request);
 
+	/* The same again: for programs that had no plans when it was chosen. */
+	request->control->retell = tracer != TRACER_NOP;
 	if (buffer->tracer == tracer)
 		return control_buffer_expand(request->control, buffer, err);
 	if (control_buffer_is_read(request->control, buffer))

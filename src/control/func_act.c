@@ -74,9 +74,9 @@ static int parse(struct act *act, const struct func_token *token, char *rest, st
 		if (!act->event || !*act->system || !*act->event)
 			return refuse(token, "which event? FUNCTION:enable_event:SYSTEM:EVENT", err);
 	}
-	/* Behind an event nothing is no number, elsewhere it is none at all. */
+	/* Behind an event nothing is no number, elsewhere it is none at all. To take one away any will do: also what is shown. */
 	act->counted = rest && (*rest || act->system);
-	if (act->counted && number(rest, &act->count))
+	if (act->counted && !token->out && number(rest, &act->count))
 		return err_set(err, number(rest, &act->count), "'%.80s': its last part is no number of times", token->text);
 	return 0;
 }

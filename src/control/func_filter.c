@@ -1,6 +1,6 @@
 /*
- * control/func_filter: writing set_ftrace_filter, set_ftrace_notrace, set_graph_function and set_graph_notrace. Reading them is in
- * func_list.c, commands are in func_act.c.
+ * control/func_filter: writing set_ftrace_filter, set_ftrace_notrace, set_graph_function and set_graph_notrace. Reading them is
+ * in func_list.c, commands are in func_act.c.
  *
  * What is kept are the lines themselves, as patterns, for programs to come. The kernel keeps functions; so that both mean the
  * same for the programs that are there, lines that have come to nothing go: a set that lost its last function is no set.

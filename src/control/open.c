@@ -14,6 +14,7 @@
 #include "control/tree.h"
 
 #define NEWS_MS 20
+#define WORD_MAX 4096
 
 struct tree_file {
 	struct node_request request;
@@ -26,6 +27,7 @@ struct tree_file {
 	bool ended;
 	uint64_t base;		/* offset of out's first byte */
 	size_t given;		/* followed files: bytes of out that were read */
+	struct buf word;	/* files of words: what the last write did not end */
 	uint64_t read_mark;	/* of nodes that have one: as of the text that is here, */
 	uint64_t poll_mark;	/* and as of the last question */
 };
@@ -130,6 +132,7 @@ int tree_open(struct tree_file **out, struct control *control, const char *path,
 	file->flags = flags;
 	file->request.control = control;
 	file->request.out = (struct buf)BUF_INIT;
+	file->word = (struct buf)BUF_INIT;
 	file->path = strdup(path);
 	r = file->path ? node_find(&file->request, path, &file->node, err)
 		       : err_set(err, -ENOMEM, "out of memory");
@@ -137,7 +140,7 @@ int tree_open(struct tree_file **out, struct control *control, const char *path,
 		r = may(file->node, path, flags, err);
 	if (!r && flags & TREE_TRUNC && file->node->flags & NODE_AT_OPEN)
 		r = truncate(file, err);
-	file->request.trunc = !r && flags & TREE_TRUNC && file->node->flags & NODE_TRUNC_LATE;
+	file->request.trunc = !r && flags & TREE_TRUNC && file->node->flags & NODE_WORDS;
 	if (!r && flags & TREE_READ && begins_at_open(file)) {
 		r = flow_start(file, err);
 		if (r)
@@ -155,6 +158,63 @@ int tree_open(struct tree_file **out, struct control *control, const char *path,
 	return 0;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || !c;
+}
+
+static int write_text(struct tree_file *file, const char *text, size_t len, struct err *err)
+{
+	int r;
+
+	file->request.text = text;
+	file->request.len = len;
+	r = write_node(&file->request, file->node, file->path, err);
+	if (!r)
+		file->request.trunc = false;
+	return r;
+}
+
+/* Whole words only; the rest waits for what comes. */
+static int write_words(struct tree_file *file, const char *text, size_t len, struct err *err)
+{
+	size_t end = len;
+	int r = 0;
+
+	while (end && !is_blank(text[end - 1]))
+		end--;
+	if (end) {
+		buf_add(&file->word, text, end);
+		r = buf_failed(&file->word) ? err_set(err, -ENOMEM, "out of memory")
+					    : write_text(file, file->word.data, file->word.len, err);
+		buf_reset(&file->word);
+	}
+	/* What was refused is not gone on with. */
+	if (!r && file->word.len + len - end > WORD_MAX)
+		r = err_set(err, -EINVAL, "%.200s: '%.40s...' is too long for a word", file->path, text + end);
+	if (r)
+		buf_reset(&file->word);
+	else
+		buf_add(&file->word, text + end, len - end);
+	return r;
+}
+
+/* The end of the last word, or of a file that was only to be emptied. */
+static int end_words(struct tree_file *file, struct err *err)
+{
+	int r = 0;
+
+	if (file->word.len)
+		r = write_text(file, file->word.data, file->word.len, err);
+	if (file->request.trunc) {
+		int end = truncate(file, r ? NULL : err);
+
+		r = r ? r : end;
+	}
+	buf_fini(&file->word);
+	return r;
+}
+
 int tree_close(struct tree_file *file, struct err *err)
 {
 	int r = 0;
@@ -162,8 +222,8 @@ int tree_close(struct tree_file *file, struct err *err)
 	flow_stop(file);
 	if (file->flags & TREE_WRITE && file->node->flags & NODE_AT_CLOSE)
 		r = write_node(&file->request, file->node, file->path, err);
-	if (file->request.trunc && file->node->flags & NODE_TRUNC_LATE)
-		r = truncate(file, err);
+	if (file->node->flags & NODE_WORDS)
+		r = end_words(file, err);
 	buf_fini(&file->request.out);
 	free(file->path);
 	free(file);
@@ -334,13 +394,15 @@ ssize_t tree_file_write(struct tree_file *file, const char *text, size_t len,
 		return err_set(err, -EBADF, "%.200s: was not opened for writing", file->path);
 	if (file->node->flags & NODE_AT_CLOSE)
 		return (ssize_t)len;
+	if (file->node->flags & NODE_WORDS) {
+		r = write_words(file, text, len, err);
+		return r ? r : (ssize_t)len;
+	}
 	file->request.text = text;
 	file->request.len = len;
 	file->request.caller = caller;
 	r = write_node(&file->request, file->node, file->path, err);
 	file->request.caller = NULL;
-	if (!r)
-		file->request.trunc = false;
 	return r ? r : (ssize_t)file->request.taken;
 }
 

@@ -201,41 +201,34 @@ static int plan_one(struct control *control, const struct control_elf *elf, stru
 	return r;
 }
 
-/* How files without a build-id were when they were last planned for. */
-struct stamp {
-	struct timespec changed;
-	off_t size;
-	ino_t inode;
-};
-
-static bool is_new(struct stamp *stamps, const struct control_elf *elf)
+/* Has a file without a build-id been written since its plan was made? */
+static bool is_new(const struct control *control, const struct control_elf *elf, uint64_t offset)
 {
-	struct stamp *stamp = &stamps[slot_of(elf)], now = { 0 };
+	struct plan_stamp stamp = { 0 };
 	struct stat st;
 
-	if (elf->path[0] == '/' && !stat(elf->path, &st))
-		now = (struct stamp){ st.st_mtim, st.st_size, st.st_ino };
-	if (stamp->changed.tv_sec == now.changed.tv_sec && stamp->changed.tv_nsec == now.changed.tv_nsec &&
-	    stamp->size == now.size && stamp->inode == now.inode)
-		return false;
-	*stamp = now;
-	return true;
+	if (offset < PLANS_DATA_OFFSET || elf->path[0] != '/' || stat(elf->path, &st) ||
+	    control_file_read(&control->dir, SEGMENT_PLANS, &stamp, sizeof(stamp), offset + offsetof(struct plan, build_id), NULL))
+		return true;
+	return stamp.changed_s != st.st_mtim.tv_sec || stamp.changed_ns != st.st_mtim.tv_nsec ||
+	       stamp.size != (uint64_t)st.st_size || stamp.inode != st.st_ino;
 }
 
-static int plan_registry(struct control *control, const struct control_registry *registry, struct stamp *stamps,
-			 const volatile sig_atomic_t *stop, struct err *err)
+static int plan_registry(struct control *control, const struct control_registry *registry, const volatile sig_atomic_t *stop,
+			 struct err *err)
 {
 	struct plans_head head;
 	int r = 0;
 
 	for (uint32_t i = 0; !r && i < registry->nelfs && !(stop && *stop); i++) {
 		const struct control_elf *elf = &registry->elfs[i];
-		uint64_t same;
+		uint64_t there, same;
 
 		r = head_read(control, &head, err);
-		if (r || (head.plan[slot_of(elf)] && elf->build_id_len))
-			continue;
-		if (!elf->build_id_len && !is_new(stamps, elf) && head.plan[slot_of(elf)])
+		if (r)
+			break;
+		there = head.plan[slot_of(elf)];
+		if (elf->build_id_len ? there : there && !is_new(control, elf, there))
 			continue;
 		same = twin(control, registry, &head, elf);
 		r = same ? share(control, elf, same, err) : plan_one(control, elf, err);
@@ -244,12 +237,11 @@ static int plan_registry(struct control *control, const struct control_registry 
 }
 
 /* Plans for all that have none. `registry` is what they were made of. */
-static int plan_all(struct control *control, struct control_registry *registry, struct stamp *stamps,
-		    const volatile sig_atomic_t *stop, struct err *err)
+static int plan_all(struct control *control, struct control_registry *registry, const volatile sig_atomic_t *stop, struct err *err)
 {
 	int r = control_registry_read(registry, &control->dir, CONTROL_REGISTRY_ELFS, err);
 
-	return r ? r : plan_registry(control, registry, stamps, stop, err);
+	return r ? r : plan_registry(control, registry, stop, err);
 }
 
 /* ---- for others ---- */
@@ -309,15 +301,13 @@ static int functions_take(struct control_functions *functions, struct control *c
 int control_functions_read(struct control_functions *functions, struct control *control, struct err *err)
 {
 	struct memory *memory = calloc(1, sizeof(*memory));
-	struct stamp *stamps = calloc(REGISTRY_ELFS, sizeof(*stamps));
-	int r = memory && stamps ? 0 : err_set(err, -ENOMEM, "out of memory");
+	int r = memory ? 0 : err_set(err, -ENOMEM, "out of memory");
 
 	*functions = (struct control_functions){ .memory = memory };
 	if (!r)
-		r = plan_all(control, &memory->registry, stamps, NULL, err);
+		r = plan_all(control, &memory->registry, NULL, err);
 	if (!r)
 		r = functions_take(functions, control, memory, err);
-	free(stamps);
 	if (r)
 		control_functions_fini(functions);
 	return r;
@@ -339,12 +329,10 @@ void control_functions_fini(struct control_functions *functions)
 
 int control_plans_file(struct control *control, struct err *err)
 {
-	struct stamp *stamps = calloc(REGISTRY_ELFS, sizeof(*stamps));
 	struct control_registry registry = { 0 };
-	int r = stamps ? plan_all(control, &registry, stamps, NULL, err) : err_set(err, -ENOMEM, "out of memory");
+	int r = plan_all(control, &registry, NULL, err);
 
 	control_registry_fini(&registry);
-	free(stamps);
 	return r;
 }
 
@@ -376,8 +364,8 @@ static void wait_for_wish(const struct registry_head *head, uint32_t seen, int64
 }
 
 /* `head` is for the kernel to look at. We read the file: it may be cut short. */
-static int serve(struct control *control, const struct registry_head *head, struct stamp *stamps, const volatile sig_atomic_t *stop,
-		 int64_t deadline, struct err *err)
+static int serve(struct control *control, const struct registry_head *head, const volatile sig_atomic_t *stop, int64_t deadline,
+		 struct err *err)
 {
 	uint32_t seen = 0, wishes = 0;
 	bool first = true;
@@ -395,7 +383,7 @@ static int serve(struct control *control, const struct registry_head *head, stru
 		}
 		first = false;
 		seen = wishes;
-		r = plan_all(control, &registry, stamps, stop, err);
+		r = plan_all(control, &registry, stop, err);
 		control_registry_fini(&registry);
 	}
 	return r;
@@ -403,22 +391,18 @@ static int serve(struct control *control, const struct registry_head *head, stru
 
 int control_plans_serve(struct control *control, const volatile sig_atomic_t *stop, int timeout_ms, struct err *err)
 {
-	struct stamp *stamps = calloc(REGISTRY_ELFS, sizeof(*stamps));
 	struct registry_head *head = mmap(NULL, sizeof(*head), PROT_READ, MAP_SHARED, control->dir.fd[SEGMENT_REGISTRY], 0);
 	int r;
 
-	if (!stamps)
-		r = err_set(err, -ENOMEM, "out of memory");
-	else if (head == MAP_FAILED)
+	if (head == MAP_FAILED)
 		r = err_set(err, -errno, "%s/registry: cannot be mapped: %s", control->dir.path, strerror(errno));
 	else
 		r = planner_write(control, (uint32_t)getpid(), err);
 	if (!r) {
-		r = serve(control, head, stamps, stop, timeout_ms < 0 ? -1 : mono_ms() + timeout_ms, err);
+		r = serve(control, head, stop, timeout_ms < 0 ? -1 : mono_ms() + timeout_ms, err);
 		planner_leave(control);
 	}
 	if (head != MAP_FAILED)
 		munmap(head, sizeof(*head));
-	free(stamps);
 	return r;
 }

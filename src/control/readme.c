@@ -28,7 +28,8 @@ static size_t put_path(struct buf *out, const char *path)
 #if defined(__x86_64__)
 static const char functions[] =
 	"\nfunctions: lines of set_ftrace_filter, set_ftrace_notrace, set_graph_function, set_graph_notrace\n"
-	"  [!]<function>         a name or a glob (* ? []), or N: that one of available_filter_functions; ! takes it out\n"
+	"  accepts: func_full_name or glob-matching-pattern (* ? []), or N: that one of available_filter_functions\n"
+	"  ! before it takes functions out\n"
 	"  [!]<function>:mod:<module>  of that file alone, whether a program has it already or not\n"
 	"  set_ftrace_filter also: [!]<function>:<command>[:<count>]\n"
 	"    traceon, traceoff, stacktrace, snapshot, enable_event:<system>:<event>, disable_event:<system>:<event>\n";

@@ -454,6 +454,13 @@ int control_registry_number(const struct segment_dir *dir, uint64_t *number, str
 				 offsetof(struct registry_head, number), err);
 }
 
+uint32_t control_registry_no_returns(const struct segment_dir *dir)
+{
+	uint32_t n;
+
+	return control_file_read(dir, SEGMENT_REGISTRY, &n, sizeof(n), offsetof(struct registry_head, no_returns), NULL) ? 0 : n;
+}
+
 bool control_registry_has_more(const struct control_moment *moment, const struct segment_dir *dir)
 {
 	uint64_t number;

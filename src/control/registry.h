@@ -101,6 +101,9 @@ void control_registry_show(struct control_registry *registry);
 /* A number that grows with everything that is brought. */
 int control_registry_number(const struct segment_dir *dir, uint64_t *number, struct err *err);
 
+/* How many programs there were of which function_graph sees calls, but no returns. 0 when that cannot be told. */
+uint32_t control_registry_no_returns(const struct segment_dir *dir);
+
 /* May more events and formats have been brought since? Costs one small read, and one for each slot that was half-way. */
 bool control_registry_has_more(const struct control_moment *moment, const struct segment_dir *dir);
 

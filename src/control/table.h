@@ -11,7 +11,8 @@ enum {
 	NODE_AT_OPEN = 2,	/* O_TRUNC is an action of its own, done at once */
 	NODE_AT_CLOSE = 4,	/* what is written takes effect when the file is closed */
 	NODE_QUIET = 8,		/* what it refuses is not told in error_log */
-	NODE_TRUNC_LATE = 32,	/* O_TRUNC is done with the first write, or at the end: nobody sees it empty between */
+	NODE_WORDS = 32,	/* takes words: one that a write does not end goes on in the next, or ends when the file is closed.
+				 * O_TRUNC is done with the first of them, or at the end: nobody sees it empty between */
 	NODE_SPEC = 16,		/* the node says by itself what is told there, and how: request->error */
 };
 

@@ -158,10 +158,11 @@ static void put_without(struct running *running)
 {
 	struct doctor *doctor = running->doctor;
 	bool can = running->program->elf.interp && running->process.seccomp <= 0;
+	const char *step = "link it with -lringside, see ringside(3)";
 	char words[32];
 
 	snprintf(words, sizeof(words), "attach %d", (int)running->process.pid);
-	doctor_put(doctor, DOCTOR_BAD, "verdict", can ? doctor_ringside(doctor, words) : "link it with -lringside, see ringside(3)",
+	doctor_put(doctor, DOCTOR_BAD, "verdict", can ? doctor_ringside(doctor, words) : step,
 		   "it cannot be traced%s: libringside is neither inside it nor loaded", can ? " yet" : "");
 }
 

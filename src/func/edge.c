@@ -5,6 +5,8 @@
  */
 #include "base/regs.h"
 
+#if defined(__x86_64__) && !defined(__ILP32__)
+
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -126,5 +128,7 @@ uintptr_t func_true_return(uintptr_t address)
 		address = func_edges[func_edge_at(address)].parent;
 	return address;
 }
+
+#endif
 
 REGS_END

@@ -486,7 +486,7 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (stack->walking)
 		hook_again(stack, (uintptr_t)slot);
 	mask &= view->graphs;
-	if (!mask || site->flags & FUNC_SITE_NO_RETURN_HOOK || func_all.no_returns)
+	if (!mask || site->flags & FUNC_SITE_NO_RETURN_HOOK)
 		return as_it_is;
 	tail = func_is_back(*slot);
 	if (tail)
@@ -498,6 +498,10 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (mask == view->func_only && !is_chosen(view, generation))
 		return as_it_is;
 	mask = taken(view, site, stack, mask, &call);
+	if (func_all.no_returns) {
+		write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
+		return as_it_is;
+	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
 	if (!mask || !call.edge) {
 		stack->overrun += !call.edge;
@@ -620,7 +624,7 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 	struct view *view = LOAD_ACQUIRE(wiped.view);
 	struct record_graph_exit record;
 	const struct func_call *call;
-	uint64_t generation, ts;
+	uint64_t generation, both, ts;
 	uint32_t n;
 
 	(void)away;
@@ -635,8 +639,9 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 	generation = LOAD_ACQUIRE(view->published);
 	record.func = call->site->ip;
 	record.retval = retval;
-	record.depth = (int32_t)(n - 2);
-	record.overrun = stack->overrun;
+	/* In one store, as the section loads it. */
+	both = (uint64_t)stack->overrun << 32 | (n - 2);
+	__builtin_memcpy(&record.depth, &both, sizeof(both));
 	record.calltime = call->calltime;
 	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_EXIT, &record, &ts)))
 		pop(stack, retval);

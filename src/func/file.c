@@ -57,6 +57,9 @@ const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i)
 
 		if (fix->at + (fix->kind == PLAN_FIX_AT ? 8u : 4u) > site->moved)
 			return NULL;
+		/* A return address that no call pushed. */
+		if (fix->kind == PLAN_FIX_AT && func_all.shadowed)
+			return NULL;
 	}
 	return site;
 }
@@ -76,6 +79,24 @@ uint32_t func_plan_registers(const struct plan *plan, uint32_t i)
 const char *func_plan_name(const struct plan *plan, const struct plan_site *site)
 {
 	return (const char *)plan + plan->names + site->name;
+}
+
+/* Of a file without a build-id: is it the code that was planned for? As it is before anything in it is patched. */
+static bool is_same_text(const struct plan *plan, const struct module *module)
+{
+	const ElfW(Ehdr) *head = (const void *)module->start;
+	const ElfW(Phdr) *phdr;
+	uint32_t crc = 0;
+
+	if (plan->build_id_len)
+		return true;
+	if (memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_phentsize != sizeof(*phdr))
+		return false;
+	phdr = (const void *)(module->start + head->e_phoff);
+	for (uint32_t i = 0; i < head->e_phnum; i++)
+		if (phdr[i].p_type == PT_LOAD && phdr[i].p_flags & PF_X)
+			crc = crc32c(crc, (const void *)(module->load + phdr[i].p_vaddr), phdr[i].p_filesz);
+	return crc == plan->text_crc;
 }
 
 /* The plan of an ELF file of the registry, NULL: none (yet). */
@@ -124,7 +145,7 @@ static struct func_file *file_make(const struct module *module, const void *key,
 	const size_t size = sizeof(struct func_file) + plan->nsites * sizeof(uint32_t);
 	struct func_file *file;
 
-	if (nfiles == FILES_MAX || !is_sound(plan))
+	if (nfiles == FILES_MAX || !is_sound(plan) || !is_same_text(plan, module))
 		return NULL;
 	file = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (file == MAP_FAILED)
@@ -164,7 +185,7 @@ static void look_at(const struct link_map *map, bool *waiting)
 	if (!plan)
 		return;
 	if (plan->flags & PLAN_OWN_UNWINDER)
-		func_all.no_returns = true;
+		func_no_returns();
 	file = file_find(module, plan);
 	if (!file)
 		file = file_make(module, map, plan, base);

@@ -15,22 +15,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A thread that stands still while code is changed. */
-struct func_stopped {
-	int32_t tid;
-	uint32_t reserved;
-	uint64_t ip, sp, bp;
-};
+#include "layout/stopped.h"
 
 /*
  * Makes the code of this process what the state asks for. All other threads stand still where `stopped` says, or there are none;
  * or `fresh`: only files that no thread runs yet are looked at. How many sites are patched, or -errno: -EAGAIN when a thread stands
  * where code would change.
  */
-int func_update(const struct func_stopped *stopped, size_t n, bool fresh);
+int func_update(const struct stopped_thread *stopped, size_t n, bool fresh);
 
 /* As it was before; threads as above. */
-int func_drop(const struct func_stopped *stopped, size_t n);
+int func_drop(const struct stopped_thread *stopped, size_t n);
 
 /* The true return address where that of a traced function was replaced; else the same. [any] */
 uintptr_t func_true_return(uintptr_t address);

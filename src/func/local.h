@@ -123,7 +123,8 @@ struct func_all {
 	struct func_site *sites;	/* FUNC_SITES_MAX of them; the first is none */
 	uint32_t nsites;
 	uintptr_t own, own_size;	/* the runtime's own file, unless the program is one with it */
-	bool no_returns;	/* hook none: somebody here walks stacks by means that are not known */
+	bool no_returns;	/* hook none: somebody here walks stacks by means that are not known, or the processor keeps its own */
+	bool shadowed;		/* it does */
 	uint64_t update;	/* counts updates */
 };
 extern struct func_all func_all __attribute__((visibility("hidden")));
@@ -227,6 +228,10 @@ bool func_sites_make(struct func_file *file, uint32_t *indexes, uint32_t n);
 bool func_sites_init(void);
 /* The five bytes that lead there from its window. */
 bool func_site_jump(const struct func_file *file, const struct plan_site *site, uint32_t number, bool graph, unsigned char jump[5]);
+
+/* start.c */
+/* No returns are hooked here from now on; calls are still recorded. */
+void func_no_returns(void);
 
 /* file.c */
 const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i);

@@ -18,6 +18,8 @@
 
 #define VECTORS 0xe6u	/* SSE, AVX, AVX-512; ours leaves the others alone */
 #define WAIT_MS 5000
+#define SHSTK_STATUS 0x5005
+#define SHSTK_ON 1u
 
 extern struct r_debug _r_debug __attribute__((weak));
 
@@ -41,6 +43,26 @@ void func_vectors_init(void)
 		if ((uint64_t)a + b > func_vectors_size)
 			func_vectors_size = (uint64_t)a + b;
 	}
+}
+
+/* Sites that are patched already are not plain any more. */
+void func_no_returns(void)
+{
+	if (func_all.no_returns)
+		return;
+	func_all.no_returns = true;
+	for (uint32_t i = 1; i < func_all.nsites; i++)
+		STORE(func_all.sites[i].flags, func_all.sites[i].flags | FUNC_SITE_BOTH);
+	if (LOAD(runtime.attached))
+		__atomic_fetch_add(&runtime.registry->no_returns, 1, __ATOMIC_RELAXED);
+}
+
+/* Does the processor compare return addresses with a stack of its own? */
+static bool is_shadowed(void)
+{
+	uint64_t features = 0;
+
+	return !syscall(SYS_arch_prctl, SHSTK_STATUS, &features) && features & SHSTK_ON;
 }
 
 /* The thread that asks is the only one. */
@@ -121,11 +143,15 @@ __attribute__((constructor(102))) static void start(void)
 	int saved = errno;
 
 	runtime_start();
+	func_vectors_init();
+	find_own();
 	if (LOAD(runtime.attached) && !LOAD(runtime.locked)) {
-		func_vectors_init();
-		find_own();
 		runtime_modules_learn(true);
-		if (is_any_on() && is_alone()) {
+		/* Where a thread stands in a program that was running is known to the tool alone: it asks for it. */
+		func_all.shadowed = is_shadowed();
+		if (func_all.shadowed)
+			func_no_returns();
+		if (!runtime.late && is_any_on() && is_alone()) {
 			wait_for_plans();
 			func_update(NULL, 0, false);
 		}

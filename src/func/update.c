@@ -148,7 +148,7 @@ static void note_file(struct changes *changes, struct func_file *file, const str
 		STORE(site->graph, wanted.graph);
 		STORE(site->root, wanted.root);
 		STORE(site->not_root, wanted.not_root);
-		if (wanted.not_root || (wanted.function && wanted.graph))
+		if (wanted.not_root || (wanted.function && wanted.graph) || func_all.no_returns)
 			site->flags |= FUNC_SITE_BOTH;
 		else
 			site->flags &= ~FUNC_SITE_BOTH;
@@ -174,7 +174,7 @@ static bool is_in_window(const struct changes *changes, uintptr_t ip)
 }
 
 /* The thread itself, and wherever signals interrupted it. */
-static bool is_in_the_way(const struct changes *changes, const struct func_stopped *stopped)
+static bool is_in_the_way(const struct changes *changes, const struct stopped_thread *stopped)
 {
 	struct unwind unwind = { .pc = stopped->ip, .exact = true };
 	enum unwind_step step;
@@ -269,7 +269,7 @@ static bool has_traps(const struct func_file *file)
 	return false;
 }
 
-static int change_all(const struct func_selection *selection, const struct func_stopped *stopped, size_t n, bool fresh)
+static int change_all(const struct func_selection *selection, const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct changes changes = { 0 };
 	struct func_file **files;
@@ -301,7 +301,7 @@ static int change_all(const struct func_selection *selection, const struct func_
 	return r < 0 ? r : count_patched();
 }
 
-int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
+int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct func_selection selection;
 	int r;
@@ -321,7 +321,7 @@ int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
 	return r;
 }
 
-int func_drop(const struct func_stopped *stopped, size_t n)
+int func_drop(const struct stopped_thread *stopped, size_t n)
 {
 	const struct func_selection nothing = { 0 };
 
@@ -330,7 +330,7 @@ int func_drop(const struct func_stopped *stopped, size_t n)
 
 #else
 
-int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
+int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	(void)stopped;
 	(void)n;
@@ -338,11 +338,16 @@ int func_update(const struct func_stopped *stopped, size_t n, bool fresh)
 	return 0;
 }
 
-int func_drop(const struct func_stopped *stopped, size_t n)
+int func_drop(const struct stopped_thread *stopped, size_t n)
 {
 	(void)stopped;
 	(void)n;
 	return 0;
+}
+
+uintptr_t func_true_return(uintptr_t address)
+{
+	return address;
 }
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * inject/image: see image.h.
  *
- * Delicate is code of the allocator and the loader, and of those who take their locks. What is exported of those is known by name;
- * the functions that they share are not, but lie beside them, since compilers keep a source file's code together: in libc the
- * unnamed code next to such a function counts as well.
+ * Delicate is code of the allocator and the loader, and of those who take their locks. What is exported of those is known by
+ * name; the functions that they share are not, but lie beside them, since compilers keep a source file's code together: in libc
+ * the unnamed code next to such a function counts as well.
  */
 #include "inject/image.h"
 
@@ -23,6 +23,7 @@
 #define SYMBOLS_MAX (1u << 20)
 #define NAMES_MAX (64ull << 20)
 #define BUCKETS_MAX (1u << 20)
+#define DELICATE_MAX 512u	/* of a file; who has more of it is nothing else */
 
 static const char *const delicate_names[] = {
 	"malloc", "free", "cfree", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign", "valloc",
@@ -30,8 +31,9 @@ static const char *const delicate_names[] = {
 	"__default_morecore", "__libc_malloc", "__libc_free", "__libc_calloc", "__libc_realloc", "__libc_memalign",
 	"__libc_valloc", "__libc_pvalloc", "__libc_mallopt", "dlopen", "dlmopen", "dlclose", "dlsym", "dlvsym", "dlerror",
 	"dladdr", "dladdr1", "dlinfo", "dl_iterate_phdr", "fork", "_Fork", "__fork", "__libc_fork", "__register_atfork",
-	"pthread_atfork", "exit", "quick_exit", "on_exit", "at_quick_exit", "__cxa_atexit", "__cxa_finalize", "setenv", "unsetenv",
-	"putenv", "clearenv", "setuid", "setgid", "seteuid", "setegid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups",
+	"pthread_atfork", "exit", "quick_exit", "on_exit", "at_quick_exit", "__cxa_atexit", "__cxa_finalize", "setenv",
+	"unsetenv", "putenv", "clearenv", "setuid", "setgid", "seteuid", "setegid", "setreuid", "setregid", "setresuid",
+	"setresgid", "setgroups",
 };
 
 /* The same, but the code beside it is that which every thread runs in. */
@@ -218,14 +220,16 @@ static struct target_range with_neighbours(const struct target_file *file, size_
 
 static void note_delicate(struct target_file *file, bool wide)
 {
-	file->delicate = calloc(file->nfunctions + 1, sizeof(*file->delicate));
-	for (size_t i = 0; file->delicate && i < file->nfunctions; i++) {
+	file->delicate = calloc(DELICATE_MAX, sizeof(*file->delicate));
+	file->wholly |= !file->delicate;
+	for (size_t i = 0; !file->wholly && i < file->nfunctions; i++) {
 		const struct target_function *function = &file->functions[i];
 		const char *name = name_of(file, function);
 		bool lonely = !strcmp(name, alone);
 
 		if (!lonely && !is_delicate_name(name))
 			continue;
+		file->wholly = file->ndelicate + 1 == DELICATE_MAX;
 		file->delicate[file->ndelicate++] = wide && !lonely ? with_neighbours(file, i) :
 			(struct target_range){ function->address, function->address + function->size };
 	}

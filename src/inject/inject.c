@@ -23,11 +23,13 @@
 #include "symbol/elf.h"
 
 #if defined(__x86_64__)
-#include "inject/x86_64/borrow.h"
+#include "inject/x86_64/still.h"
 #endif
 
 /* The name that the runtime is loaded by: what tells it which directory is meant. */
 #define LINK "libringside.so"
+
+#define STILL_TRIES 100
 
 enum what { ATTACH, POKE, DETACH };
 
@@ -65,8 +67,8 @@ static int refuse_state(struct process *process, struct err *err)
 	if (process->state == 'T' || process->state == 't')
 		return err_set(err, -EBUSY, "%s (%d) is stopped: `kill -CONT %d` first", process->name, pid, pid);
 	if (process->seccomp > 0)
-		return err_set(err, -ENOTSUP, "%s (%d) is in a sandbox (seccomp) that may end it for opening a file: start it with "
-			       "`ringside record`, or link it with libringside", process->name, pid);
+		return err_set(err, -ENOTSUP, "%s (%d) is in a sandbox (seccomp) that may end it for opening a file: start it "
+			       "with `ringside record`, or link it with libringside", process->name, pid);
 	return 0;
 }
 
@@ -81,8 +83,8 @@ static int refuse_user(const struct process *process, const char *dir, struct er
 	if (stat(dir, &st))
 		return err_set(err, -errno, "%.200s: %s", dir, strerror(errno));
 	if (st.st_uid != process->uid)
-		return err_set(err, -EPERM, "%s (%d) is uid %u's and %.100s is uid %u's: run this as the process's user, or name a "
-			       "directory of theirs by --dir", process->name, pid, (unsigned int)process->uid, dir,
+		return err_set(err, -EPERM, "%s (%d) is uid %u's and %.100s is uid %u's: run this as the process's user, or "
+			       "name a directory of theirs by --dir", process->name, pid, (unsigned int)process->uid, dir,
 			       (unsigned int)st.st_uid);
 	if (!process->same_pids)
 		return err_set(err, -ENOTSUP, "%s (%d) is in another pid namespace (a container): run this in there",
@@ -107,11 +109,11 @@ static int refuse_program(const struct process *process, struct err *err)
 		return 0;
 	}
 	if (!elf.is64 || elf.machine != EM_X86_64)
-		r = err_set(err, -ENOTSUP, "%s (%d) is no x86-64 program: start it with `ringside record`, with the runtime for it",
-			    process->name, pid);
+		r = err_set(err, -ENOTSUP, "%s (%d) is no x86-64 program: start it with `ringside record`, with the runtime "
+			    "for it", process->name, pid);
 	else if (!elf.interp)
-		r = err_set(err, -ENOTSUP, "%s (%d) is linked statically: nothing can be loaded into it. Link it with libringside.a",
-			    process->name, pid);
+		r = err_set(err, -ENOTSUP, "%s (%d) is linked statically: nothing can be loaded into it. Link it with "
+			    "libringside.a", process->name, pid);
 	elf_close(&elf);
 	close(fd);
 	return r;
@@ -128,8 +130,8 @@ static int refuse_place(const struct process *process, const char *dir, struct e
 		return err_set(err, -errno, "%.200s: %s", path, strerror(errno));
 	snprintf(path, sizeof(path), "/proc/%d/root%s/control", (int)process->pid, dir);
 	if (stat(path, &there) || here.st_ino != there.st_ino || here.st_dev != there.st_dev)
-		return err_set(err, -ENOTSUP, "%s (%d) does not see %.200s: it has another root (chroot, a container). Start it with "
-			       "`ringside record`", process->name, (int)process->pid, dir);
+		return err_set(err, -ENOTSUP, "%s (%d) does not see %.200s: it has another root (chroot, a container). Start it "
+			       "with `ringside record`", process->name, (int)process->pid, dir);
 	return 0;
 }
 
@@ -203,21 +205,45 @@ static int load(struct borrow *borrow, const char *dir, struct err *err)
 	return r || handle ? r : tell_refusal(borrow, err);
 }
 
-/* A function of the runtime's: what it gave, or -errno. */
-static int call_runtime(struct borrow *borrow, const struct image *image, const char *name, const char *dir, struct err *err)
+static int find_runtime(const struct image *image, const char *name, uint64_t *function, struct err *err)
 {
-	uint64_t function = target_find(image, name), path = 0, result;
-	int r;
+	*function = target_find(image, name);
+	return *function ? 0 : err_set(err, -ENOTSUP, "process %d has a runtime that cannot be called: another version, or linked "
+				       "statically", (int)image->pid);
+}
 
-	if (!function)
-		return err_set(err, -ENOTSUP, "process %d has a runtime that cannot be called: another version, or linked statically",
-			       (int)image->pid);
-	if (dir) {
-		path = borrow_text(borrow, dir);
-		if (!path)
-			return err_set(err, -ENAMETOOLONG, "%.200s is too long", dir);
+/* Joins it: what that gave, or -errno. */
+static int call_attach(struct borrow *borrow, const struct image *image, const char *dir, struct err *err)
+{
+	uint64_t function, path, result;
+	int r = find_runtime(image, "__ringside_attach", &function, err);
+
+	if (r)
+		return r;
+	path = borrow_text(borrow, dir);
+	r = path ? borrow_call(borrow, function, path, 0, &result, err) : err_set(err, -ENAMETOOLONG, "%.200s is too long", dir);
+	return r ? r : (int)(int32_t)(uint32_t)result;
+}
+
+/* A function of the runtime's that changes code, while nobody runs any: what it gave, or -errno. */
+static int call_still(struct borrow *borrow, const struct image *image, const char *name, struct err *err)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	uint64_t function, result = 0;
+	struct still still;
+	int r = find_runtime(image, name, &function, err);
+
+	/* A thread may stand in the middle of what is to be changed: it does not stay there. */
+	for (int i = 0; !r && i < STILL_TRIES; i++) {
+		r = still_begin(&still, borrow, err);
+		if (!r) {
+			r = borrow_call(borrow, function, still.list, still.n + 1, &result, err);
+			still_end(&still);
+		}
+		if (r || (int32_t)result != -EAGAIN)
+			break;
+		nanosleep(&nap, NULL);
 	}
-	r = borrow_call(borrow, function, path, 0, &result, err);
 	return r ? r : (int)(int32_t)(uint32_t)result;
 }
 
@@ -239,7 +265,7 @@ static int load_and_join(struct borrow *borrow, pid_t pid, const char *dir, stru
 	r = target_open(&image, pid, err);
 	if (r)
 		return r;
-	r = call_runtime(borrow, &image, "__ringside_attach", dir, err);
+	r = call_attach(borrow, &image, dir, err);
 	target_close(&image);
 	return r < 0 ? joined(r, pid, dir, err) : 1;
 }
@@ -262,9 +288,9 @@ static int act(const struct ask *ask, struct err *err)
 		if (ask->what == ATTACH && !has)
 			r = load_and_join(borrow, ask->pid, ask->dir, err);
 		else if (ask->what == ATTACH)
-			r = joined(call_runtime(borrow, &image, "__ringside_attach", ask->dir, err), ask->pid, ask->dir, err);
+			r = joined(call_attach(borrow, &image, ask->dir, err), ask->pid, ask->dir, err);
 		else
-			r = call_runtime(borrow, &image, ask->what == POKE ? "__ringside_poke" : "__ringside_detach", NULL, err);
+			r = call_still(borrow, &image, ask->what == POKE ? "__ringside_poke" : "__ringside_detach", err);
 		borrow_end(borrow);
 	}
 	free(borrow);
@@ -387,8 +413,8 @@ int inject_attach(pid_t pid, const char *dir, const char *library, struct err *e
 		return r;
 	attachment = calloc(1, sizeof(*attachment));
 	if (attachment && is_at(pid, ask.dir, attachment) == -EBUSY)
-		r = err_set(err, -EBUSY, "%s (%d) belongs to the tracing directory %.200s, as long as it lives", process.name, (int)pid,
-			    attachment->dir);
+		r = err_set(err, -EBUSY, "%s (%d) belongs to the tracing directory %.200s, as long as it lives", process.name,
+			    (int)pid, attachment->dir);
 	free(attachment);
 	return r ? r : act_once(&ask, err);
 }

@@ -159,7 +159,8 @@ int process_attachment(struct attachment *attachment, pid_t pid)
 	if (!r && ferror(file))
 		r = -errno;
 	for (int i = 0; !r && i < CANDIDATES_MAX && !attachment->attached; i++) {
-		if (candidates[i].files != 15)
+		/* Plans are not everybody's. */
+		if ((candidates[i].files & 15) != 15)
 			continue;
 		attachment->attached = true;
 		attachment->removed = candidates[i].removed;

@@ -65,7 +65,7 @@ enum {
 	PLAN_SITE_UNWINDS = 1u << 2,	/* walks the stack: it must find true return addresses */
 	PLAN_SITE_LOADS = 1u << 3,	/* the loader's _dl_debug_state: files were loaded or unloaded */
 	PLAN_SITE_GOES = 1u << 4,	/* the moved instructions end with a jump or a return: nothing comes behind */
-	PLAN_SITE_HIDDEN = 1u << 5,	/* for the runtime itself: no function to trace. LOADS, or the loader's part in UNWINDS */
+	PLAN_SITE_HIDDEN = 1u << 5,	/* for the runtime itself: no function to trace */
 };
 
 /* By address; several names of one address are one site, with the name that says most. */
@@ -104,13 +104,19 @@ enum {
 	PLAN_OWN_WALKER = 1u << 1,	/* and that one may ask nobody for frames: a garbage collector's, a virtual machine's */
 };
 
+/* Of a file without a build-id, in its place: whether it is still the same tells who makes plans. */
+struct plan_stamp {
+	int64_t changed_s, changed_ns;
+	uint64_t size, inode;
+};
+
 /* Offsets count from its first byte and are multiples of 8. */
 struct plan {
 	uint32_t size;		/* bytes, all of it; a multiple of 8 */
 	uint32_t crc;		/* CRC-32C of the `size` bytes with this word 0 */
 	uint32_t flags;		/* PLAN_* */
 	uint32_t build_id_len;
-	uint8_t build_id[64];
+	uint8_t build_id[64];	/* build_id_len 0: struct plan_stamp */
 	uint32_t machine;	/* EM_* */
 	uint32_t nsites;
 	uint32_t sites;		/* struct plan_site[] */

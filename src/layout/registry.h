@@ -86,7 +86,8 @@ struct registry_head {
 	uint32_t next[REGISTRY_KINDS];	/* where to look for a free slot first */
 	uint32_t named;		/* which list of the kernel's names is in it: the tool puts it there once */
 	uint32_t wishes;	/* atomic: counts ELF files whose plan somebody waits for; the planner sleeps on it (futex) */
-	uint32_t reserved0[5];
+	uint32_t no_returns;	/* atomic: counts programs of which function_graph sees calls, but no returns */
+	uint32_t reserved0[4];
 	uint32_t builtin_hint[EVENT_ID_BUILTIN_END];	/* hints of ftrace's own events (print, bprint) */
 };
 

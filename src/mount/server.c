@@ -81,6 +81,8 @@ static int open_controls(struct server *server, struct control *control, struct 
 		return err_set(err, -errno, "%s: %s", control->dir.path, strerror(errno));
 	server->identity.dev = dir.st_dev;
 	server->identity.ino = dir.st_ino;
+	/* A shell that has the runtime, and waits for what it writes here, is one of those who are told. */
+	control->aside = true;
 	r = control_again(&server->look, control, err);
 	if (!r)
 		r = control_again(&server->change, control, err);

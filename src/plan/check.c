@@ -133,7 +133,7 @@ const char *plan_reason(enum plan_reason reason)
 		[PLAN_RESTARTED] = "part of a restartable sequence",
 		[PLAN_OVERLAPS] = "another symbol lies in its first bytes",
 		[PLAN_RESOLVER] = "an indirect function: what runs is another one",
-		[PLAN_SPECIAL] = "no function that is called",
+		[PLAN_SPECIAL] = "nothing that is called there",
 	};
 
 	return reason < PLAN_REASONS ? words[reason] : "";

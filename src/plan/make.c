@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
@@ -193,7 +194,7 @@ static enum plan_reason why_not(const struct making *making, const struct subjec
 
 	if (subject->resolver)
 		return PLAN_RESOLVER;
-	if (subject->special || (making->loader && !(subject->flags & PLAN_SITE_HIDDEN)))
+	if (subject->special || (making->loader && !(subject->flags & PLAN_SITE_LOADS)))
 		return PLAN_SPECIAL;
 	return frame && !frame_is_entry(frame, subject->address) ? PLAN_SPECIAL : PLAN_FINE;
 }
@@ -286,6 +287,19 @@ static void text_bounds(const struct image *image, struct plan *plan)
 		plan->text_start = 0;
 }
 
+/* A file without a build-id is known by when it was written. */
+static void put_identity(const struct elf *elf, struct plan *plan)
+{
+	struct plan_stamp stamp;
+	struct stat st;
+
+	plan->build_id_len = elf_build_id(elf, plan->build_id);
+	if (plan->build_id_len || fstat(elf->fd, &st))
+		return;
+	stamp = (struct plan_stamp){ st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (uint64_t)st.st_size, st.st_ino };
+	memcpy(plan->build_id, &stamp, sizeof(stamp));
+}
+
 static uint32_t put_table(struct buf *out, size_t start, const struct buf *table)
 {
 	uint32_t at = (uint32_t)(out->len - start);
@@ -306,7 +320,7 @@ static int put_plan(struct buf *out, struct making *making, struct err *err)
 
 	buf_putc(&making->names, '\0');
 	plan.names_size = (uint32_t)making->names.len;
-	plan.build_id_len = elf_build_id(&making->image.elf, plan.build_id);
+	put_identity(&making->image.elf, &plan);
 	text_bounds(&making->image, &plan);
 	if (making->sites.len + making->fixes.len + making->code.len + making->names.len > PLANS_SIZE_MAX / 4)
 		return err_set(err, -EFBIG, "has too many functions");

@@ -13,8 +13,6 @@ static const char *const unwinds[] = {
 	"_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_Resume_or_Rethrow", "_Unwind_ForcedUnwind", "_Unwind_Backtrace",
 	/* libunwind's, of both makes. */
 	"unw_init_local*", "unw_step", "unw_backtrace", "_U*_init_local*", "_U*_step", "__unw_init_local", "__unw_step",
-	/* Whoever unwinds by tables asks one of these for the first, its own frame's, before it looks at any other. */
-	"dl_iterate_phdr", "__dl_iterate_phdr", "_dl_find_object",
 	NULL
 };
 
@@ -42,6 +40,8 @@ static const char *const looks_back[] = {
 static const char *const special[] = {
 	"_start", "__restore_rt", "__restore", "__start_context", "_dl_runtime_*", "_dl_tlsdesc*", "__morestack*",
 	"__x86_indirect_*", "__x86_return_thunk", "__llvm_retpoline_*", "__x86.get_pc_thunk.*", "*.cold", "*.cold.[0-9]*",
+	/* V8 copies them to where its own code is, and runs the copies. */
+	"Builtins_*",
 	NULL
 };
 
@@ -63,8 +63,6 @@ uint16_t names_flags(const char *name)
 		flags |= PLAN_SITE_NO_RETURN_HOOK;
 	if (!strcmp(name, "_dl_debug_state"))
 		flags |= PLAN_SITE_LOADS | PLAN_SITE_HIDDEN;
-	if (!strcmp(name, "_dl_find_object"))
-		flags |= PLAN_SITE_HIDDEN;
 	return flags;
 }
 

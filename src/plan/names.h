@@ -9,7 +9,7 @@
 
 /* PLAN_SITE_* of a function of this name, without its version. */
 uint16_t names_flags(const char *name);
-/* Nothing that was called: a signal's way back, code that takes its arguments where calls have none, a part of a function. */
+/* Nothing that is called there: a signal's way back, code that takes its arguments where calls have none, a part of a function. */
 bool names_special(const char *name);
 
 #endif

@@ -321,6 +321,7 @@ static bool path_of_loader(char *path, size_t size)
 	if (segment_open(&dir, path, false, NULL))
 		return false;
 	segment_close(&dir);
+	runtime.late = true;
 	return true;
 }
 

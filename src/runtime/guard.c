@@ -63,6 +63,7 @@ static void *next(const char *name)
 
 void runtime_guard_init(void)
 {
+	runtime.asked = dlsym(RTLD_DEFAULT, "sigaction") == (void *)(uintptr_t)&sigaction;
 	real.posix_spawn = (spawn_fn *)next("posix_spawn");
 	real.posix_spawnp = (spawn_fn *)next("posix_spawnp");
 	real.prctl = (prctl_fn *)next("prctl");

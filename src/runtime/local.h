@@ -132,6 +132,8 @@ struct window {
 struct runtime {
 	bool started;
 	bool attached;
+	bool late;		/* loaded into a program that was running */
+	bool asked;		/* its calls of libc that concern us come by guard.c */
 	uint32_t locked;	/* the program gave up system calls: make none */
 	uint32_t timeless;	/* and the CPU's counter: reading it, in the vDSO too, would be a SIGSEGV */
 	uint32_t asleep;	/* detached by the tool: views in which nothing is on */
@@ -375,11 +377,10 @@ bool runtime_event_names(uint32_t id, char system[REGISTRY_NAME_MAX + 1], char n
 /* guard.c */
 void runtime_guard_init(void);
 
-/* late.c: which the tool calls from outside. */
-/* How the directory's state wants the functions of this process: patches those that are to be traced, and puts others back. How many
- * are patched, or -errno. In ordinary code of any thread, while others run. */
-int runtime_functions_update(void);
-/* All of them as they were; nothing of ours is entered any more when it returns. 0 or -errno. */
-int runtime_functions_drop(void);
+/* func/: see func.h. */
+struct stopped_thread;
+int func_update(const struct stopped_thread *stopped, size_t n, bool fresh);
+int func_drop(const struct stopped_thread *stopped, size_t n);
+uintptr_t func_true_return(uintptr_t address);
 
 #endif

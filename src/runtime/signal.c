@@ -4,7 +4,6 @@
  */
 #include "runtime/signal.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
@@ -113,7 +112,7 @@ bool runtime_signal_traps(bool (*hit)(void *context))
 	if (LOAD(traps.installed))
 		return true;
 	/* Loaded behind the program's libc we would not see what it does about signals. */
-	if (dlsym(RTLD_DEFAULT, "sigaction") != (void *)(uintptr_t)&sigaction)
+	if (!LOAD(runtime.asked))
 		return false;
 	trap_hit = hit;
 	if (!install(SIGTRAP, on_trap))

@@ -531,7 +531,7 @@ static enum unwind_step enter(struct unwind *unwind, uintptr_t sp, uintptr_t pc,
 	uintptr_t before = unwind->reg[FRAME_SP];
 	bool leaf = FRAME_RA == 30 && unwind->exact && sp == before;
 
-	pc = frame_address(pc);
+	pc = func_true_return(frame_address(pc));
 	if (!pc || (sp <= before && !leaf) || sp % sizeof(uintptr_t))
 		return UNWIND_END;
 	unwind->reg[FRAME_SP] = sp;

@@ -3,7 +3,8 @@
 #
 # The cases come out of Debian's package of the kernel source; what was unpacked is kept in
 # build/cache/, by the package's version. They run on the stage (tests/clients/stage), in shells that
-# carry kernel_events.c, beside a program that sleeps all the time and so emits some of those events.
+# carry kernel_events.c, beside a program that sleeps all the time and so emits some of those events
+# and calls functions of names that cases look for.
 #
 # ftracetest.expect says what is known to come of each case. It fails when a case does not do as
 # well as written there, and tells when one does better.
@@ -63,13 +64,49 @@ $CC -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -funsign
 	-I"$RINGSIDE_SOURCE/include" "$here/kernel_events.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
 	-L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" -lringside
 cat >"$RINGSIDE_SCRATCH/restless.c" <<'END'
+#include <sys/wait.h>
 #include <time.h>
-int main(void)
+#include <unistd.h>
+
+/* Functions of names that cases look for, and a moment's sleep in the first of them. */
+#define FUNCTION __attribute__((noinline, noclone))
+static volatile unsigned int ticks, locked, readers;
+
+FUNCTION void schedule(void)
 {
 	static const struct timespec moment = { .tv_nsec = 250000 };
 
-	for (;;)
-		nanosleep(&moment, 0);
+	nanosleep(&moment, 0);
+	ticks++;
+}
+
+FUNCTION void sched_tick(void) { ticks += 2; }
+FUNCTION void mutex_lock(void) { locked = ticks; }
+FUNCTION void mutex_unlock(void) { locked = 0; }
+FUNCTION void rcu_read_begin(void) { readers++; }
+FUNCTION void rcu_read_end(void) { readers--; }
+FUNCTION void sys_restless(void) { schedule(); sched_tick(); }
+
+FUNCTION void kernel_clone(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	waitpid(child, 0, 0);
+}
+
+int main(void)
+{
+	for (;;) {
+		mutex_lock();
+		rcu_read_begin();
+		sys_restless();
+		rcu_read_end();
+		mutex_unlock();
+		if (ticks % 1024 < 3)
+			kernel_clone();
+	}
 }
 END
 # shellcheck disable=SC2086

@@ -5,7 +5,7 @@
  * sched_process_exec, to end sched_process_exit, to fork sched_process_fork, to sleep a timer,
  * a sched_switch away and, awake again, sched_waking and sched_wakeup; to wait for a child the same;
  * to fork or to sleep takes memory, which is kmalloc; kill is signal_generate; to change the directory or open
- * something is a system call.
+ * something is a system call. What forks, executes and writes has the kernel's names, too, for those who trace functions.
  * So cases of the kernel's own test suite that fork, sleep and look for such events find them,
  * from the processes that they expect. Their layouts are the kernel's, and so are their texts as far as C can say them
  * (compiled with -funsigned-char, as the kernel is): those have the ids of the names that are there before any program.
@@ -158,6 +158,41 @@ static void back(const void *timer)
 	trace_sched_sched_switch("swapper/0", 0, 120, 0, comm, thread_id(), prio());
 }
 
+/* A function of a name that cases look for. */
+#define FUNCTION __attribute__((noinline, noclone, used))
+
+FUNCTION static pid_t kernel_clone(void)
+{
+	pid_t (*real)(void) = next("fork");
+
+	return real();
+}
+
+/* Its name before Linux 5.10. */
+FUNCTION static pid_t _do_fork(void)
+{
+	pid_t child = kernel_clone();
+
+	__asm__ volatile("" : "+r"(child));
+	return child;
+}
+
+FUNCTION static int do_execveat_common(const char *path, char *const *argv, char *const *env)
+{
+	int (*real)(const char *, char *const *, char *const *) = next("execve");
+	int r = real(path, argv, env);
+
+	return r ? -errno : 0;
+}
+
+FUNCTION static ssize_t proc_reg_write(int fd, const void *bytes, size_t len)
+{
+	ssize_t (*real)(int, const void *, size_t) = next("write");
+	ssize_t n = real(fd, bytes, len);
+
+	return n < 0 ? -errno : n;
+}
+
 static void allocate(const void *site)
 {
 	trace_kmem_kmalloc((unsigned long)(uintptr_t)site, NULL, 96, 128, 0, -1);
@@ -191,9 +226,8 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, str
 
 pid_t fork(void)
 {
-	pid_t (*real)(void) = next("fork");
 	char comm[TASK_COMM_LEN];
-	pid_t child = real();
+	pid_t child = _do_fork();
 
 	if (child > 0) {
 		name(comm);
@@ -202,6 +236,23 @@ pid_t fork(void)
 	allocate(__builtin_return_address(0));
 	trace_raw_syscalls_sys_exit(SYS_clone, child);
 	return child;
+}
+
+int execve(const char *path, char *const *argv, char *const *env)
+{
+	int r = do_execveat_common(path, argv, env);
+
+	errno = -r;
+	return r ? -1 : 0;
+}
+
+ssize_t write(int fd, const void *bytes, size_t len)
+{
+	ssize_t n = proc_reg_write(fd, bytes, len);
+
+	if (n < 0)
+		errno = (int)-n;
+	return n < 0 ? -1 : n;
 }
 
 /* A shell that waits for what it started. */

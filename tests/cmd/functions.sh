@@ -134,6 +134,49 @@ want 0 cat set_ftrace_filter current_tracer
 says '#### all functions enabled ####
 nop'
 
+# What functions set off, in a program that starts later; each as often as was said.
+plain() {
+	LD_PRELOAD=$RINGSIDE_BUILD/libringside.so ./plain >"$out" 2>"$err"
+	[ $? -eq 3 ] && cmp -s want.out "$out" || fail "plain ends otherwise"
+}
+want 0 start -p function -l 'plain_*'
+want 0 write -a set_ftrace_filter 'plain_alpha:traceoff:1'
+plain
+want 0 cat tracing_on set_ftrace_filter
+says '0
+plain_alpha
+plain_beta
+plain_alpha:traceoff:count=0'
+want 0 show
+[ "$(grep -c 'plain_beta <-main' "$out")" -eq 1 ] && ! grep -q 'plain_alpha <-' "$out" || fail "recorded though it is off"
+want 0 reset
+want 0 write set_ftrace_filter \
+	'plain_alpha:stacktrace:2 plain_beta:enable_event:sched:sched_process_exit plain_beta:snapshot:1'
+plain
+want 0 cat set_ftrace_filter events/sched/sched_process_exit/enable
+says '#### all functions enabled ####
+plain_alpha:stacktrace:count=0
+plain_beta:enable_event:sched:sched_process_exit:unlimited
+plain_beta:snapshot:count=0
+1*'
+want 0 show
+[ "$(grep -c '<stack trace>' "$out")" -eq 2 ] && [ "$(grep -c '^ => plain_beta' "$out")" -eq 2 ] || fail "not two stacks"
+grep -q 'sched_process_exit: comm=plain' "$out" || fail "the event is not on"
+want 0 reset
+
+# Of some threads only; and with a stack.
+want 0 write set_ftrace_pid 1
+want 0 start -p function -l plain_alpha
+plain
+want 0 show
+! grep -q plain_alpha "$out" || fail "a thread that nobody named"
+want 0 reset
+want 0 start -p function -l plain_alpha --func-stack
+plain
+want 0 show
+[ "$(grep -c 'plain_alpha <-plain_beta' "$out")" -eq 3 ] && [ "$(grep -c '<stack trace>' "$out")" -eq 3 ] || fail "not three stacks"
+want 0 reset
+
 # Whoever plans ends with the recording, however that ends.
 planner() {
 	planner=
@@ -155,6 +198,28 @@ gone() {
 	done
 	! kill -0 "$1" 2>/dev/null || fail "$2"
 }
+# Functions of a process that runs already can be named: of one that no directory knows of.
+sed 's/plain_/other_/g; s/return 3/return 4/' plain.c >other.c
+# shellcheck disable=SC2086
+$CC -O1 -fno-inline other.c -o other || fail "other does not compile"
+./other stay >/dev/null &
+other=$!
+trap 'kill $other 2>/dev/null' EXIT
+i=0
+while [ "$(readlink "/proc/$other/exe")" != "$(readlink -f other)" ] && [ $i -lt 500 ]; do
+	sleep 0.02
+	i=$((i + 1))
+done
+"$RINGSIDE" record -q -o other.dat -p function -l other_alpha -P $other >"$out" 2>"$err" &
+recorder=$!
+planner $recorder
+kill -INT $recorder
+wait $recorder || fail "a function of a process that runs is refused"
+kill $other
+want 0 list -f 'other_*'
+says 'other_alpha
+other_beta'
+
 "$RINGSIDE" record -q -o killed.dat -p function >"$out" 2>"$err" &
 recorder=$!
 planner $recorder

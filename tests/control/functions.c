@@ -8,6 +8,7 @@
 
 #include "control/hooks.h"
 #include "control/plans.h"
+#include "control/poke.h"
 #include "control/space.h"
 
 extern const int ringside_no_attach;
@@ -257,8 +258,12 @@ static void check_graph(struct control *control, const char *path, const char *e
 /* `>` is an action, done when something is written or at the end, so that nobody sees all functions between. */
 static void check_open(struct control *control)
 {
+	struct err err = ERR_INIT;
 	struct tree_file *file;
+	char long_word[1200];
 
+	memset(long_word, 'x', sizeof(long_word) - 1);
+	long_word[sizeof(long_word) - 1] = '\0';
 	room_write(control, "set_ftrace_filter", "traced_alpha", 0);
 	file = file_open(control, "set_ftrace_filter", TREE_WRITE | TREE_TRUNC);
 	room_expect(control, "set_ftrace_filter", "traced_alpha\n");
@@ -269,6 +274,26 @@ static void check_open(struct control *control)
 	room_expect(control, "set_ftrace_filter", "traced_beta\ntraced_gamma\n");
 	file_close(file_open(control, "set_ftrace_filter", TREE_WRITE));
 	room_expect(control, "set_ftrace_filter", "traced_beta\ntraced_gamma\n");
+	/* A word that a write does not end goes on in the next one, and ends with the file. */
+	file = file_open(control, "set_ftrace_filter", TREE_WRITE | TREE_TRUNC);
+	file_write(file, "traced_alpha traced_", 0);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\n");
+	file_write(file, "be", 0);
+	file_write(file, "ta\ntraced_gam", 0);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\ntraced_beta\n");
+	file_write(file, "ma", 0);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\ntraced_beta\n");
+	file_close(file);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\ntraced_beta\ntraced_gamma\n");
+	file = file_open(control, "set_ftrace_filter", TREE_WRITE);
+	for (int i = 0; i < 4; i++)
+		file_write(file, long_word, i < 3 ? 0 : -EINVAL);
+	file_write(file, "!traced_beta", 0);
+	file_close(file);
+	room_expect(control, "set_ftrace_filter", "traced_alpha\ntraced_gamma\n");
+	file = file_open(control, "set_ftrace_filter", TREE_WRITE);
+	file_write(file, "no_such_function", 0);
+	CHECK(tree_close(file, &err) == -EINVAL && err.text[0], "the last word is not looked at");
 	/* As in the kernel: what is refused is not there, what was there is gone. */
 	file = file_open(control, "set_ftrace_filter", TREE_WRITE | TREE_TRUNC);
 	file_write(file, "no_such_function\n", -EINVAL);
@@ -328,6 +353,8 @@ static void check_commands(struct control *control)
 	room_expect_part(control, path, "traced_alpha:traceon", false);
 	room_expect_part(control, path, "traced_beta:traceon:count=3\n", true);
 	room_add(control, path, "!traced_alpha:traceoff:0", -EINVAL);
+	room_add(control, path, "traced_alpha:stacktrace:5", 0);
+	room_add(control, path, "!traced_alpha:stacktrace:count=5", 0);
 	room_add(control, path, "!traced_alpha:traceoff !*:traceon:0 !traced_beta:stacktrace !traced_gamma:snapshot:0", 0);
 	room_expect(control, path, ALL);
 	/* What the word said is what is so now. */
@@ -449,6 +476,35 @@ static void check_enabled(struct control *control)
 	room_write(control, "set_ftrace_notrace", "", 0);
 }
 
+/* Programs that run are disturbed when other functions are to be patched, and for nothing else. */
+static void check_told(struct control *control)
+{
+	static const struct { const char *path, *text; bool told; } steps[] = {
+		{ "set_ftrace_filter", "traced_alpha", false }, { "set_graph_function", "traced_gamma", false },
+		{ "current_tracer", "function", true }, { "tracing_on", "0", false }, { "buffer_size_kb", "200", false },
+		{ "set_ftrace_filter", "traced_beta", true }, { "set_ftrace_notrace", "traced_alpha", true },
+		{ "set_ftrace_notrace", "traced_alpha", false }, { "set_graph_function", "traced_beta", false },
+		{ "current_tracer", "function_graph", true }, { "set_graph_function", "traced_alpha", true },
+		{ "set_ftrace_filter", "", true }, { "set_ftrace_notrace", "", true }, { "set_graph_function", "", true },
+		{ "max_graph_depth", "3", false }, { "events/enable", "1", false }, { "events/enable", "0", false },
+		{ "current_tracer", "nop", true }, { "set_ftrace_filter", "traced_alpha:traceoff", true },
+		{ "set_ftrace_filter", "!traced_alpha:traceoff", true }, { "function_profile_enabled", "1", true },
+		{ "function_profile_enabled", "0", true }, { "max_graph_depth", "0", false }, { "tracing_on", "1", false },
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		uint64_t before, after;
+
+		CHECK(!control_refresh(control, NULL), "no state");
+		before = control_traced(&control->state);
+		room_write(control, steps[i].path, steps[i].text, 0);
+		CHECK(!control_refresh(control, NULL), "no state");
+		after = control_traced(&control->state);
+		CHECK((before != after) == steps[i].told, "step %zu: %s <- '%s'", i, steps[i].path, steps[i].text);
+	}
+	CHECK(!control_traced(&control->state), "something is traced");
+}
+
 static void check_options(struct control *control)
 {
 	room_expect_part(control, "trace_options", "function-trace\nnofunction-fork\n", true);
@@ -515,6 +571,7 @@ static void check_here(struct control *control)
 	check_bad_commands(control);
 	check_tracers(control);
 	check_enabled(control);
+	check_told(control);
 	check_options(control);
 	check_reset(control);
 }

@@ -121,6 +121,7 @@ static void without_build_id(struct control *control)
 {
 	struct err err = ERR_INIT;
 	struct control_functions functions;
+	uint64_t before;
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/plain", place);
@@ -133,6 +134,10 @@ static void without_build_id(struct control *control)
 	CHECK(!control_functions_read(&functions, control, &err), "%s", err.text);
 	CHECK(find(&functions, "second", "plain") && !find(&functions, "first", "plain"), "built anew");
 	control_functions_fini(&functions);
+	before = used(control);
+	CHECK(!control_functions_read(&functions, control, &err), "%s", err.text);
+	control_functions_fini(&functions);
+	CHECK(used(control) == before, "planned again, though nothing has changed");
 }
 
 static void scribbled(struct control *control)

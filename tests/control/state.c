@@ -265,7 +265,7 @@ static void check_wrong(struct control *control, const char *bytes, size_t size,
 
 	CHECK(copy, "memory");
 	memcpy(&good, bytes, sizeof(good));
-	for (int n = 0; n < 31; n++) {
+	for (int n = 0; n < 32; n++) {
 		struct state_head head = good;
 		struct state_buffer *buffer = (void *)(copy + good.buffers);
 		struct state_rule *rule = (void *)(copy + good.rules);
@@ -305,6 +305,7 @@ static void check_wrong(struct control *control, const char *bytes, size_t size,
 		case 27: func[1].act = STATE_FUNC_STORE; break;
 		case 28: func[1].count = TABLE_WORDS; break;
 		case 29: buffer->tracer = TRACERS; break;
+		case 30: memset(copy + size - 8, 'x', 8); break;
 		default: head.nrules = UINT32_MAX; break;
 		}
 		head.crc = 0;

@@ -5,7 +5,7 @@
 . "$RINGSIDE_SOURCE/tests/inject/stage.sh"
 build target || { cat "$dir/errors"; exit 1; }
 
-for kind in malloc fork thread signal 'malloc malloc malloc' 'dlopen malloc sleep'; do
+for kind in malloc alarm fork thread signal 'malloc malloc malloc' 'dlopen malloc sleep'; do
 	for i in 1 2 3 4 5 6 7 8; do
 		# shellcheck disable=SC2086
 		begin "$dir/target" $kind
@@ -14,9 +14,13 @@ for kind in malloc fork thread signal 'malloc malloc malloc' 'dlopen malloc slee
 		finish "$kind, $i"
 	done
 done
-# In the loader nearly all the time: it is found outside, or refused with a word.
-begin "$dir/target" dlopen
-"$RINGSIDE" attach "$target" 2>"$dir/errors" || grep -q 'no thread that can be disturbed' "$dir/errors" ||
-	fail "dlopen: $(cat "$dir/errors")"
-finish dlopen
+# Nearly all the time in the loader, or in handlers on a stack of their own: found outside, or refused with a word.
+for kind in dlopen alarm-apart; do
+	for i in 1 2 3; do
+		begin "$dir/target" "$kind"
+		"$RINGSIDE" attach "$target" 2>"$dir/errors" || grep -q 'no thread that can be disturbed' "$dir/errors" ||
+			fail "$kind: $(cat "$dir/errors")"
+		finish "$kind, $i"
+	done
+done
 exit "$bad"

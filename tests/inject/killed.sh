@@ -108,4 +108,12 @@ begin "$dir/target" sleep
 RINGSIDE_LIBRARY=$dir/none "$RINGSIDE" attach "$target" 2>"$dir/errors" && fail "no library was loaded"
 grep -q 'does not load the runtime: .*file too short' "$dir/errors" || fail "no library: $(cat "$dir/errors")"
 finish 'no library'
+
+# What goes wrong there leaves no errno behind.
+for i in 1 2 3 4 5; do
+	begin "$dir/target" busy
+	RINGSIDE_LIBRARY=$dir "$RINGSIDE" attach "$target" 2>"$dir/errors" && fail "a directory was loaded"
+	grep -q 'Is a directory' "$dir/errors" || fail "a directory: $(cat "$dir/errors")"
+	finish 'a directory'
+done
 exit "$bad"

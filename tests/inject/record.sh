@@ -18,7 +18,7 @@ grows() {
 	return 1
 }
 
-"$RINGSIDE" start -b 2000 -e sched:sched_process_fork >/dev/null || exit 1
+"$RINGSIDE" start -b 20000 -e sched:sched_process_fork >/dev/null || exit 1
 begin "$dir/target" fork
 [ "$(count)" = 0 ] || fail 'it tells before it was attached'
 for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -33,6 +33,16 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.1
 	[ "$(count)" = "$before" ] || fail "it tells after detach $i"
 	"$RINGSIDE" clear
+done
+# Within one state of the directory, too, more often than a program has room for pictures of it.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+	"$RINGSIDE" attach "$target" || fail "attach again $i"
+	grows "$(count)" || fail "nothing of it after attach again $i"
+	"$RINGSIDE" detach "$target" || fail "detach again $i"
+	sleep 0.05
+	before=$(count)
+	sleep 0.05
+	[ "$(count)" = "$before" ] || fail "it tells after detach again $i"
 done
 # Another directory is refused: a process has one.
 RINGSIDE_DIR=$dir/other "$RINGSIDE" attach "$target" 2>"$dir/errors" && fail 'it has joined two directories'
@@ -54,4 +64,48 @@ wait "$recorder" || fail "record ends with $?"
 sleep 0.1
 [ "$(count)" = 0 ] || fail 'it tells after the recording'
 finish recorded
+# A program that is linked with the runtime has joined by itself. Detached, its events and what hangs on them are off, for it alone.
+cat >"$dir/ticks.c" <<'C'
+#include <ringside/event.h>
+#include <stdio.h>
+#include <unistd.h>
+RINGSIDE_EVENT(late, tick, field(int, n), print("n=%d", n))
+int main(void)
+{
+	printf("%d\n", (int)getpid());
+	fflush(stdout);
+	for (int n = 0;; n++) {
+		trace_late_tick(n);
+		usleep(2000);
+	}
+}
+C
+# shellcheck disable=SC2086
+$CC -I "$RINGSIDE_SOURCE/include" "$dir/ticks.c" -o "$dir/ticks" -L "$RINGSIDE_BUILD" -lringside || exit 1
+export LD_LIBRARY_PATH="$RINGSIDE_BUILD"
+count() {
+	"$RINGSIDE" show | grep -c -e "-$target .* tick: "
+}
+hits() {
+	"$RINGSIDE" cat events/late/tick/hist | sed -n 's/.*Hits: //p'
+}
+begin "$dir/ticks"
+one=$parent
+begin "$dir/ticks"
+"$RINGSIDE" write events/late/tick/trigger 'hist:keys=common_pid' || fail 'no trigger'
+"$RINGSIDE" start -e late >/dev/null
+grows 0 || fail 'a linked program tells nothing'
+"$RINGSIDE" attach "$target" || fail 'a linked program cannot be called'
+"$RINGSIDE" detach "$target" || fail 'a linked program cannot be detached'
+sleep 0.05
+before=$(count)
+first=$("$RINGSIDE" cat events/late/tick/hist | grep "common_pid: *$target ")
+hits=$(hits)
+sleep 0.1
+[ "$(count)" = "$before" ] || fail 'a linked program tells after it was detached'
+[ "$("$RINGSIDE" cat events/late/tick/hist | grep "common_pid: *$target ")" = "$first" ] || fail 'and counts'
+[ "$(hits)" -gt "$hits" ] || fail 'so does nobody else'
+"$RINGSIDE" attach "$target" || fail 'a linked program cannot be attached again'
+grows "$before" || fail 'a linked program tells nothing when it is attached again'
+kill -9 "$parent" "$one"
 exit "$bad"

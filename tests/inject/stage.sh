@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034
 # Sourced by the tests of this room: targets that are started, attached to, and asked how it was.
 
 set -u

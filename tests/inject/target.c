@@ -3,9 +3,9 @@
  *
  *	target [watch] KIND...
  *
- * Prints its number when it is ready. A thread for each KIND does that over and over and checks what it gets. SIGTERM: it says how
- * often, and exits with 0; at the first thing that is wrong it says what, and exits with 1. With `watch` a parent looks on, which
- * must not see a stop or a SIGCHLD of it.
+ * Prints its number when it is ready. A thread for each KIND does that over and over and checks what it gets. SIGTERM: it says
+ * how often, and exits with 0; at the first thing that is wrong it says what, and exits with 1. With `watch` a parent looks on,
+ * which must not see a stop or a SIGCHLD of it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -281,7 +281,8 @@ static __attribute__((target("avx"))) void hold_vectors(void)
 			 "fstpl %[x87]\n"
 			 : [x87] "=m"(x87)
 			 : [in] "r"(in), [out] "r"(out), [pi] "m"(pi)
-			 : "ecx", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm15");
+			 : "ecx", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+			   "xmm15");
 	for (int i = 0; i < 10; i++)
 		if (memcmp(out[i], in, sizeof(in)))
 			bad("vector register %d is another\n", i);
@@ -319,6 +320,44 @@ static void do_malloc(void)
 			bad("malloc: %d instead of %d\n", *all[i], i);
 		free(all[i]);
 	}
+}
+
+/* The allocator again, interrupted all the time by a handler that takes its time: nearly always that is where the thread is. */
+static void on_alarm(int sig)
+{
+	struct timespec ts = { 0, 3 * MS };
+	int saved = errno;
+
+	(void)sig;
+	nanosleep(&ts, NULL);
+	errno = saved;
+}
+
+static void do_alarm_on(int flags)
+{
+	static int begun;	/* of the only thread */
+	const struct itimerval often = { { 0, 4000 }, { 0, 4000 } };
+	struct sigaction act = { .sa_handler = on_alarm, .sa_flags = SA_RESTART | flags };
+
+	if (!begun++) {
+		sigaction(SIGALRM, &act, NULL);
+		setitimer(ITIMER_REAL, &often, NULL);
+	}
+	do_malloc();
+}
+
+static void do_alarm(void)
+{
+	do_alarm_on(0);
+}
+
+static void do_alarm_apart(void)
+{
+	static char own[64 << 10];
+	const stack_t stack = { .ss_sp = own, .ss_size = sizeof(own) };
+
+	sigaltstack(&stack, NULL);
+	do_alarm_on(SA_ONSTACK);
 }
 
 static void do_dlopen(void)
@@ -396,10 +435,11 @@ static const struct kind {
 	const char *name;
 	void (*once)(void);
 } kinds[] = {
-	{ "sleep", do_sleep }, { "long", do_long }, { "vfork", do_vfork }, { "setuid", do_setuid }, { "poll", do_poll }, { "ppoll", do_ppoll }, { "select", do_select }, { "epoll", do_epoll },
+	{ "sleep", do_sleep }, { "long", do_long }, { "vfork", do_vfork }, { "setuid", do_setuid },
+	{ "poll", do_poll }, { "ppoll", do_ppoll }, { "select", do_select }, { "epoll", do_epoll },
 	{ "futex", do_futex }, { "sigwait", do_sigwait }, { "semop", do_semop }, { "read", do_read }, { "socket", do_socket },
 	{ "busy", do_busy }, { "errno", do_errno }, { "vector", do_vector }, { "malloc", do_malloc }, { "dlopen", do_dlopen },
-	{ "fork", do_fork }, { "thread", do_thread }, { "signal", do_signal },
+	{ "alarm", do_alarm }, { "alarm-apart", do_alarm_apart }, { "fork", do_fork }, { "thread", do_thread }, { "signal", do_signal },
 };
 
 #define NKINDS (sizeof(kinds) / sizeof(kinds[0]))

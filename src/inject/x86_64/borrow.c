@@ -5,11 +5,11 @@
  *
  *	| code: call *%rbx; mov %rax, %rbx; mov $15, %eax; syscall | texts |   stack, downwards <- | signal frame |
  *
- * Behind the call comes rt_sigreturn, which would take the thread back to where it was found, with all its registers and its mask.
- * We stop it at that very system call, take the result out of %rbx, and restore everything ourselves, which is more exact. But if
- * we are killed, or run out of patience, the thread finds its way back alone. The thread's own stack is not touched.
+ * Behind the call comes rt_sigreturn, which would take the thread back to where it was found, with all its registers and its
+ * mask. We stop it at that very system call, take the result out of %rbx, and restore everything ourselves, which is more exact.
+ * But if we are killed, or run out of patience, the thread finds its way back alone. The thread's own stack is not touched.
  *
- * Signals are held off meanwhile, but for those that faults send.
+ * Signals are held off meanwhile, but for those that faults send and one of libc's own.
  */
 #include "inject/x86_64/borrow.h"
 
@@ -301,6 +301,13 @@ uint64_t borrow_text(struct borrow *borrow, const char *text)
 	return at;
 }
 
+uint64_t borrow_list(struct borrow *borrow, const void *bytes, size_t len)
+{
+	const uint64_t at = borrow->memory + CODE_SIZE;
+
+	return !borrow->left && len <= STACK_SIZE / 2 && target_write(borrow->image, at, bytes, len) ? at : 0;
+}
+
 /* ---- calls ---- */
 
 /* As a function expects to be called: no arithmetic left over from whoever was interrupted. */
@@ -393,7 +400,8 @@ int borrow_call(struct borrow *borrow, uint64_t function, uint64_t a, uint64_t b
 			       "it goes on when it gets that. Try again", (int)borrow->tracee.pid);
 	}
 	if (r == -EFAULT)
-		return err_set(err, r, "process %d cannot load the runtime: a fault. Nothing was changed", (int)borrow->tracee.pid);
+		return err_set(err, r, "process %d met a fault in a call of ours, and went on without it",
+			       (int)borrow->tracee.pid);
 	if (r == -ESRCH)
 		return err_set(err, r, "process %d ended meanwhile", (int)borrow->tracee.pid);
 	return r ? err_set(err, r, "process %d: %s", (int)borrow->tracee.pid, strerror(-r)) : 0;

@@ -5,7 +5,7 @@
  *	borrow_call()	any number of times
  *	borrow_end()	no memory of ours; the thread goes on where it was
  *
- * The other threads run meanwhile: they may hold locks that a call waits for.
+ * The other threads run meanwhile: they may hold locks that a call waits for. But see still.h.
  */
 #ifndef INJECT_X86_64_BORROW_H
 #define INJECT_X86_64_BORROW_H
@@ -35,6 +35,8 @@ int borrow_begin(struct borrow *borrow, const struct image *image, struct err *e
 int borrow_call(struct borrow *borrow, uint64_t function, uint64_t a, uint64_t b, uint64_t *result, struct err *err);
 /* Puts a text into its memory; 0: no room. Until borrow_end(). */
 uint64_t borrow_text(struct borrow *borrow, const char *text);
+/* The same for bytes that no call changes, one such at a time: below the stack of calls. */
+uint64_t borrow_list(struct borrow *borrow, const void *bytes, size_t len);
 void borrow_end(struct borrow *borrow);
 
 #endif

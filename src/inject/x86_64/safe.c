@@ -1,9 +1,9 @@
 /*
  * inject/x86_64/safe: see safe.h.
  *
- * The loader and the allocator take locks, and a thread that is interrupted while it holds one would wait for itself. So nobody is
- * borrowed who is in them, called them, or was interrupted in them by a signal that it handles now: all callers are looked at. Where
- * the tables that tell them end, every word of the stack that could be such a return address counts as one.
+ * The loader and the allocator take locks, and a thread that is interrupted while it holds one would wait for itself. So nobody
+ * is borrowed who is in them, called them, or was interrupted in them by a signal that it handles now: all callers are looked at.
+ * Where the tables that tell them end, every word of the stack that could be such a return address counts as one.
  *
  * Nor is anybody who changes memory or makes threads at this moment, who runs code of libc itself, or who is in a restartable
  * sequence (rseq): that is only restarted if it is found there when the thread goes on.

@@ -1,9 +1,9 @@
 /*
  * inject/x86_64/tracee: see tracee.h.
  *
- * PTRACE_INTERRUPT ends a system call that waits, with one of the kernel's codes for "do that again" as its result; the kernel acts
- * on the code when the thread leaves the stop, so registers that are restored bit by bit are all it takes. A few calls have no such
- * code and would give EINTR. Where nothing was done yet and no signal is to blame, they are begun again here.
+ * PTRACE_INTERRUPT ends a system call that waits, with one of the kernel's codes for "do that again" as its result; the kernel
+ * acts on the code when the thread leaves the stop, so registers that are restored bit by bit are all it takes. A few calls have
+ * no such code and would give EINTR. Where nothing was done yet and no signal is to blame, they are begun again here.
  */
 #include "inject/x86_64/tracee.h"
 

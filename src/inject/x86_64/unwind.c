@@ -21,8 +21,8 @@
 void frame_of(struct frame *frame, const struct user_regs_struct *regs)
 {
 	*frame = (struct frame){
-		.reg = { regs->rax, regs->rdx, regs->rcx, regs->rbx, regs->rsi, regs->rdi, regs->rbp, regs->rsp, regs->r8, regs->r9,
-			 regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15, regs->rip },
+		.reg = { regs->rax, regs->rdx, regs->rcx, regs->rbx, regs->rsi, regs->rdi, regs->rbp, regs->rsp, regs->r8,
+			 regs->r9, regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15, regs->rip },
 		.known = (1u << FRAME_REGS) - 1,
 		.exact = true,
 	};

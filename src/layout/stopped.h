@@ -1,0 +1,19 @@
+/*
+ * layout/stopped: what the tool tells a program whose threads it has stopped (src/inject, runtime/late.c): where each of them stands.
+ */
+#ifndef LAYOUT_STOPPED_H
+#define LAYOUT_STOPPED_H
+
+#include <assert.h>
+#include <stdint.h>
+
+struct stopped_thread {
+	int32_t tid;
+	uint32_t reserved;
+	uint64_t ip, sp, bp;
+};
+static_assert(sizeof(struct stopped_thread) == 32, "the same for both");
+
+#define STOPPED_MAX 4096u
+
+#endif
