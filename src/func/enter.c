@@ -499,7 +499,7 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 		return as_it_is;
 	mask = taken(view, site, stack, mask, &call);
 	if (func_all.no_returns) {
-		write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
+		write_entry(view, generation, site, stack->n - 1, mask, regs, &call.calltime);
 		return as_it_is;
 	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
