@@ -103,7 +103,7 @@ int planner_start(struct planner *planner, struct source *source, const struct o
 		if (scope_is(&opts->items[i], "pid"))
 			bring_processes(control, opts->items[i].value);
 	planner->control = control;
-	planner->quiet = setup_is_quiet(setup);
+	planner->quiet = quiet;
 	planner->no_returns = control_registry_no_returns(&control->dir);
 	planner->pid = fork();
 	if (!planner->pid)
