@@ -92,22 +92,18 @@ static void bring_processes(struct control *control, const char *list)
 	}
 }
 
-int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
-		  struct err *err)
+int planner_start(struct planner *planner, struct source *source, const struct opts *opts, bool quiet, struct err *err)
 {
 	struct control *control = source_control(source);
 	pid_t recorder = getpid();
 
-	planner->pid = 0;
-	if (!control || !setup_wants_functions(setup))
-		return 0;
 	if (opts_arg(opts, 0))
-		bring(control, opts_arg(opts, 0), setup_is_quiet(setup));
+		bring(control, opts_arg(opts, 0), quiet);
 	for (int i = 0; i < opts->nitems; i++)
 		if (scope_is(&opts->items[i], "pid"))
 			bring_processes(control, opts->items[i].value);
 	planner->control = control;
-	planner->quiet = setup_is_quiet(setup);
+	planner->quiet = quiet;
 	planner->no_returns = control_registry_no_returns(&control->dir);
 	planner->pid = fork();
 	if (!planner->pid)
@@ -116,6 +112,15 @@ int planner_begin(struct planner *planner, const struct setup *setup, struct sou
 		return 0;
 	planner->pid = 0;
 	return err_set(err, -errno, "cannot start a process that plans: %s", strerror(errno));
+}
+
+int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
+		  struct err *err)
+{
+	planner->pid = 0;
+	if (!source_control(source) || !setup_wants_functions(setup))
+		return 0;
+	return planner_start(planner, source, opts, setup_is_quiet(setup), err);
 }
 
 static void tell_no_returns(const struct planner *planner)

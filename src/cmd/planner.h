@@ -27,6 +27,8 @@ struct planner {
  */
 int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
 		  struct err *err);
+/* The same whatever the setup is about. */
+int planner_start(struct planner *planner, struct source *source, const struct opts *opts, bool quiet, struct err *err);
 /* Says so if returns of functions could not be seen. */
 void planner_end(struct planner *planner);
 

@@ -110,15 +110,10 @@ static inline bool is_own(uintptr_t parent)
 	return parent - func_all.own < func_all.own_size;
 }
 
-static __attribute__((noinline)) uint64_t write_aside(struct func_site *site, uint32_t id, void *record, uint32_t len,
-						      uint64_t mask, bool stamped, uint64_t *done)
+static __attribute__((noinline)) void write_aside(struct func_event *event)
 {
-	struct func_event event = { .site = site, .mask = mask, .id = id, .len = len, .record = record, .stamped = stamped };
-
-	if (mask && !func_aside(func_write_aside, &event) && runtime.registry)
+	if (event->mask && !func_aside(func_write_aside, event) && runtime.registry)
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
-	*done = event.done;
-	return event.ts;
 }
 
 struct wake {
@@ -183,7 +178,7 @@ static const uint32_t lengths[] = {
 };
 
 /* The page is full, or the first record is late: what a section alone cannot do. */
-static bool write_whole(const struct view *view, uint64_t generation, uint32_t id, void *record, uint64_t *ts)
+static bool write_whole(const struct view *view, uint64_t generation, uint32_t id, void *record, uint32_t len, uint64_t *ts)
 {
 	struct ring_op op;
 	struct ring_head *head;
@@ -197,7 +192,7 @@ static bool write_whole(const struct view *view, uint64_t generation, uint32_t i
 	op.ring = UINT32_MAX;
 	if (id == EVENT_ID_GRAPH_EXIT)
 		((struct record_graph_exit *)record)->rettime = time_now(view);
-	ring_op_payload(&op, record, lengths[id]);
+	ring_op_payload(&op, record, len);
 	if (ring_write(runtime_self.rs, &op) != RING_DONE)
 		return false;
 	*ts = op.ts;
@@ -222,7 +217,7 @@ static __attribute__((noinline)) bool write_near(const struct view *view, uint64
 	if (section_near(runtime_self.rs, &runtime_self.func_near, view->func_refs, view->ncpu, view->published_at,
 			 generation) != RING_DONE ||
 	    !write_section(view, generation, id, record, ts))
-		return write_whole(view, generation, id, record, ts);
+		return write_whole(view, generation, id, record, lengths[id], ts);
 	wake_if_waiting(view, generation);
 	return true;
 }
@@ -241,6 +236,35 @@ static inline __attribute__((always_inline)) bool write_fast(const struct view *
 		return write_near(view, generation, id, record, ts);
 	wake_if_waiting(view, generation);
 	return true;
+}
+
+/* ---- arguments ---- */
+
+/* What the caller has put into the first registers for them, behind a record's own fields. How long it is then; 0: none are wanted. */
+static inline uint32_t put_args(const struct func_site *site, const struct func_regs *regs, uint64_t args[RECORD_ARGS_MAX])
+{
+	const uint32_t n = (site->flags & FUNC_SITE_ARGS) / (FUNC_SITE_ARGS & -FUNC_SITE_ARGS);
+
+	if (!n)
+		return 0;
+	args[0] = regs->rdi;
+	args[1] = regs->rsi;
+	args[2] = regs->rdx;
+	args[3] = regs->rcx;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+	return RECORD_ARGS_OFFSET + n * (uint32_t)sizeof(args[0]);
+}
+
+/* As write_fast(), of a record of any length. */
+static __attribute__((noinline)) bool write_args(const struct view *view, uint64_t generation, uint32_t id, void *record, uint32_t len,
+						 uint64_t *ts)
+{
+	const int32_t tid = runtime_self.tid;
+	const uint64_t common = (uint64_t)(uint32_t)tid << 32 | id;
+
+	__builtin_memcpy(record, &common, sizeof(common));
+	return tid && write_whole(view, generation, id, record, len, ts);
 }
 
 /* ---- function ---- */
@@ -262,11 +286,13 @@ static inline bool is_chosen(const struct view *view, uint64_t generation)
 	return chosen->in == generation && chosen->buffers & view->func_only;
 }
 
-void func_enter(struct func_site *site, uintptr_t parent)
+/* `regs`: arguments may be wanted; NULL: none are. */
+static inline __attribute__((always_inline)) void enter(struct func_site *site, uintptr_t parent, const struct func_regs *regs)
 {
 	struct view *view = LOAD_ACQUIRE(wiped.view);
-	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = LOAD(site->function), now = 0, ts, done;
-	struct record_function record;
+	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = LOAD(site->function), now = 0, ts;
+	struct record_function_args record;
+	uint32_t len = 0;
 
 	if (UNLIKELY(is_own(parent)))
 		return;
@@ -277,11 +303,26 @@ void func_enter(struct func_site *site, uintptr_t parent)
 		if (now == view->func_only && !is_chosen(view, generation) && !is_stale(view, generation))
 			return;
 	}
-	record.ip = site->ip;
-	record.parent_ip = symbol_of(site, parent);
-	if (LIKELY(now && now == view->func_only) && LIKELY(write_fast(view, generation, EVENT_ID_FUNCTION, &record, &ts)))
-		return;
-	write_aside(site, EVENT_ID_FUNCTION, &record, sizeof(record), mask, false, &done);
+	record.function.ip = site->ip;
+	record.function.parent_ip = symbol_of(site, parent);
+	if (regs)
+		len = put_args(site, regs, record.args);
+	if (LIKELY(now && now == view->func_only)) {
+		if (len && now & view->func_args) {
+			if (write_args(view, generation, EVENT_ID_FUNCTION, &record, len, &ts))
+				return;
+		} else if (LIKELY(write_fast(view, generation, EVENT_ID_FUNCTION, &record, &ts))) {
+			return;
+		}
+	}
+	write_aside(&(struct func_event){
+		.site = site, .mask = mask, .id = EVENT_ID_FUNCTION, .len = sizeof(record.function), .len_args = len, .record = &record,
+	});
+}
+
+void func_enter(struct func_site *site, uintptr_t parent)
+{
+	enter(site, parent, NULL);
 }
 
 /* ---- function_graph ---- */
@@ -306,7 +347,7 @@ static inline uint32_t edge_of(struct func_site *site, uintptr_t parent)
 static __attribute__((noinline)) void write_exit(const struct func_call *call, uint32_t depth, uint32_t overrun, uint64_t retval)
 {
 	struct view *view = LOAD_ACQUIRE(wiped.view);
-	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = call->mask, ts, done;
+	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = call->mask & ~VIEW_SPECIAL, ts;
 	struct record_graph_exit record = {
 		.func = call->site->ip, .retval = retval, .depth = (int32_t)depth, .overrun = overrun,
 		.calltime = call->calltime, .rettime = call->calltime,
@@ -321,15 +362,20 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 		return;
 	if (view && !(mask & LOAD(view->graphs)) && !is_stale(view, generation))
 		return;
-	write_aside(call->site, EVENT_ID_GRAPH_EXIT, &record, sizeof(record), mask, true, &done);
+	write_aside(&(struct func_event){
+		.site = call->site, .mask = mask, .id = EVENT_ID_GRAPH_EXIT, .len = sizeof(record), .record = &record, .stamped = true,
+	});
 }
 
-/* The last call is over, whether it returned or not. */
-static void pop(struct func_stack *stack, uint64_t retval)
+/* The last call is over; that it was left somehow was seen too late for the profile. */
+static void pop(struct func_stack *stack, uint64_t retval, bool ended)
 {
 	struct func_call call = stack->call[stack->n - 1];
-	uint32_t n = --stack->n;
+	uint32_t n;
 
+	if (UNLIKELY(call.profiled) && ended)
+		func_profile_end(stack, stack->n - 1);
+	n = --stack->n;
 	write_exit(&call, n - 1, stack->overrun, retval);
 }
 
@@ -346,7 +392,7 @@ static __attribute__((noinline)) void drop_left(struct func_stack *stack, uintpt
 
 		if (!is_below(last->slot, slot) && !(last->slot == slot && !func_is_back(held)))
 			break;
-		pop(stack, 0);
+		pop(stack, 0, false);
 	}
 }
 
@@ -441,34 +487,52 @@ static __attribute__((noinline)) void enter_special(struct func_site *site, uint
 	lay_bare(stack, (uintptr_t)slot, !(site->flags & FUNC_SITE_ASKED));
 }
 
-/* Which buffers take the call, by where we are. */
-static uint64_t taken(const struct view *view, const struct func_site *site, const struct func_stack *stack, uint64_t mask,
-		      struct func_call *call)
+/* What is above decides what is below. True: something is barred from here on. */
+static bool inherit(const struct func_stack *stack, struct func_call *call)
 {
 	const struct func_call *above = &stack->call[stack->n - 1];
 
-	call->inside = above->inside | site->root;
-	call->barred = above->barred | site->not_root;
+	call->inside = above->inside | call->site->root;
+	call->barred = above->barred | call->site->not_root;
+	return call->barred != above->barred;
+}
+
+/* Which buffers take the call, by where we are. */
+static uint64_t taken(const struct view *view, const struct func_stack *stack, uint64_t mask, const struct func_call *call)
+{
 	mask &= ~call->barred & (~view->graph_rooted | call->inside);
 	return view->graph_depth && stack->n > view->graph_depth ? 0 : mask;
 }
 
 /* The record of a call, if it is to have one yet; gives the buffers that took it. */
 static uint64_t write_entry(const struct view *view, uint64_t generation, struct func_site *site, uint32_t depth, uint64_t mask,
-			    uint64_t *calltime)
+			    const struct func_regs *regs, uint64_t *calltime)
 {
-	struct record_graph_entry record = { .func = site->ip, .depth = (int32_t)depth };
-	uint64_t done;
+	struct record_graph_entry_args record;
+	struct func_event event;
+	uint32_t len;
 
 	if (view->graph_thresh) {
 		*calltime = time_now(view);
 		return mask;
 	}
-	if (mask == view->func_only &&
-	    write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, calltime))
-		return mask;
-	*calltime = write_aside(site, EVENT_ID_GRAPH_ENTRY, &record, RECORD_GRAPH_ENTRY_SIZE, mask, false, &done);
-	return done;
+	record.func = site->ip;
+	record.depth = depth;
+	len = regs ? put_args(site, regs, record.args) : 0;
+	if (mask == view->func_only) {
+		bool done = len && mask & view->func_args ?
+			write_args(view, generation, EVENT_ID_GRAPH_ENTRY, &record, len, calltime) :
+			write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, calltime);
+
+		if (done)
+			return mask;
+	}
+	event = (struct func_event){
+		.site = site, .mask = mask, .id = EVENT_ID_GRAPH_ENTRY, .len = RECORD_GRAPH_ENTRY_SIZE, .len_args = len, .record = &record,
+	};
+	write_aside(&event);
+	*calltime = event.ts;
+	return event.done;
 }
 
 /* Functions that jumped to each other share a return address: the last of many is over when the next one begins. */
@@ -479,25 +543,57 @@ static void make_room_for_tail(struct func_stack *stack, uintptr_t slot)
 	while (stack->call[stack->n - 1 - same].slot == slot)
 		same++;
 	if (same >= FUNC_TAILS_MAX)
-		pop(stack, 0);
+		pop(stack, 0, true);
+}
+
+static void push(struct func_stack *stack, const struct func_call *call, struct func_profiled *profiled)
+{
+	const uint32_t n = stack->n;
+
+	stack->call[n] = *call;
+	if (call->profiled) {
+		/* No way back but the slow one. */
+		if (call->mask)
+			stack->call[n].mask |= VIEW_SPECIAL;
+		func_profile_start(profiled);
+		stack->profiled[n] = *profiled;
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	stack->n = n + 1;
+}
+
+/* A call whose end nobody sees. */
+static void count_only(struct func_site *site)
+{
+	struct func_call call = { .site = site };
+	struct func_profiled profiled;
+
+	if (func_self.stack)
+		inherit(func_self.stack, &call);
+	if (site->flags & FUNC_SITE_PROFILE)
+		func_profile_begin(&call, &profiled);
 }
 
 /* Everything but a plain call in a plain state. */
-static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *site, uintptr_t *slot)
+static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *site, uintptr_t *slot,
+							      const struct func_regs *regs)
 {
 	const struct func_way as_it_is = { site->body, 0 };
 	struct func_call call = { .slot = (uintptr_t)slot, .site = site };
 	uint64_t generation, mask = LOAD(site->graph);
+	struct func_profiled profiled;
 	struct func_stack *stack;
 	struct view *view;
-	bool tail;
+	bool tail, bars;
 
 	if (!func_self.stack && !func_aside(func_stack_aside, NULL))
 		return as_it_is;
 	stack = func_self.stack;
 	view = LOAD_ACQUIRE(wiped.view);
-	if (!stack || !view)
+	if (!stack || !view) {
+		count_only(site);
 		return as_it_is;
+	}
 	generation = LOAD_ACQUIRE(view->published);
 	if (is_stale(view, generation)) {
 		if (!func_aside(func_stack_aside, NULL))
@@ -514,7 +610,10 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (is_below((uintptr_t)slot, stack->walker))
 		return as_it_is;
 	mask &= view->graphs;
-	if (!mask || site->flags & FUNC_SITE_NO_RETURN_HOOK)
+	bars = inherit(stack, &call);
+	if (site->flags & FUNC_SITE_PROFILE)
+		call.profiled = func_profile_begin(&call, &profiled);
+	if ((!mask && !call.profiled && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK)
 		return as_it_is;
 	tail = func_is_back(*slot);
 	if (tail)
@@ -524,25 +623,27 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 		return as_it_is;
 	}
 	if (mask == view->func_only && !is_chosen(view, generation))
-		return as_it_is;
-	mask = taken(view, site, stack, mask, &call);
+		mask = 0;
+	mask = taken(view, stack, mask, &call);
 	if (func_all.no_returns) {
-		write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
+		if (mask)
+			write_entry(view, generation, site, stack->n - 1, mask, regs, &call.calltime);
 		return as_it_is;
 	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
-	if (!mask || !call.edge) {
+	if ((!mask && !call.profiled && !bars) || !call.edge) {
 		stack->overrun += !call.edge;
 		return as_it_is;
 	}
-	call.mask = write_entry(view, generation, site, stack->n - 1, mask, &call.calltime);
-	stack->call[stack->n] = call;
-	stack->n++;
+	if (mask)
+		call.mask = write_entry(view, generation, site, stack->n - 1, mask, regs, &call.calltime);
+	push(stack, &call, &profiled);
 	return tail ? as_it_is : (struct func_way){ edge_code(call.edge), 1 };
 }
 
-/* A call that no tracer of this kind may care about. */
-static __attribute__((noinline)) struct func_way enter_otherwise(struct func_site *site, uintptr_t *slot)
+/* A call that no tracer of this kind may care about. `regs` NULL: nobody wants its arguments. */
+static __attribute__((noinline)) struct func_way enter_otherwise(struct func_site *site, uintptr_t *slot,
+								 const struct func_regs *regs)
 {
 	const struct func_way as_it_is = { site->body, 0 };
 
@@ -551,15 +652,18 @@ static __attribute__((noinline)) struct func_way enter_otherwise(struct func_sit
 	if (site->flags & FUNC_SITE_ACTS)
 		func_aside(func_act_aside, site);
 	if (LOAD(site->function))
-		func_enter(site, *slot);
+		enter(site, *slot, regs);
+	if (site->flags & FUNC_SITE_DEEP)
+		func_deep_look(site, (uintptr_t)slot);
 	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) {
+		count_only(site);
 		enter_special(site, slot);
 		return as_it_is;
 	}
-	return LOAD(site->graph) ? enter_slowly(site, slot) : as_it_is;
+	return LOAD(site->graph) || site->flags & FUNC_SITE_PROFILE ? enter_slowly(site, slot, regs) : as_it_is;
 }
 
-struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
+struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const struct func_regs *regs)
 {
 	struct view *view = LOAD_ACQUIRE(wiped.view);
 	struct func_stack *stack = func_self.stack;
@@ -570,7 +674,7 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
 	uint32_t n, edge;
 
 	if (UNLIKELY(!view || !stack || (site->flags & ~FUNC_SITE_PLAIN)))
-		return enter_otherwise(site, slot);
+		return enter_otherwise(site, slot, regs);
 	generation = LOAD_ACQUIRE(view->published);
 	mask = LOAD(site->graph);
 	n = stack->n;
@@ -578,13 +682,13 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
 	edge = LOAD(site->edge);
 	if (UNLIKELY(mask != view->graph_only || n >= stack->limit || call[-1].slot <= (uintptr_t)slot || is_own(parent) ||
 		     func_edges[edge].parent != parent || func_edges[edge].site != site || func_is_back(parent)))
-		return enter_otherwise(site, slot);
+		return enter_otherwise(site, slot, NULL);
 	if (UNLIKELY(!is_chosen(view, generation)))
-		return enter_otherwise(site, slot);
+		return enter_otherwise(site, slot, NULL);
 	record.func = site->ip;
 	record.depth = (int32_t)(n - 1);
 	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, &ts)))
-		return enter_otherwise(site, slot);
+		return enter_otherwise(site, slot, NULL);
 	call->slot = (uintptr_t)slot;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* Now: a signal handler's calls come behind it. */
@@ -595,8 +699,15 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
 	call->mask = mask;
 	call->inside = call->barred = 0;
 	call->edge = edge;
-	call->bare = 0;
+	call->bare = call->profiled = 0;
 	return (struct func_way){ edge_code(edge), 1 };
+}
+
+static void move(struct func_stack *stack, uint32_t to, uint32_t from)
+{
+	stack->call[to] = stack->call[from];
+	if (stack->call[from].profiled)
+		stack->profiled[to] = stack->profiled[from];
 }
 
 /* Not the last call, or not known at all. Those behind it on this stack were left; others are on theirs. */
@@ -619,13 +730,15 @@ static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uin
 	}
 	for (kept = n = i; n < stack->n; n++)
 		if (!is_below(stack->call[n].slot, slot))
-			stack->call[kept++] = stack->call[n];
+			move(stack, kept++, n);
 	/* The one that returns, and those that jumped to it. */
 	while (stack->call[i - 1].slot == slot) {
 		struct func_call call = stack->call[--i];
 
+		if (call.profiled)
+			func_profile_end(stack, i);
 		for (n = i; n + 1 < kept; n++)
-			stack->call[n] = stack->call[n + 1];
+			move(stack, n, n + 1);
 		kept--;
 		write_exit(&call, i - 1, stack->overrun, retval);
 	}
@@ -639,7 +752,7 @@ static __attribute__((noinline)) void leave_otherwise(struct func_stack *stack, 
 	if (stack->walking)
 		hook_again(stack, slot);
 	if (call->slot == slot && call[-1].slot != slot)
-		pop(stack, retval);
+		pop(stack, retval, true);
 	else
 		leave_slowly(stack, slot, retval);
 }
@@ -671,7 +784,7 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 	__builtin_memcpy(&record.depth, &both, sizeof(both));
 	record.calltime = call->calltime;
 	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_EXIT, &record, &ts)))
-		pop(stack, retval);
+		pop(stack, retval, true);
 	else
 		stack->n = n - 1;
 }

@@ -46,6 +46,7 @@ static bool is_sound(const struct plan *plan)
 	return is_inside(plan, plan->sites, plan->nsites, sizeof(struct plan_site)) &&
 	       is_inside(plan, plan->fixes, plan->nfixes, sizeof(struct plan_fix)) &&
 	       is_inside(plan, plan->code, plan->code_size, 1) && is_inside(plan, plan->names, plan->names_size, 1) &&
+	       is_inside(plan, plan->registers, plan->nsites, 1) &&
 	       plan->names_size && !((const char *)plan)[plan->names + plan->names_size - 1] &&
 	       crc32c(crc32c(0, &head, sizeof(head)), plan + 1, plan->size - sizeof(head)) == crc;
 }
@@ -79,6 +80,13 @@ const unsigned char *func_plan_code(const struct plan *plan, const struct plan_s
 	return (const unsigned char *)plan + plan->code + site->code;
 }
 
+uint32_t func_plan_registers(const struct plan *plan, uint32_t i)
+{
+	uint32_t n = ((const uint8_t *)plan + plan->registers)[i];
+
+	return n <= PLAN_REGISTERS_MAX ? n : 0;
+}
+
 const char *func_plan_name(const struct plan *plan, const struct plan_site *site)
 {
 	return (const char *)plan + plan->names + site->name;
@@ -103,7 +111,7 @@ static bool is_same_text(const struct plan *plan, const struct module *module)
 }
 
 /* The plan of an ELF file of the registry, NULL: none (yet). */
-static const struct plan *plan_of(uint64_t base, const struct module *module, bool *waiting)
+static const struct plan *plan_of(uint64_t base, const struct module *module, uint64_t *at, bool *waiting)
 {
 	const struct plans_head *head = runtime_plans_reach(0, sizeof(*head));
 	uint64_t slot = ((base - SYMBOL_SPACE_BASE) >> SYMBOL_SPACE_SHIFT) - 1, offset;
@@ -121,6 +129,7 @@ static const struct plan *plan_of(uint64_t base, const struct module *module, bo
 	if (!plan || offset % 8 || plan->size < sizeof(*plan) || plan->size % 8 || !runtime_plans_reach(offset, plan->size))
 		return NULL;
 	plan = runtime_plans_reach(offset, plan->size);
+	*at = offset;
 	if (plan->build_id_len != module->build_id_len || plan->build_id_len > sizeof(plan->build_id) ||
 	    memcmp(plan->build_id, module->build_id, plan->build_id_len))
 		return NULL;
@@ -143,7 +152,8 @@ static void put_name(struct func_file *file, const struct module *module)
 	memcpy(file->name, name, strnlen(name, sizeof(file->name) - 1));
 }
 
-static struct func_file *file_make(const struct module *module, const void *key, const struct plan *plan, uint64_t base)
+static struct func_file *file_make(const struct module *module, const void *key, const struct plan *plan, uint64_t offset,
+				   uint64_t base)
 {
 	const size_t size = sizeof(struct func_file) + plan->nsites * sizeof(uint32_t);
 	struct func_file *file;
@@ -155,7 +165,7 @@ static struct func_file *file_make(const struct module *module, const void *key,
 		return NULL;
 	*file = (struct func_file){
 		.start = module->start, .end = module->end, .load = module->load, .delta = base - module->load, .key = key,
-		.plan = plan, .numbers = (uint32_t *)(file + 1), .sound = true,
+		.plan = plan, .offset = offset, .numbers = (uint32_t *)(file + 1), .sound = true,
 	};
 	put_name(file, module);
 	files[nfiles++] = file;
@@ -177,21 +187,21 @@ static void look_at(const struct link_map *map, bool *waiting)
 	struct module loading;
 	const struct plan *plan;
 	struct func_file *file;
-	uint64_t base;
+	uint64_t base, offset;
 
 	if (!module && runtime_module_loading(&loading, map))
 		module = &loading;
 	base = module ? runtime_module_address(module, module->load) : 0;
 	if (base < SYMBOL_SPACE_BASE)
 		return;
-	plan = plan_of(base, module, waiting);
+	plan = plan_of(base, module, &offset, waiting);
 	if (!plan)
 		return;
 	if (plan->flags & PLAN_OWN_UNWINDER)
 		func_no_returns();
 	file = file_find(module, plan);
 	if (!file)
-		file = file_make(module, map, plan, base);
+		file = file_make(module, map, plan, offset, base);
 	if (file) {
 		/* New here, or it was gone for a while. */
 		file->fresh |= file->seen + 1 != func_all.update;

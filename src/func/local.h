@@ -26,6 +26,7 @@ struct func_file {
 	uint64_t delta;		/* what to add to an address for that of the symbol space */
 	const void *key;	/* the loader's */
 	const struct plan *plan;
+	uint64_t offset;	/* of the plan in its file */
 	uint32_t *numbers;	/* of each site of the plan: its place in func_sites; 0: none yet */
 	uint64_t seen;		/* the update that found it loaded */
 	char name[64];		/* without directories */
@@ -43,6 +44,9 @@ enum {
 	FUNC_SITE_BOTH = 1u << 5,	/* `function` is not 0, too, or graphs may not go on below */
 	FUNC_SITE_ACTS = 1u << 6,	/* commands hang on it */
 	FUNC_SITE_ASKED = 1u << 7,	/* of those that unwind: by others that do */
+	FUNC_SITE_PROFILE = 1u << 12,	/* its calls are counted and timed */
+	FUNC_SITE_DEEP = 1u << 11,	/* how deep the stack is there is looked at */
+	FUNC_SITE_ARGS = 7u << 8,	/* so many argument registers are recorded with a call, in some buffer */
 	FUNC_SITE_PLAIN = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,	/* and nothing else: a call for function_graph */
 };
 
@@ -86,14 +90,25 @@ struct func_call {
 	uintptr_t slot;		/* where its return address is on the stack */
 	struct func_site *site;
 	uint64_t calltime;
-	uint64_t mask;		/* buffers that have its entry */
+	uint64_t mask;		/* buffers that have its entry; VIEW_SPECIAL, too, if there are any and it is profiled */
 	uint64_t inside;	/* of those with set_graph_function: we are below one */
 	uint64_t barred;	/* buffers that take nothing below */
 	uint32_t edge;
-	uint32_t bare;		/* the true address was put back: somebody walks the stack */
+	uint16_t bare;		/* the true address was put back: somebody walks the stack */
+	uint16_t profiled;	/* the stack's `profiled` of the same number is about it */
 	uint64_t reserved;
 };
 static_assert(sizeof(struct func_call) == 64, "found by a shift");
+
+/* What the profile has to know of it. */
+struct func_profiled {
+	uint64_t start;
+	uint64_t callees;	/* time of those that it called and that are profiled */
+	uint64_t clock;		/* by which these are times: as in struct view_measure */
+	uint64_t table;		/* that has the hit */
+	uint32_t cpu;		/* where it began */
+	uint32_t reserved;
+};
 
 /* What a thread remembers; its own memory, given back when it has ended. */
 struct func_stack {
@@ -104,6 +119,7 @@ struct func_stack {
 	uintptr_t walking;	/* not 0: somebody walked the stack, from there up, and calls are bare */
 	uintptr_t walker;	/* its own place, if that is known: what it calls is left alone */
 	struct func_call call[FUNC_DEPTH_MAX];
+	struct func_profiled profiled[FUNC_DEPTH_MAX];
 };
 
 /* Addresses of another file than the function's own. */
@@ -119,6 +135,8 @@ struct func_thread {
 	uint32_t next_near;
 };
 extern __thread struct func_thread func_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+struct func_selection;
 
 struct func_all {
 	struct func_site *sites;	/* FUNC_SITES_MAX of them; the first is none */
@@ -154,8 +172,12 @@ struct func_way {
 	uintptr_t to;
 	uintptr_t hooked;	/* `to` is an edge's code: the return address is taken off the stack for it */
 };
+/* As the thunks have them on their stack. */
+struct func_regs {
+	uint64_t r11, r10, r9, r8, rdi, rsi, rdx, rcx;
+};
 void func_enter(struct func_site *site, uintptr_t parent);
-struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot);
+struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const struct func_regs *regs);
 void func_leave(uintptr_t away, uintptr_t *slot, uint64_t retval);
 
 /* thunk.S */
@@ -176,6 +198,7 @@ struct func_event {
 	uint64_t mask;		/* buffers */
 	uint32_t id;
 	uint32_t len;
+	uint32_t len_args;	/* with arguments, for buffers that want them; 0: there are none */
 	void *record;
 	uint64_t ts;		/* out: nanoseconds */
 	bool stamped;		/* the record ends with its time */
@@ -196,6 +219,41 @@ void func_loads_aside(void *unused);
 /* Runs it, unless this thread is in such a thing already: what is called there is not traced. False then. [any] */
 bool func_aside(void (*fn)(void *arg), void *arg);
 
+/* profile.c: with general registers only. */
+/* A call begins: a hit. Tells whether its end is to be told, too, and what of it is known then. */
+bool func_profile_begin(const struct func_call *call, struct func_profiled *profiled);
+/* The last thing before it runs. */
+void func_profile_start(struct func_profiled *profiled);
+/* The i-th call of the stack, which is profiled, has ended. */
+void func_profile_end(struct func_stack *stack, uint32_t i);
+/* From where depths are told: what the kernel left there has any address. */
+static inline uintptr_t func_stack_top(uintptr_t high)
+{
+	return (high + 15) & ~(uintptr_t)15;
+}
+/* Is the stack the deepest one, with the return address there? */
+void func_deep_look(const struct func_site *site, uintptr_t slot);
+
+/* measure.c: under func_aside() */
+struct func_row {
+	const struct func_site *site;
+	uint32_t cpu;		/* UINT32_MAX: this one, told */
+	uint64_t *row;		/* out: NULL: the profile is off, or there is no room */
+};
+void func_row_aside(void *row);
+struct func_clock {
+	uint64_t clock;
+	uint64_t now;		/* out */
+};
+void func_clock_aside(void *clock);
+struct func_deep {
+	const struct func_site *site;
+	uintptr_t slot;
+};
+void func_deep_aside(void *deep);
+/* Remembers that the site of that plan was patched. In ordinary code. */
+void func_touch(const struct func_selection *selection, const struct func_file *file, const struct plan_site *site);
+
 /* trap.c */
 /* May functions of that file be patched with int3? */
 bool func_traps_allow(const struct func_file *file);
@@ -205,13 +263,22 @@ bool func_trap_note(uintptr_t at, uint32_t number);
 /* select.c */
 struct func_wanted {
 	uint64_t function, graph, root, not_root;
-	bool acts;
+	bool acts, profile, deep;
+	bool args;			/* in some of the first two */
 };
 struct func_selection {
 	uint64_t functions, graphs;	/* buffers by their tracer */
+	uint64_t args;			/* those of them that want arguments */
 	bool acts;			/* there are commands */
+	bool profile;
+	bool deep;			/* the stack tracer is on */
 	const struct state_head *state;
 };
+/* Is anything of it? */
+static inline bool func_selection_any(const struct func_selection *selection)
+{
+	return selection->functions || selection->graphs || selection->acts || selection->profile || selection->deep;
+}
 bool func_select_begin(struct func_selection *selection);
 void func_select(const struct func_selection *selection, const char *name, const char *module, struct func_wanted *wanted);
 void func_select_end(struct func_selection *selection);
@@ -236,6 +303,8 @@ struct r_debug;
 const struct r_debug *func_loader(void);
 const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i);
 const unsigned char *func_plan_code(const struct plan *plan, const struct plan_site *site);
+/* How many argument registers its i-th site has parameters in. */
+uint32_t func_plan_registers(const struct plan *plan, uint32_t i);
 const char *func_plan_name(const struct plan *plan, const struct plan_site *site);
 /* Looks at all files that are loaded; those are in *files whose `seen` is this update. 1: some have no plan yet; -errno. */
 int func_files_look(struct func_file ***files, uint32_t *n);

@@ -134,7 +134,7 @@ static void find_own(void)
 static bool is_any_on(void)
 {
 	struct func_selection selection;
-	bool any = func_select_begin(&selection) && (selection.functions | selection.graphs | selection.acts);
+	bool any = func_select_begin(&selection) && func_selection_any(&selection);
 
 	func_select_end(&selection);
 	return any;

@@ -47,11 +47,11 @@ static void *scratch(size_t size)
 
 static bool is_wanted(const struct func_selection *selection, const struct plan_site *site, const struct func_wanted *wanted)
 {
-	if (wanted->function | wanted->graph | wanted->acts)
+	if (wanted->function || wanted->graph || wanted->acts || wanted->profile || wanted->deep)
 		return true;
-	if (site->flags & PLAN_SITE_UNWINDS && selection->graphs)
+	if (site->flags & PLAN_SITE_UNWINDS && (selection->graphs || selection->profile))
 		return true;
-	return site->flags & PLAN_SITE_LOADS && (selection->graphs | selection->functions | selection->acts);
+	return site->flags & PLAN_SITE_LOADS && func_selection_any(selection);
 }
 
 /* The bytes that lead to its code; how many, 0: it cannot be reached. */
@@ -110,7 +110,8 @@ static bool is_as_known(const struct func_file *file, const struct plan_site *pl
 static void note(struct changes *changes, const struct func_file *file, const struct plan_site *plan, uint32_t number, bool wanted)
 {
 	struct func_site *site = &func_all.sites[number];
-	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS | FUNC_SITE_ACTS);
+	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS | FUNC_SITE_ACTS | FUNC_SITE_ARGS |
+							FUNC_SITE_PROFILE | FUNC_SITE_DEEP);
 	const uint32_t bits = FUNC_SITE_PLAIN, now = wanted ? FUNC_SITE_PATCHED | (graph ? FUNC_SITE_BY_GRAPH : 0) : 0;
 	struct change *change = &changes->all[changes->n];
 
@@ -128,6 +129,15 @@ static void note(struct changes *changes, const struct func_file *file, const st
 	if (!wanted)
 		memcpy(change->bytes, func_plan_code(file->plan, plan), change->len);
 	changes->n++;
+}
+
+#define FLAGS_WANTED (FUNC_SITE_BOTH | FUNC_SITE_ACTS | FUNC_SITE_PROFILE | FUNC_SITE_DEEP)
+
+static uint32_t flags_of(const struct func_wanted *wanted)
+{
+	return (wanted->not_root || (wanted->function && wanted->graph) || func_all.no_returns ? FUNC_SITE_BOTH : 0u) |
+	       (wanted->acts ? FUNC_SITE_ACTS : 0u) | (wanted->profile ? FUNC_SITE_PROFILE : 0u) |
+	       (wanted->deep ? FUNC_SITE_DEEP : 0u);
 }
 
 /* Masks at once: a site that is not patched yet, or is not any more, looks at none. */
@@ -149,15 +159,12 @@ static void note_file(struct changes *changes, struct func_file *file, const str
 		STORE(site->graph, wanted.graph);
 		STORE(site->root, wanted.root);
 		STORE(site->not_root, wanted.not_root);
-		if (wanted.not_root || (wanted.function && wanted.graph) || func_all.no_returns)
-			site->flags |= FUNC_SITE_BOTH;
-		else
-			site->flags &= ~FUNC_SITE_BOTH;
-		if (wanted.acts)
-			site->flags |= FUNC_SITE_ACTS;
-		else
-			site->flags &= ~FUNC_SITE_ACTS;
+		site->flags = (site->flags & ~(uint32_t)(FLAGS_WANTED | FUNC_SITE_ARGS)) | flags_of(&wanted);
+		if (wanted.args)
+			site->flags |= func_plan_registers(file->plan, i) * (FUNC_SITE_ARGS & -FUNC_SITE_ARGS);
 		note(changes, file, plan, file->numbers[i], want);
+		if (want && !(plan->flags & PLAN_SITE_HIDDEN))
+			func_touch(selection, file, plan);
 	}
 }
 
@@ -348,7 +355,7 @@ int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 
 	if (!LOAD(runtime.attached) || !func_select_begin(&selection))
 		return -ENOTCONN;
-	if (!(selection.functions | selection.graphs | selection.acts) && !func_all.sites) {
+	if (!func_selection_any(&selection) && !func_all.sites) {
 		func_select_end(&selection);
 		return 0;
 	}
