@@ -106,7 +106,10 @@ fi
 
 # ---- In company ----
 
-jemalloc=$(ls /usr/lib/*/libjemalloc.so.2 2>/dev/null | head -n 1)
+jemalloc=
+for file in /usr/lib/*/libjemalloc.so.2; do
+	[ ! -e "$file" ] || jemalloc=$file
+done
 if [ -n "$jemalloc" ]; then
 	export LD_PRELOAD="$jemalloc"
 	same jemalloc ./hard jumps loads processes
