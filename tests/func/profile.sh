@@ -206,6 +206,17 @@ want 0 cat trace
 want 0 write current_tracer nop
 want 0 write function_profile_enabled 0
 
+# Nor does the profile change how deep calls are in a graph of others.
+want 0 write set_ftrace_filter ':mod:work'
+want 0 write function_profile_enabled 1
+want 0 set -B few -p function_graph -l leaf
+traced single 1
+want 0 show -B few
+[ "$(grep -c '|  leaf();$' "$out")" -eq 11 ] || fail "calls that nobody sees are in its depth"
+[ "$(hits single)" -eq 1 ] && [ "$(hits leaf)" -eq 11 ] || fail "$(rows)"
+want 0 set -v -B few
+want 0 write function_profile_enabled 0
+
 # ---- Switched on and off under threads that run: no call has a time but a hit
 want 0 write set_ftrace_filter ':mod:work'
 for i in 1 2 3; do
