@@ -140,12 +140,12 @@ hits() {
 
 want 0 write set_ftrace_filter ':mod:work'
 want 0 cat trace_stat/function0
-printf '  Function                               Hit    Time            Avg             s^2\n' >head
-printf '  --------                               ---    ----            ---             ---\n' >>head
+printf '  Function                               Hit    Time            Avg             s^2\n' >want.head
+printf '  --------                               ---    ----            ---             ---\n' >>want.head
 want 0 write function_profile_enabled 1
 traced single 10
 want 0 cat trace_stat/function0
-head -n 2 "$out" | cmp -s - head || fail "another head"
+head -n 2 "$out" | cmp -s - want.head || fail "another head"
 [ "$(hits leaf)" -eq 110 ] && [ "$(hits main)" -eq 1 ] || fail "$(rows)"
 rows | grep -v '^  [^ ]* *[0-9]*    [0-9.]* us *    [0-9.]* us *    [0-9.]* us *$' && fail "a row that the kernel would not print"
 [ "$("$RINGSIDE" cat trace_stat | wc -l)" -eq "$("$RINGSIDE" cat per_cpu | wc -l)" ] || fail "not a file for each CPU"
