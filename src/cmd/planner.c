@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/launch.h"
 #include "cmd/scope.h"
 #include "control/plans.h"
 #include "control/registry.h"
@@ -61,8 +62,11 @@ static void __attribute__((noreturn)) serve(struct source *source, pid_t recorde
 static void bring(struct control *control, const char *command, bool quiet)
 {
 	struct err err = ERR_INIT;
+	const char *why = quiet ? NULL : launch_preload_why(command);
 	char path[PATH_MAX];
 
+	if (why)
+		cmd_say("no function of %.200s is traced: %s", command, why);
 	if (command_resolve(command, path) && control_plans_bring(control, path, &err) && !quiet)
 		cmd_say("its functions are not known before it runs: %s", err.text);
 }
@@ -99,6 +103,7 @@ int planner_start(struct planner *planner, struct source *source, const struct o
 		if (scope_is(&opts->items[i], "pid"))
 			bring_processes(control, opts->items[i].value);
 	planner->control = control;
+	planner->quiet = quiet;
 	planner->no_returns = control_registry_no_returns(&control->dir);
 	planner->pid = fork();
 	if (!planner->pid)
@@ -133,7 +138,8 @@ void planner_end(struct planner *planner)
 
 	if (!planner->pid)
 		return;
-	tell_no_returns(planner);
+	if (!planner->quiet)
+		tell_no_returns(planner);
 	kill(planner->pid, SIGTERM);
 	while (waitpid(planner->pid, NULL, left > 0 ? WNOHANG : 0) == 0) {
 		poll(NULL, 0, 5);

@@ -7,6 +7,7 @@
 #ifndef CMD_PLANNER_H
 #define CMD_PLANNER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -15,6 +16,7 @@
 
 struct planner {
 	pid_t pid;	/* 0: there is none */
+	bool quiet;
 	const struct control *control;
 	uint32_t no_returns;	/* programs like that, so far */
 };

@@ -11,10 +11,18 @@
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include "ring/arch.h"
 #include "ring/write.h"
 
 #include "func/local.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* So near each other that it is one stack. */
 #define SAME_STACK ((uintptr_t)8 << 20)
@@ -25,16 +33,46 @@ struct func_all func_all;
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/*
+ * Where vector registers are kept, since a handler's or a coroutine's stack may be smaller than these. One that nobody gives back,
+ * because a handler jumped out or its thread was cancelled, is lost; without one it is the stack after all.
+ */
+static unsigned char areas[64][2816] __attribute__((aligned(64)));
+static uint64_t areas_taken;
+
+static uint64_t take_area(void)
+{
+	uint64_t taken = LOAD(areas_taken), free = 0;
+
+	if (UNLIKELY(func_vectors_size > sizeof(areas[0])))
+		return 0;
+	while (~taken) {
+		free = ~taken & (taken + 1);
+		/* Partner: give_area(). */
+		if (__atomic_compare_exchange_n(&areas_taken, &taken, taken | free, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return free;
+	}
+	return 0;
+}
+
+static void give_area(uint64_t area)
+{
+	__atomic_fetch_and(&areas_taken, ~area, __ATOMIC_RELEASE);
+}
+
 bool func_aside(void (*fn)(void *arg), void *arg)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = func_self.aside;
+	uint64_t area;
 
 	/* One that is above us on this stack; any other was left by a jump, or is interrupted. */
 	if (before > here && before - here < SAME_STACK)
 		return false;
 	func_self.aside = here;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	func_call_with_vectors(fn, arg);
+	area = take_area();
+	func_call_with_vectors(fn, arg, area ? areas[__builtin_ctzll(area)] : NULL);
+	give_area(area);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	func_self.aside = before;
 	return true;
@@ -345,51 +383,95 @@ static __attribute__((noinline)) void drop_left(struct func_stack *stack, uintpt
 	}
 }
 
+/* Can it be written? A stack may be gone while calls on it are remembered: a coroutine's. */
+static bool is_there(uintptr_t at, uintptr_t *known)
+{
+	const uintptr_t page = at & ~(uintptr_t)4095;
+	long r;
+
+	if (page == *known || LOAD(runtime.locked))
+		return true;
+	r = regs_syscall(SYS_madvise, (long)page, 4096, MADV_POPULATE_WRITE);
+	if (r == -EINVAL)
+		r = regs_syscall(SYS_msync, (long)page, 4096, MS_ASYNC);
+	if (!r)
+		*known = page;
+	return !r;
+}
+
+static inline bool is_on_stack(const struct func_call *call, uintptr_t slot, uintptr_t *known)
+{
+	return call->slot >= slot && call->slot - slot < SAME_STACK && is_there(call->slot, known);
+}
+
 /* Who walked the stack is gone: returns are noticed again. */
 static __attribute__((noinline)) void hook_again(struct func_stack *stack, uintptr_t slot)
 {
+	uintptr_t known = slot & ~(uintptr_t)4095;
+
 	if (is_below(slot, stack->walking))
 		return;
 	for (uint32_t i = stack->n; i-- > 1;) {
 		struct func_call *call = &stack->call[i];
 		uintptr_t *at = (uintptr_t *)call->slot;
 
-		if (!call->bare || !(call->slot > slot && call->slot - slot < SAME_STACK))
+		if (!call->bare || call->slot == slot || !is_on_stack(call, slot, &known))
 			continue;
 		if (*at == func_edges[call->edge].parent)
 			*at = func_edge_back(call->edge);
 		call->bare = 0;
 	}
-	stack->walking = 0;
+	stack->walking = stack->walker = 0;
 	set_limit(stack);
 }
 
-/* Somebody is about to walk this stack: it finds true return addresses. */
-static void lay_bare(struct func_stack *stack, uintptr_t slot)
+/*
+ * Somebody is about to walk this stack: it finds true return addresses. `slot` is the walker's own, or of what it asks for its
+ * tables. Then it is not known where on the stack it is, and may call functions from above before it is done, like a language's part in
+ * exceptions: the stack stays bare until the innermost call of all, for which it works, is over.
+ */
+static void lay_bare(struct func_stack *stack, uintptr_t slot, bool walker)
 {
+	uintptr_t within = walker ? slot : 0, known = slot & ~(uintptr_t)4095;
+
 	for (uint32_t i = stack->n; i-- > 1;) {
 		struct func_call *call = &stack->call[i];
 		uintptr_t *at = (uintptr_t *)call->slot;
 
-		if (!(call->slot >= slot && call->slot - slot < SAME_STACK) || *at != func_edge_back(call->edge))
+		if (!is_on_stack(call, slot, &known))
+			continue;
+		if (!within)
+			within = call->slot;
+		if (*at != func_edge_back(call->edge))
 			continue;
 		*at = func_true_return(*at);
 		call->bare = 1;
 	}
-	stack->walking = slot;
+	if (!within)
+		within = slot;
+	if (!is_below(within, stack->walking))
+		stack->walking = within;
+	if (walker && !is_below(slot, stack->walker))
+		stack->walker = slot;
 	stack->limit = 0;
 }
 
 static __attribute__((noinline)) void enter_special(struct func_site *site, uintptr_t *slot)
 {
-	struct func_stack *stack = func_self.stack;
+	struct func_stack *stack;
 
 	if (site->flags & FUNC_SITE_LOADS)
 		func_aside(func_loads_aside, NULL);
-	if (site->flags & FUNC_SITE_UNWINDS && stack) {
-		drop_left(stack, (uintptr_t)slot, *slot);
-		lay_bare(stack, (uintptr_t)slot);
-	}
+	if (!(site->flags & FUNC_SITE_UNWINDS))
+		return;
+	/* Also in a thread that was in no function yet: those that the walker calls are not to be hooked. */
+	if (!func_self.stack)
+		func_aside(func_stack_aside, NULL);
+	stack = func_self.stack;
+	if (!stack)
+		return;
+	drop_left(stack, (uintptr_t)slot, *slot);
+	lay_bare(stack, (uintptr_t)slot, !(site->flags & FUNC_SITE_ASKED));
 }
 
 /* What is above decides what is below. True: something is barred from here on. */
@@ -501,6 +583,9 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	drop_left(stack, (uintptr_t)slot, *slot);
 	if (stack->walking)
 		hook_again(stack, (uintptr_t)slot);
+	/* The walker's own functions look at where they return to. */
+	if (is_below((uintptr_t)slot, stack->walker))
+		return as_it_is;
 	mask &= view->graphs;
 	bars = inherit(stack, &call);
 	if (site->flags & FUNC_SITE_PROFILE)

@@ -17,6 +17,17 @@
 
 extern struct r_debug _r_debug __attribute__((weak));
 
+/* The loader's own: a program that names it may have been given a copy, which nobody keeps up to date. */
+const struct r_debug *func_loader(void)
+{
+	const struct link_map *first = &_r_debug ? _r_debug.r_map : NULL;
+
+	for (const ElfW(Dyn) *dyn = first ? first->l_ld : NULL; dyn && dyn->d_tag != DT_NULL; dyn++)
+		if (dyn->d_tag == DT_DEBUG && dyn->d_un.d_ptr)
+			return (const struct r_debug *)dyn->d_un.d_ptr;
+	return &_r_debug;
+}
+
 static struct func_file *files[FILES_MAX];
 static uint32_t nfiles;
 
@@ -194,10 +205,10 @@ int func_files_look(struct func_file ***all, uint32_t *n)
 {
 	bool waiting = false;
 
-	if (!&_r_debug)
+	if (!func_loader())
 		return -ENOTSUP;
 	func_all.update++;
-	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
+	for (const struct link_map *map = func_loader()->r_map; map; map = map->l_next)
 		look_at(map, &waiting);
 	*all = files;
 	*n = nfiles;

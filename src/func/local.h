@@ -43,7 +43,8 @@ enum {
 	FUNC_SITE_PATCHED = 1u << 4,
 	FUNC_SITE_BOTH = 1u << 5,	/* `function` is not 0, too, or graphs may not go on below */
 	FUNC_SITE_ACTS = 1u << 6,	/* commands hang on it */
-	FUNC_SITE_PROFILE = 1u << 7,	/* its calls are counted and timed */
+	FUNC_SITE_ASKED = 1u << 7,	/* of those that unwind: by others that do */
+	FUNC_SITE_PROFILE = 1u << 9,	/* its calls are counted and timed */
 	FUNC_SITE_DEEP = 1u << 8,	/* how deep the stack is there is looked at */
 	FUNC_SITE_PLAIN = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,	/* and nothing else: a call for function_graph */
 };
@@ -116,6 +117,7 @@ struct func_stack {
 	uint32_t owner;		/* tid */
 	uint32_t limit;		/* of n, for the hot path: 0 while somebody walks the stack, or some calls are silent */
 	uintptr_t walking;	/* not 0: somebody walked the stack, from there up, and calls are bare */
+	uintptr_t walker;	/* its own place, if that is known: what it calls is left alone */
 	uint32_t silent;	/* of the calls */
 	uint32_t reserved;
 	struct func_call call[FUNC_DEPTH_MAX];
@@ -184,8 +186,8 @@ extern const char func_thunk_graph_flags[] __attribute__((visibility("hidden")))
 extern const char func_thunk_return[] __attribute__((visibility("hidden")));
 extern uint64_t func_vectors_size __attribute__((visibility("hidden")));	/* 0: no xsave */
 extern uint64_t func_vectors_mask __attribute__((visibility("hidden")));
-/* Calls fn(arg) with the vector registers kept, which code compiled as usual uses as it likes. */
-void func_call_with_vectors(void (*fn)(void *arg), void *arg);
+/* Calls fn(arg) with the vector registers kept, which code compiled as usual uses as it likes: in `area`, or on the stack. */
+void func_call_with_vectors(void (*fn)(void *arg), void *arg, void *area);
 void func_vectors_init(void);
 
 /* aside.c: what is compiled as usual; see func_aside(). */
@@ -288,6 +290,8 @@ bool func_site_jump(const struct func_file *file, const struct plan_site *site, 
 void func_no_returns(void);
 
 /* file.c */
+struct r_debug;
+const struct r_debug *func_loader(void);
 const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i);
 const unsigned char *func_plan_code(const struct plan *plan, const struct plan_site *site);
 const char *func_plan_name(const struct plan *plan, const struct plan_site *site);

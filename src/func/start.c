@@ -21,8 +21,6 @@
 #define SHSTK_STATUS 0x5005
 #define SHSTK_ON 1u
 
-extern struct r_debug _r_debug __attribute__((weak));
-
 uint64_t func_vectors_size;
 uint64_t func_vectors_mask;
 
@@ -111,7 +109,7 @@ void func_loads_aside(void *unused)
 	int saved = errno;
 
 	(void)unused;
-	if (&_r_debug && _r_debug.r_state == RT_CONSISTENT && !LOAD(runtime.locked)) {
+	if (func_loader() && func_loader()->r_state == RT_CONSISTENT && !LOAD(runtime.locked)) {
 		wait_for_plans();
 		func_update(NULL, 0, true);
 	}

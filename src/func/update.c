@@ -199,37 +199,48 @@ static bool is_in_the_way(const struct changes *changes, const struct stopped_th
 
 /* ---- Changing it ---- */
 
-/* In one store, whatever interrupts us: bytes behind it as they are. */
+/* Where a store of eight bytes begins that has all of it: behind the page's end there may be something else. */
+static uintptr_t store_at(const struct change *change)
+{
+	const uintptr_t off = change->at & (PAGE - 1);
+
+	return off + sizeof(uint64_t) > PAGE && off + change->len <= PAGE ? change->at + change->len - sizeof(uint64_t) : change->at;
+}
+
+/* In one store, whatever interrupts us: bytes beside it as they are. */
 static void store(const struct change *change)
 {
+	const uintptr_t at = store_at(change);
 	uint64_t word;
 
-	memcpy(&word, (const void *)change->at, sizeof(word));
-	memcpy(&word, change->bytes, change->len);
-	*(volatile uint64_t __attribute__((aligned(1))) *)change->at = word;
+	memcpy(&word, (const void *)at, sizeof(word));
+	memcpy((unsigned char *)&word + (change->at - at), change->bytes, change->len);
+	*(volatile uint64_t __attribute__((aligned(1))) *)at = word;
 	func_all.sites[change->number].flags = change->flags;
 }
 
-/* Executable all the while: who interrupts us may run it. */
+/*
+ * Pages one behind the other, and none but those that are changed: beside a file's code may be its data, or another file. Executable all
+ * the while: who interrupts us may run it.
+ */
 static size_t apply_run(const struct changes *changes, size_t from)
 {
-	const uintptr_t start = changes->all[from].at & ~(PAGE - 1);
+	const uintptr_t start = store_at(&changes->all[from]) & ~(PAGE - 1);
 	uintptr_t end = start;
 	size_t n = from;
 
-	while (n < changes->n && changes->all[n].at >= start && changes->all[n].at - start < RUN_MAX) {
-		end = (changes->all[n].at + sizeof(uint64_t) + PAGE - 1) & ~(PAGE - 1);
-		n++;
+	for (; n < changes->n; n++) {
+		const uintptr_t at = store_at(&changes->all[n]);
+
+		if (at < start || (n > from && (at & ~(PAGE - 1)) > end) || at - start >= RUN_MAX)
+			break;
+		if (at + sizeof(uint64_t) > end)
+			end = (at + sizeof(uint64_t) + PAGE - 1) & ~(PAGE - 1);
 	}
-	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC)) {
-		/* The last page may not be there: a store of eight bytes looks beyond the text. */
-		end -= PAGE;
-		if (end == start || mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC))
-			return n;
-	}
+	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC))
+		return n;
 	for (size_t i = from; i < n; i++)
-		if (changes->all[i].at + sizeof(uint64_t) <= end)
-			store(&changes->all[i]);
+		store(&changes->all[i]);
 	mprotect((void *)start, end - start, PROT_READ | PROT_EXEC);
 	return n;
 }
