@@ -584,8 +584,10 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (stack->walking)
 		hook_again(stack, (uintptr_t)slot);
 	/* The walker's own functions look at where they return to. */
-	if (is_below((uintptr_t)slot, stack->walker))
+	if (is_below((uintptr_t)slot, stack->walker)) {
+		count_only(site);
 		return as_it_is;
+	}
 	mask &= view->graphs;
 	bars = inherit(stack, &call);
 	if (site->flags & FUNC_SITE_PROFILE)
