@@ -133,6 +133,11 @@ static bool own_printk(void *arg, uint64_t addr, struct decode_printk *out)
 	return dat_printk(((struct report_own *)arg)->rec->lane->file, addr, out);
 }
 
+static const char *own_prototype(void *arg, uint64_t func)
+{
+	return dat_prototype(((struct report_own *)arg)->rec->lane->file, func);
+}
+
 struct report_own *report_own_new(struct report *report)
 {
 	struct report_own *own = calloc(1, sizeof(*own));
@@ -143,7 +148,7 @@ struct report_own *report_own_new(struct report *report)
 	own->ctx = (struct decode_ctx){ .arg = own, .flags = report->look.decode, .memo = &own->memo,
 					.symbol = own_symbol,
 					.printk = own_printk, .address = own_address,
-					.odd = own_odd, .comm = own_comm };
+					.odd = own_odd, .comm = own_comm, .prototype = own_prototype };
 	return own;
 }
 

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "cmd/line.h"
 #include "control/rows.h"
+#include "decode/args.h"
 #include "decode/page.h"
 #include "report/graph.h"
 
@@ -155,6 +156,11 @@ static bool find_symbol(void *arg, int pid, uint64_t addr, struct decode_symbol 
 	return names->symbol && names->symbol(names->arg, pid, addr, out);
 }
 
+static const char *find_prototype(void *arg, uint64_t func)
+{
+	return decode_prototype(((struct source_buffer *)arg)->names, func);
+}
+
 /* What is kept beside the rows. */
 static int buffer_init(struct stream_lines *lines, struct source_buffer *buffer, const char *title)
 {
@@ -164,7 +170,7 @@ static int buffer_init(struct stream_lines *lines, struct source_buffer *buffer,
 	buffer->title = title;
 	buffer->names = control_rows_ctx(buffer->rows);
 	buffer->ctx = (struct decode_ctx){ .arg = buffer, .memo = &lines->memo, .comm = find_comm,
-					   .printk = find_printk, .symbol = find_symbol };
+					   .printk = find_printk, .symbol = find_symbol, .prototype = find_prototype };
 	buffer->carries = calloc(ncpu, sizeof(struct decode_carry *));
 	buffer->lost = calloc(ncpu, sizeof(*buffer->lost));
 	if (!buffer->carries || !buffer->lost)

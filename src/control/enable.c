@@ -58,7 +58,8 @@ static const struct {
 	{ EVENT_ID_FUNCTION, "function",
 	  "name: function\nID: 1\nformat:\n" RECORD_HEAD_FORMAT
 	  "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-	  "\tfield:unsigned long parent_ip;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+	  "\tfield:unsigned long parent_ip;\toffset:16;\tsize:8;\tsigned:0;\n"
+	  "\tfield:unsigned long args[];\toffset:24;\tsize:0;\tsigned:0;\n\n"
 	  "print fmt: \" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip\n" },
 	{ EVENT_ID_KERNEL_STACK, "kernel_stack",
 	  "name: kernel_stack\nID: 4\nformat:\n" RECORD_HEAD_FORMAT
@@ -92,7 +93,8 @@ static const struct {
 	{ EVENT_ID_GRAPH_ENTRY, "funcgraph_entry",
 	  "name: funcgraph_entry\nID: 11\nformat:\n" RECORD_HEAD_FORMAT
 	  "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
-	  "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n\n"
+	  "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
+	  "\tfield:unsigned long args[];\toffset:24;\tsize:0;\tsigned:0;\n\n"
 	  "print fmt: \"--> %ps (%d)\", (void *)REC->func, REC->depth\n" },
 	{ EVENT_ID_RAW_DATA, "raw_data",
 	  "name: raw_data\nID: 18\nformat:\n" RECORD_HEAD_FORMAT

@@ -128,6 +128,11 @@ static bool symbol(void *arg, int pid, uint64_t addr, struct decode_symbol *out)
 	return control_symbol(names->control, addr, out);
 }
 
+static const char *prototype(void *arg, uint64_t func)
+{
+	return control_prototype(((struct control_names *)arg)->control, func);
+}
+
 int control_names_open(struct control_names **out, struct control *control, struct err *err)
 {
 	struct control_names *names = calloc(1, sizeof(*names));
@@ -143,6 +148,7 @@ int control_names_open(struct control_names **out, struct control *control, stru
 		.printk = printk,
 		.comm = comm,
 		.tgid = tgid,
+		.prototype = prototype,
 	};
 	names->read_at = mono_ns();
 	names->number = number_now(names);

@@ -35,7 +35,9 @@ uint64_t control_traced(const struct control_state *state)
 
 	for (uint32_t b = 0; b < state->nbuffers; b++) {
 		const struct state_buffer *buffer = &state->buffers[b];
-		uint64_t what[] = { b, buffer->born, buffer->tracer, buffer->profile };
+		uint64_t what[] = {
+			b, buffer->born, buffer->tracer, buffer->profile, tracer_wants_args(buffer->tracer, buffer->tracer_flags),
+		};
 
 		if (!buffer->born || (buffer->tracer == TRACER_NOP && !buffer->profile))
 			continue;

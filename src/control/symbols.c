@@ -8,12 +8,14 @@
 
 #include "control/registry.h"
 #include "layout/registry.h"
+#include "symbol/prototype.h"
 #include "symbol/symbol.h"
 
 struct file {
 	const struct control_elf *elf;
 	struct symbol_table *table;
-	bool tried;
+	struct prototypes *prototypes;
+	bool tried, tried_prototypes;
 };
 
 struct control_symbols {
@@ -25,8 +27,10 @@ struct control_symbols {
 
 static void forget(struct control_symbols *symbols)
 {
-	for (uint32_t i = 0; i < symbols->registry.nelfs; i++)
+	for (uint32_t i = 0; i < symbols->registry.nelfs; i++) {
 		symbol_table_close(symbols->files[i].table);
+		prototypes_close(symbols->files[i].prototypes);
+	}
 	free(symbols->files);
 	control_registry_fini(&symbols->registry);
 	symbols->files = NULL;
@@ -62,7 +66,10 @@ static bool learn(struct control_symbols *symbols, const struct segment_dir *dir
 			continue;
 		fresh.files[i].table = symbols->files[old].table;
 		fresh.files[i].tried = symbols->files[old].tried;
+		fresh.files[i].prototypes = symbols->files[old].prototypes;
+		fresh.files[i].tried_prototypes = symbols->files[old].tried_prototypes;
 		symbols->files[old].table = NULL;
+		symbols->files[old].prototypes = NULL;
 	}
 	forget(symbols);
 	*symbols = fresh;
@@ -86,18 +93,37 @@ static const char *module_of(const struct control_elf *elf)
 	return slash && slash[1] ? slash + 1 : *elf->path ? elf->path : "?";
 }
 
+/* A path that is not whole is one of the program's directory: only its build-id can tell that it is the same. */
+static bool is_reachable(const struct control_elf *elf)
+{
+	return elf->path[0] == '/' || (elf->path[0] && elf->build_id_len);
+}
+
+static struct symbol_file symbol_file(const struct control_elf *elf)
+{
+	return (struct symbol_file){
+		.path = elf->path, .build_id = elf->build_id, .build_id_len = elf->build_id_len, .module = module_of(elf),
+	};
+}
+
 static const struct symbol_table *table_of(struct file *file)
 {
-	const struct control_elf *elf = file->elf;
+	struct symbol_file from = symbol_file(file->elf);
 
-	/* A path that is not whole is one of the program's directory: only its build-id can tell that it is the same. */
-	if (!file->tried && (elf->path[0] == '/' || (elf->path[0] && elf->build_id_len)))
-		symbol_table_open(&file->table, &(struct symbol_file){
-			.path = elf->path, .build_id = elf->build_id, .build_id_len = elf->build_id_len,
-			.module = module_of(elf),
-		}, NULL);
+	if (!file->tried && is_reachable(file->elf))
+		symbol_table_open(&file->table, &from, NULL);
 	file->tried = true;
 	return file->table;
+}
+
+static const struct prototypes *prototypes_of(struct file *file)
+{
+	struct symbol_file from = symbol_file(file->elf);
+
+	if (!file->tried_prototypes && is_reachable(file->elf))
+		prototypes_open(&file->prototypes, &from, NULL);
+	file->tried_prototypes = true;
+	return file->prototypes;
 }
 
 static struct file *file_at(struct control_symbols *symbols, uint64_t base)
@@ -115,37 +141,53 @@ static struct file *file_at(struct control_symbols *symbols, uint64_t base)
 	return low < symbols->registry.nelfs && symbols->files[low].elf->base == base ? &symbols->files[low] : NULL;
 }
 
+/* The file that has that address of the symbol space; NULL: nobody told of one. */
+static struct file *file_of(struct control *control, uint64_t address)
+{
+	const uint64_t base = address & ~((1ull << SYMBOL_SPACE_SHIFT) - 1);
+	struct control_symbols *symbols;
+	struct file *file;
+
+	if (address < symbol_space_base(0) || address >= symbol_space_base(REGISTRY_ELFS))
+		return NULL;
+	symbols = symbols_of(control);
+	file = symbols ? file_at(symbols, base) : NULL;
+	if (symbols && !file && learn(symbols, &control->dir))
+		file = file_at(symbols, base);
+	return file;
+}
+
 bool control_symbol(struct control *control, uint64_t address, struct decode_symbol *symbol)
 {
-	const uint64_t end = symbol_space_base(REGISTRY_ELFS);
-	struct control_symbols *symbols;
 	const struct symbol_table *table;
+	struct symbol_function *function;
 	struct file *file;
-	uint64_t base;
 
 	if (address == MARKER_IP) {
 		*symbol = (struct decode_symbol){ .name = MARKER_NAME, .size = 1 };
 		return true;
 	}
-	if (address < symbol_space_base(0) || address >= end)
-		return false;
-	symbols = symbols_of(control);
-	if (!symbols)
-		return false;
-	base = address & ~((1ull << SYMBOL_SPACE_SHIFT) - 1);
-	file = file_at(symbols, base);
-	if (!file && learn(symbols, &control->dir))
-		file = file_at(symbols, base);
+	file = file_of(control, address);
 	table = file ? table_of(file) : NULL;
-	if (!table || !symbol_table_at(table, address - base, &symbols->function))
+	if (!table || !symbol_table_at(table, address - file->elf->base, &control->symbols->function))
 		return false;
+	function = &control->symbols->function;
 	*symbol = (struct decode_symbol){
-		.name = symbols->function.name,
+		.name = function->name,
 		.module = file->elf->program ? NULL : module_of(file->elf),
-		.offset = address - base - symbols->function.address,
-		.size = symbols->function.size,
+		.offset = address - file->elf->base - function->address,
+		.size = function->size,
 	};
 	return true;
+}
+
+const char *control_prototype(struct control *control, uint64_t address)
+{
+	struct file *file = file_of(control, address);
+	const struct prototypes *prototypes = file ? prototypes_of(file) : NULL;
+	struct prototype prototype;
+
+	return prototypes && prototypes_at(prototypes, address - file->elf->base, &prototype) ? prototype.text : NULL;
 }
 
 /* The parts of "NAME [MODULE]" or "MODULE:NAME"; of a name alone the module is empty. False: too long. */

@@ -20,6 +20,10 @@ bool control_symbol(struct control *control, uint64_t address, struct decode_sym
  */
 bool control_function(struct control *control, const char *name, uint64_t *start, uint64_t *end);
 
+/* What the function that begins at that address takes and gives (layout/prototype.h), by its file's debug information; NULL: not
+ * known. */
+const char *control_prototype(struct control *control, uint64_t address);
+
 void control_symbols_close(struct control_symbols *symbols);
 
 #endif

@@ -164,6 +164,8 @@ const char *dat_comm(void *dat, int pid);
 int dat_use_kallsyms(struct dat *dat, const char *path, struct err *err);
 /* The i-th symbol by address, false behind the last. */
 bool dat_symbol_at(struct dat *dat, size_t i, uint64_t *addr, struct decode_symbol *out);
+/* What a function takes and gives (layout/prototype.h): recordings of ours have it where printk's formats are, by its address. */
+const char *dat_prototype(const struct dat *dat, uint64_t func);
 /* The i-th of printk's formats, false behind the last. */
 bool dat_printk_at(struct dat *dat, size_t i, uint64_t *addr, const char **text);
 /* The i-th task that the file names, by PID; false behind the last. */

@@ -236,6 +236,13 @@ bool dat_printk(void *arg, uint64_t addr, struct decode_printk *out)
 	return true;
 }
 
+const char *dat_prototype(const struct dat *dat, uint64_t func)
+{
+	struct decode_printk found;
+
+	return dat_printk((void *)(uintptr_t)dat, func, &found) ? found.text : NULL;
+}
+
 bool dat_printk_at(struct dat *dat, size_t i, uint64_t *addr, const char **text)
 {
 	const struct dat_printks *p = dat->printks;

@@ -14,7 +14,7 @@
 #define HANDLER_FIELDS 8
 
 /* Options by number, for those who look at them. */
-enum { OPTION_PARENT, OPTION_INDENT, OPTION_OFFSET, OPTION_TAILPRINT, OPTION_DEPTH, OPTION_NR };
+enum { OPTION_PARENT, OPTION_INDENT, OPTION_OFFSET, OPTION_TAILPRINT, OPTION_DEPTH, OPTION_RETVAL, OPTION_NR };
 
 struct handling {
 	struct frame f;

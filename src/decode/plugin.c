@@ -28,6 +28,7 @@ static const struct option options[OPTION_NR] = {
 	[OPTION_TAILPRINT] = { "fgraph", "tailprint",
 			       "Print function name at function exit in function graph", false },
 	[OPTION_DEPTH] = { "fgraph", "depth", "Show the depth of each entry", false },
+	[OPTION_RETVAL] = { "fgraph", "retval", "Show what functions return", false },
 };
 
 static const struct handler *const tables[] = {

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
+#include "decode/args.h"
+
 enum { IP, PARENT_IP, COUNT, TOP_DELTA, BOTTOM_DELTA };
+enum { ARGS = 2 };
 
 static void put_function(const struct handling *h, uint64_t addr, struct sink *s)
 {
@@ -43,14 +46,21 @@ static void pass_function(const struct handling *h)
 	depth(h);
 }
 
-static enum handled print_function(const struct handling *h)
+static void put_call(const struct handling *h, const struct decode_field *args)
 {
 	sink_fill(h->s, ' ', depth(h) * 3);
 	put_function(h, handler_num(h, IP), h->s);
+	if (args && decode_args_count(h->f.format, args, (uint32_t)h->f.len))
+		decode_args_put(h->s, decode_prototype(h->f.ctx, handler_num(h, IP)), h->f.format, args, h->f.rec, (uint32_t)h->f.len);
 	if (h->options[OPTION_PARENT]) {
 		sink_add(h->s, " <-- ", 5);
 		put_function(h, handler_num(h, PARENT_IP), h->s);
 	}
+}
+
+static enum handled print_function(const struct handling *h)
+{
+	put_call(h, h->plugin->fields[ARGS]);
 	return HANDLED;
 }
 
@@ -64,7 +74,7 @@ static enum handled print_repeats(const struct handling *h)
 	const struct conv part = { .kind = 'u', .size = 8, .width = all ? 9 : 6, .prec = -1,
 				   .flags = CONV_ZERO };
 
-	print_function(h);
+	put_call(h, NULL);
 	sink_puts(h->s, " (count: ");
 	sink_dec(h->s, handler_num(h, COUNT));
 	sink_puts(h->s, "  last_ts: ");
@@ -115,7 +125,7 @@ static enum handled print_raw_data(const struct handling *h)
 }
 
 const struct handler function_handlers[] = {
-	{ "ftrace", "function", { "ip", "parent_ip" }, print_function, pass_function },
+	{ "ftrace", "function", { "ip", "parent_ip", "?args" }, print_function, pass_function },
 	{ "ftrace", "func_repeats", { "ip", "parent_ip", "count", "top_delta_ts",
 				      "bottom_delta_ts" }, print_repeats, pass_function },
 	{ "ftrace", "kernel_stack", { "caller" }, print_stack, NULL },

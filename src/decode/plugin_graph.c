@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-enum { FUNC, DEPTH, CALLTIME, RETTIME };
+#include "decode/args.h"
+
+enum { FUNC, DEPTH, CALLTIME, RETTIME, RETVAL };
+enum { ARGS = 2 };
 
 /* Digits, and " us" at the eleventh column. */
 static void put_duration(uint64_t ns, struct sink *s)
@@ -59,6 +62,29 @@ static void put_name(const struct handling *h)
 		sink_hex(h->s, addr, 0);
 }
 
+/* What an entry has of its arguments, or nothing between parentheses. */
+static void put_args(const struct handling *h)
+{
+	const struct decode_field *args = h->plugin->fields[ARGS];
+
+	if (decode_args_count(h->f.format, args, (uint32_t)h->f.len))
+		decode_args_put(h->s, decode_prototype(h->f.ctx, handler_num(h, FUNC)), h->f.format, args, h->f.rec, (uint32_t)h->f.len);
+	else
+		sink_add(h->s, "()", 2);
+}
+
+/* " = 0x1", if that is asked for and means something. */
+static bool put_returned(const struct handling *h, bool has, uint64_t value, const char *before)
+{
+	const char *prototype = h->options[OPTION_RETVAL] && has ? decode_prototype(h->f.ctx, handler_num(h, FUNC)) : NULL;
+
+	if (!h->options[OPTION_RETVAL] || !has || !decode_args_returns(prototype))
+		return false;
+	sink_puts(h->s, before);
+	decode_args_put_returned(h->s, prototype, value, false);
+	return true;
+}
+
 static void put_depth(const struct handling *h)
 {
 	if (!h->options[OPTION_DEPTH])
@@ -76,34 +102,45 @@ static uint64_t named(const struct decode_moment *m, const char *name)
 }
 
 /* Whether the next record is this function's exit, in the same task. */
-static bool is_leaf(const struct handling *h, uint64_t *duration)
+static bool is_leaf(const struct handling *h, uint64_t *duration, struct decode_moment *exit)
 {
 	const struct decode_moment *m = h->moment;
 	struct decode_moment next;
 	struct record_head head;
 
+	*exit = (struct decode_moment){ 0 };
 	if (!m->next || !m->next(m->arg, &next) || strcmp(next.format->name, "funcgraph_exit") ||
 	    strcmp(next.format->system, "ftrace") ||
 	    !decode_record_head(&next.format->abi, next.rec, next.len, &head) ||
 	    head.pid != h->f.pid || named(&next, "func") != handler_num(h, FUNC))
 		return false;
 	*duration = named(&next, "rettime") - named(&next, "calltime");
+	*exit = next;
 	return true;
 }
 
 static void pass_entry(const struct handling *h)
 {
+	struct decode_moment exit;
 	uint64_t duration;
 
-	if (is_leaf(h, &duration))
+	if (is_leaf(h, &duration, &exit))
 		h->moment->take(h->moment->arg);
 }
 
 static enum handled print_entry(const struct handling *h)
 {
 	uint64_t duration = 0;
-	bool leaf = is_leaf(h, &duration);
+	struct decode_moment exit;
+	bool leaf = is_leaf(h, &duration, &exit);
+	uint64_t returned = 0;
+	bool returns = false;
 
+	if (leaf && h->options[OPTION_RETVAL]) {
+		/* Before it is taken: its bytes may go with it. */
+		returns = decode_format_find(exit.format, "retval");
+		returned = named(&exit, "retval");
+	}
 	if (leaf) {
 		put_duration(duration, h->s);
 		h->moment->take(h->moment->arg);
@@ -112,7 +149,10 @@ static enum handled print_entry(const struct handling *h)
 	}
 	indent(h);
 	put_name(h);
-	sink_puts(h->s, leaf ? "();" : "() {");
+	put_args(h);
+	sink_puts(h->s, leaf ? ";" : " {");
+	if (put_returned(h, returns, returned, " /* = "))
+		sink_add(h->s, " */", 3);
 	put_depth(h);
 	return HANDLED;
 }
@@ -124,7 +164,13 @@ static enum handled print_exit(const struct handling *h)
 	put_duration(handler_num(h, RETTIME) - handler_num(h, CALLTIME), h->s);
 	indent(h);
 	sink_putc(h->s, '}');
-	if (h->options[OPTION_TAILPRINT]) {
+	if (h->options[OPTION_RETVAL]) {
+		sink_add(h->s, " /* ", 4);
+		put_name(h);
+		if (handler_has(h, RETVAL))
+			put_returned(h, true, handler_num(h, RETVAL), " = ");
+		sink_add(h->s, " */", 3);
+	} else if (h->options[OPTION_TAILPRINT]) {
 		if (!handler_symbol(h, handler_num(h, FUNC), &sym))
 			return HANDLED;
 		sink_add(h->s, " /* ", 4);
@@ -136,8 +182,8 @@ static enum handled print_exit(const struct handling *h)
 }
 
 const struct handler graph_handlers[] = {
-	{ "ftrace", "funcgraph_entry", { "func", "depth" }, print_entry, pass_entry },
-	{ "ftrace", "funcgraph_exit", { "func", "depth", "calltime", "rettime" }, print_exit,
-	  NULL },
+	{ "ftrace", "funcgraph_entry", { "func", "depth", "?args" }, print_entry, pass_entry },
+	{ "ftrace", "funcgraph_exit", { "func", "depth", "calltime", "rettime", "?retval" },
+	  print_exit, NULL },
 	{ NULL, NULL, { NULL }, NULL, NULL },
 };

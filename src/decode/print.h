@@ -92,6 +92,8 @@ struct decode_ctx {
 	const char *(*comm)(void *arg, int pid);
 	/* The process that a task belongs to; 0: not known. */
 	int (*tgid)(void *arg, int pid);
+	/* What the function that begins at an address takes and gives (layout/prototype.h); NULL: not known. */
+	const char *(*prototype)(void *arg, uint64_t func);
 };
 
 /*

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "decode/args.h"
 #include "decode/tep.h"
 #include "layout/registry.h"
 
@@ -148,6 +149,8 @@ static void print_function(const struct frame *f, struct sink *s)
 	uint64_t parent = number(f, 1);
 
 	place(f, number(f, 0), s);
+	if (decode_args_count(f->format, f->format->own[2], (uint32_t)f->len))
+		decode_args_put(s, decode_prototype(f->ctx, number(f, 0)), f->format, f->format->own[2], f->rec, (uint32_t)f->len);
 	if (!parent || (f->ctx->flags & DECODE_NO_PARENT))
 		return;
 	sink_puts(s, " <-");
@@ -190,7 +193,7 @@ static const struct decode_special specials[] = {
 	{ "bprint", { "ip", "fmt", "buf" }, print_message, bprint_words, 1, tep_bprint },
 	{ "bputs", { "ip", "str" }, print_message, bputs_words, 1, NULL },
 	{ "raw_data", { "id", "buf" }, print_raw_data, NULL, 0, NULL },
-	{ "function", { "ip", "parent_ip" }, print_function, NULL, 0, NULL },
+	{ "function", { "ip", "parent_ip", "?args" }, print_function, NULL, 0, NULL },
 	{ "kernel_stack", { "caller" }, print_kernel_stack, NULL, 0, NULL },
 	{ "user_stack", { "caller" }, print_user_stack, NULL, 0, NULL },
 	{ "blktrace", { "sector", "action", "data" }, decode_print_block, NULL, 0, NULL },
@@ -199,8 +202,10 @@ static const struct decode_special specials[] = {
 static bool find_fields(struct decode_format *format, const struct decode_special *sp)
 {
 	for (int i = 0; i < 3 && sp->fields[i]; i++) {
-		format->own[i] = decode_format_find(format, sp->fields[i]);
-		if (!format->own[i])
+		bool optional = sp->fields[i][0] == '?';
+
+		format->own[i] = decode_format_find(format, sp->fields[i] + optional);
+		if (!format->own[i] && !optional)
 			return false;
 	}
 	return true;

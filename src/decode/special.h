@@ -9,7 +9,7 @@
 
 struct decode_special {
 	const char *name;
-	const char *fields[3];	/* that the format must have */
+	const char *fields[3];	/* that the format must have; a '?' in front: it need not */
 	void (*print)(const struct frame *f, struct sink *s);
 	/* Of records that are somebody's words, the words alone; of others NULL. */
 	void (*message)(const struct frame *f, struct sink *s);

@@ -71,9 +71,10 @@ static bool write_all(struct view *view, struct func_event *event)
 		return false;
 	for (; mask; mask &= mask - 1) {
 		uint32_t b = (uint32_t)__builtin_ctzll(mask);
+		uint32_t len = event->len_args && view->func_args & 1ull << b ? event->len_args : event->len;
 		enum ring_result result;
 
-		result = runtime_write_buffer(thread, view, generation, b, event->record, event->len, NULL);
+		result = runtime_write_buffer(thread, view, generation, b, event->record, len, NULL);
 		if (result == RING_STALE)
 			return false;
 		event->done |= 1ull << b;

@@ -110,15 +110,10 @@ static inline bool is_own(uintptr_t parent)
 	return parent - func_all.own < func_all.own_size;
 }
 
-static __attribute__((noinline)) uint64_t write_aside(struct func_site *site, uint32_t id, void *record, uint32_t len,
-						      uint64_t mask, bool stamped, uint64_t *done)
+static __attribute__((noinline)) void write_aside(struct func_event *event)
 {
-	struct func_event event = { .site = site, .mask = mask, .id = id, .len = len, .record = record, .stamped = stamped };
-
-	if (mask && !func_aside(func_write_aside, &event) && runtime.registry)
+	if (event->mask && !func_aside(func_write_aside, event) && runtime.registry)
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
-	*done = event.done;
-	return event.ts;
 }
 
 struct wake {
@@ -183,7 +178,7 @@ static const uint32_t lengths[] = {
 };
 
 /* The page is full, or the first record is late: what a section alone cannot do. */
-static bool write_whole(const struct view *view, uint64_t generation, uint32_t id, void *record, uint64_t *ts)
+static bool write_whole(const struct view *view, uint64_t generation, uint32_t id, void *record, uint32_t len, uint64_t *ts)
 {
 	struct ring_op op;
 	struct ring_head *head;
@@ -197,7 +192,7 @@ static bool write_whole(const struct view *view, uint64_t generation, uint32_t i
 	op.ring = UINT32_MAX;
 	if (id == EVENT_ID_GRAPH_EXIT)
 		((struct record_graph_exit *)record)->rettime = time_now(view);
-	ring_op_payload(&op, record, lengths[id]);
+	ring_op_payload(&op, record, len);
 	if (ring_write(runtime_self.rs, &op) != RING_DONE)
 		return false;
 	*ts = op.ts;
@@ -222,7 +217,7 @@ static __attribute__((noinline)) bool write_near(const struct view *view, uint64
 	if (section_near(runtime_self.rs, &runtime_self.func_near, view->func_refs, view->ncpu, view->published_at,
 			 generation) != RING_DONE ||
 	    !write_section(view, generation, id, record, ts))
-		return write_whole(view, generation, id, record, ts);
+		return write_whole(view, generation, id, record, lengths[id], ts);
 	wake_if_waiting(view, generation);
 	return true;
 }
@@ -241,6 +236,35 @@ static inline __attribute__((always_inline)) bool write_fast(const struct view *
 		return write_near(view, generation, id, record, ts);
 	wake_if_waiting(view, generation);
 	return true;
+}
+
+/* ---- arguments ---- */
+
+/* What the caller has put into the first registers for them, behind a record's own fields. How long it is then; 0: none are wanted. */
+static inline uint32_t put_args(const struct func_site *site, const struct func_regs *regs, uint64_t args[RECORD_ARGS_MAX])
+{
+	const uint32_t n = (site->flags & FUNC_SITE_ARGS) / (FUNC_SITE_ARGS & -FUNC_SITE_ARGS);
+
+	if (!n)
+		return 0;
+	args[0] = regs->rdi;
+	args[1] = regs->rsi;
+	args[2] = regs->rdx;
+	args[3] = regs->rcx;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+	return RECORD_ARGS_OFFSET + n * (uint32_t)sizeof(args[0]);
+}
+
+/* As write_fast(), of a record of any length. */
+static __attribute__((noinline)) bool write_args(const struct view *view, uint64_t generation, uint32_t id, void *record, uint32_t len,
+						 uint64_t *ts)
+{
+	const int32_t tid = runtime_self.tid;
+	const uint64_t common = (uint64_t)(uint32_t)tid << 32 | id;
+
+	__builtin_memcpy(record, &common, sizeof(common));
+	return tid && write_whole(view, generation, id, record, len, ts);
 }
 
 /* ---- function ---- */
@@ -262,11 +286,13 @@ static inline bool is_chosen(const struct view *view, uint64_t generation)
 	return chosen->in == generation && chosen->buffers & view->func_only;
 }
 
-void func_enter(struct func_site *site, uintptr_t parent)
+/* `regs`: arguments may be wanted; NULL: none are. */
+static inline __attribute__((always_inline)) void enter(struct func_site *site, uintptr_t parent, const struct func_regs *regs)
 {
 	struct view *view = LOAD_ACQUIRE(wiped.view);
-	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = LOAD(site->function), now = 0, ts, done;
-	struct record_function record;
+	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = LOAD(site->function), now = 0, ts;
+	struct record_function_args record;
+	uint32_t len = 0;
 
 	if (UNLIKELY(is_own(parent)))
 		return;
@@ -277,11 +303,26 @@ void func_enter(struct func_site *site, uintptr_t parent)
 		if (now == view->func_only && !is_chosen(view, generation) && !is_stale(view, generation))
 			return;
 	}
-	record.ip = site->ip;
-	record.parent_ip = symbol_of(site, parent);
-	if (LIKELY(now && now == view->func_only) && LIKELY(write_fast(view, generation, EVENT_ID_FUNCTION, &record, &ts)))
-		return;
-	write_aside(site, EVENT_ID_FUNCTION, &record, sizeof(record), mask, false, &done);
+	record.function.ip = site->ip;
+	record.function.parent_ip = symbol_of(site, parent);
+	if (regs)
+		len = put_args(site, regs, record.args);
+	if (LIKELY(now && now == view->func_only)) {
+		if (len && now & view->func_args) {
+			if (write_args(view, generation, EVENT_ID_FUNCTION, &record, len, &ts))
+				return;
+		} else if (LIKELY(write_fast(view, generation, EVENT_ID_FUNCTION, &record, &ts))) {
+			return;
+		}
+	}
+	write_aside(&(struct func_event){
+		.site = site, .mask = mask, .id = EVENT_ID_FUNCTION, .len = sizeof(record.function), .len_args = len, .record = &record,
+	});
+}
+
+void func_enter(struct func_site *site, uintptr_t parent)
+{
+	enter(site, parent, NULL);
 }
 
 /* ---- function_graph ---- */
@@ -306,7 +347,7 @@ static inline uint32_t edge_of(struct func_site *site, uintptr_t parent)
 static __attribute__((noinline)) void write_exit(const struct func_call *call, uint32_t depth, uint32_t overrun, uint64_t retval)
 {
 	struct view *view = LOAD_ACQUIRE(wiped.view);
-	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = call->mask & ~VIEW_SPECIAL, ts, done;
+	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = call->mask & ~VIEW_SPECIAL, ts;
 	struct record_graph_exit record = {
 		.func = call->site->ip, .retval = retval, .depth = (int32_t)depth, .overrun = overrun,
 		.calltime = call->calltime, .rettime = call->calltime,
@@ -321,7 +362,9 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 		return;
 	if (view && !(mask & LOAD(view->graphs)) && !is_stale(view, generation))
 		return;
-	write_aside(call->site, EVENT_ID_GRAPH_EXIT, &record, sizeof(record), mask, true, &done);
+	write_aside(&(struct func_event){
+		.site = call->site, .mask = mask, .id = EVENT_ID_GRAPH_EXIT, .len = sizeof(record), .record = &record, .stamped = true,
+	});
 }
 
 static void set_limit(struct func_stack *stack)
@@ -493,20 +536,33 @@ static uint64_t taken(const struct view *view, const struct func_stack *stack, u
 
 /* The record of a call, if it is to have one yet; gives the buffers that took it. */
 static uint64_t write_entry(const struct view *view, uint64_t generation, struct func_site *site, uint32_t depth, uint64_t mask,
-			    uint64_t *calltime)
+			    const struct func_regs *regs, uint64_t *calltime)
 {
-	struct record_graph_entry record = { .func = site->ip, .depth = (int32_t)depth };
-	uint64_t done;
+	struct record_graph_entry_args record;
+	struct func_event event;
+	uint32_t len;
 
 	if (view->graph_thresh) {
 		*calltime = time_now(view);
 		return mask;
 	}
-	if (mask == view->func_only &&
-	    write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, calltime))
-		return mask;
-	*calltime = write_aside(site, EVENT_ID_GRAPH_ENTRY, &record, RECORD_GRAPH_ENTRY_SIZE, mask, false, &done);
-	return done;
+	record.func = site->ip;
+	record.depth = depth;
+	len = regs ? put_args(site, regs, record.args) : 0;
+	if (mask == view->func_only) {
+		bool done = len && mask & view->func_args ?
+			write_args(view, generation, EVENT_ID_GRAPH_ENTRY, &record, len, calltime) :
+			write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, calltime);
+
+		if (done)
+			return mask;
+	}
+	event = (struct func_event){
+		.site = site, .mask = mask, .id = EVENT_ID_GRAPH_ENTRY, .len = RECORD_GRAPH_ENTRY_SIZE, .len_args = len, .record = &record,
+	};
+	write_aside(&event);
+	*calltime = event.ts;
+	return event.done;
 }
 
 /* Functions that jumped to each other share a return address: the last of many is over when the next one begins. */
@@ -553,7 +609,8 @@ static void count_only(struct func_site *site)
 }
 
 /* Everything but a plain call in a plain state. */
-static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *site, uintptr_t *slot)
+static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *site, uintptr_t *slot,
+							      const struct func_regs *regs)
 {
 	const struct func_way as_it_is = { site->body, 0 };
 	struct func_call call = { .slot = (uintptr_t)slot, .site = site };
@@ -606,7 +663,7 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	mask = taken(view, stack, mask, &call);
 	if (func_all.no_returns) {
 		if (mask)
-			write_entry(view, generation, site, depth_at(stack, stack->n), mask, &call.calltime);
+			write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
 		return as_it_is;
 	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
@@ -615,14 +672,15 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 		return as_it_is;
 	}
 	if (mask)
-		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, &call.calltime);
+		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
 	call.silent = !mask;
 	push(stack, &call, &profiled);
 	return tail ? as_it_is : (struct func_way){ edge_code(call.edge), 1 };
 }
 
-/* A call that no tracer of this kind may care about. */
-static __attribute__((noinline)) struct func_way enter_otherwise(struct func_site *site, uintptr_t *slot)
+/* A call that no tracer of this kind may care about. `regs` NULL: nobody wants its arguments. */
+static __attribute__((noinline)) struct func_way enter_otherwise(struct func_site *site, uintptr_t *slot,
+								 const struct func_regs *regs)
 {
 	const struct func_way as_it_is = { site->body, 0 };
 
@@ -631,7 +689,7 @@ static __attribute__((noinline)) struct func_way enter_otherwise(struct func_sit
 	if (site->flags & FUNC_SITE_ACTS)
 		func_aside(func_act_aside, site);
 	if (LOAD(site->function))
-		func_enter(site, *slot);
+		enter(site, *slot, regs);
 	if (site->flags & FUNC_SITE_DEEP)
 		func_deep_look(site, (uintptr_t)slot);
 	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) {
@@ -639,10 +697,10 @@ static __attribute__((noinline)) struct func_way enter_otherwise(struct func_sit
 		enter_special(site, slot);
 		return as_it_is;
 	}
-	return LOAD(site->graph) || site->flags & FUNC_SITE_PROFILE ? enter_slowly(site, slot) : as_it_is;
+	return LOAD(site->graph) || site->flags & FUNC_SITE_PROFILE ? enter_slowly(site, slot, regs) : as_it_is;
 }
 
-struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
+struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const struct func_regs *regs)
 {
 	struct view *view = LOAD_ACQUIRE(wiped.view);
 	struct func_stack *stack = func_self.stack;
@@ -653,7 +711,7 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
 	uint32_t n, edge;
 
 	if (UNLIKELY(!view || !stack || (site->flags & ~FUNC_SITE_PLAIN)))
-		return enter_otherwise(site, slot);
+		return enter_otherwise(site, slot, regs);
 	generation = LOAD_ACQUIRE(view->published);
 	mask = LOAD(site->graph);
 	n = stack->n;
@@ -661,13 +719,13 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot)
 	edge = LOAD(site->edge);
 	if (UNLIKELY(mask != view->graph_only || n >= stack->limit || call[-1].slot <= (uintptr_t)slot || is_own(parent) ||
 		     func_edges[edge].parent != parent || func_edges[edge].site != site || func_is_back(parent)))
-		return enter_otherwise(site, slot);
+		return enter_otherwise(site, slot, NULL);
 	if (UNLIKELY(!is_chosen(view, generation)))
-		return enter_otherwise(site, slot);
+		return enter_otherwise(site, slot, NULL);
 	record.func = site->ip;
 	record.depth = (int32_t)(n - 1);
 	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_ENTRY, &record, &ts)))
-		return enter_otherwise(site, slot);
+		return enter_otherwise(site, slot, NULL);
 	call->slot = (uintptr_t)slot;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* Now: a signal handler's calls come behind it. */

@@ -46,6 +46,7 @@ static bool is_sound(const struct plan *plan)
 	return is_inside(plan, plan->sites, plan->nsites, sizeof(struct plan_site)) &&
 	       is_inside(plan, plan->fixes, plan->nfixes, sizeof(struct plan_fix)) &&
 	       is_inside(plan, plan->code, plan->code_size, 1) && is_inside(plan, plan->names, plan->names_size, 1) &&
+	       is_inside(plan, plan->registers, plan->nsites, 1) &&
 	       plan->names_size && !((const char *)plan)[plan->names + plan->names_size - 1] &&
 	       crc32c(crc32c(0, &head, sizeof(head)), plan + 1, plan->size - sizeof(head)) == crc;
 }
@@ -77,6 +78,13 @@ const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i)
 const unsigned char *func_plan_code(const struct plan *plan, const struct plan_site *site)
 {
 	return (const unsigned char *)plan + plan->code + site->code;
+}
+
+uint32_t func_plan_registers(const struct plan *plan, uint32_t i)
+{
+	uint32_t n = ((const uint8_t *)plan + plan->registers)[i];
+
+	return n <= PLAN_REGISTERS_MAX ? n : 0;
 }
 
 const char *func_plan_name(const struct plan *plan, const struct plan_site *site)

@@ -44,8 +44,9 @@ enum {
 	FUNC_SITE_BOTH = 1u << 5,	/* `function` is not 0, too, or graphs may not go on below */
 	FUNC_SITE_ACTS = 1u << 6,	/* commands hang on it */
 	FUNC_SITE_ASKED = 1u << 7,	/* of those that unwind: by others that do */
-	FUNC_SITE_PROFILE = 1u << 9,	/* its calls are counted and timed */
-	FUNC_SITE_DEEP = 1u << 8,	/* how deep the stack is there is looked at */
+	FUNC_SITE_PROFILE = 1u << 12,	/* its calls are counted and timed */
+	FUNC_SITE_DEEP = 1u << 11,	/* how deep the stack is there is looked at */
+	FUNC_SITE_ARGS = 7u << 8,	/* so many argument registers are recorded with a call, in some buffer */
 	FUNC_SITE_PLAIN = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,	/* and nothing else: a call for function_graph */
 };
 
@@ -174,8 +175,12 @@ struct func_way {
 	uintptr_t to;
 	uintptr_t hooked;	/* `to` is an edge's code: the return address is taken off the stack for it */
 };
+/* As the thunks have them on their stack. */
+struct func_regs {
+	uint64_t r11, r10, r9, r8, rdi, rsi, rdx, rcx;
+};
 void func_enter(struct func_site *site, uintptr_t parent);
-struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot);
+struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const struct func_regs *regs);
 void func_leave(uintptr_t away, uintptr_t *slot, uint64_t retval);
 
 /* thunk.S */
@@ -196,6 +201,7 @@ struct func_event {
 	uint64_t mask;		/* buffers */
 	uint32_t id;
 	uint32_t len;
+	uint32_t len_args;	/* with arguments, for buffers that want them; 0: there are none */
 	void *record;
 	uint64_t ts;		/* out: nanoseconds */
 	bool stamped;		/* the record ends with its time */
@@ -261,9 +267,11 @@ bool func_trap_note(uintptr_t at, uint32_t number);
 struct func_wanted {
 	uint64_t function, graph, root, not_root;
 	bool acts, profile, deep;
+	bool args;			/* in some of the first two */
 };
 struct func_selection {
 	uint64_t functions, graphs;	/* buffers by their tracer */
+	uint64_t args;			/* those of them that want arguments */
 	bool acts;			/* there are commands */
 	bool profile;
 	bool deep;			/* the stack tracer is on */
@@ -294,6 +302,8 @@ struct r_debug;
 const struct r_debug *func_loader(void);
 const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i);
 const unsigned char *func_plan_code(const struct plan *plan, const struct plan_site *site);
+/* How many argument registers its i-th site has parameters in. */
+uint32_t func_plan_registers(const struct plan *plan, uint32_t i);
 const char *func_plan_name(const struct plan *plan, const struct plan_site *site);
 /* Looks at all files that are loaded; those are in *files whose `seen` is this update. 1: some have no plan yet; -errno. */
 int func_files_look(struct func_file ***files, uint32_t *n);

@@ -52,6 +52,8 @@ bool func_select_begin(struct func_selection *selection)
 			selection->functions |= 1ull << b;
 		if (buffers[b].tracer == TRACER_GRAPH)
 			selection->graphs |= 1ull << b;
+		if (tracer_wants_args(buffers[b].tracer, buffers[b].tracer_flags))
+			selection->args |= 1ull << b;
 	}
 	return true;
 }
@@ -101,5 +103,6 @@ void func_select(const struct func_selection *selection, const char *name, const
 		.acts = in[STATE_FUNC_ACT],
 		.profile = selection->profile && all & 1,
 		.deep = selection->deep && (~has[STATE_FUNC_DEEP] | in[STATE_FUNC_DEEP]) & 1,
+		.args = (selection->functions | selection->graphs) & selection->args & all,
 	};
 }

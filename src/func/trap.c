@@ -41,6 +41,10 @@ static bool hit(void *arg)
 {
 	greg_t *regs = ((ucontext_t *)arg)->uc_mcontext.gregs;
 	const struct trap *trap = find((uintptr_t)regs[REG_RIP] - 1);
+	const struct func_regs args = {
+		.rdi = (uint64_t)regs[REG_RDI], .rsi = (uint64_t)regs[REG_RSI], .rdx = (uint64_t)regs[REG_RDX],
+		.rcx = (uint64_t)regs[REG_RCX], .r8 = (uint64_t)regs[REG_R8], .r9 = (uint64_t)regs[REG_R9],
+	};
 	struct func_way way;
 	struct func_site *site;
 	uintptr_t *slot = (uintptr_t *)regs[REG_RSP];
@@ -48,7 +52,7 @@ static bool hit(void *arg)
 	if (!trap || !LOAD(trap->at))
 		return false;
 	site = &func_all.sites[trap->number];
-	way = func_enter_graph(site, slot);
+	way = func_enter_graph(site, slot, &args);
 	regs[REG_RIP] = (greg_t)way.to;
 	if (way.hooked)
 		regs[REG_RSP] += (greg_t)sizeof(*slot);

@@ -109,7 +109,7 @@ static bool is_as_known(const struct func_file *file, const struct plan_site *pl
 static void note(struct changes *changes, const struct func_file *file, const struct plan_site *plan, uint32_t number, bool wanted)
 {
 	struct func_site *site = &func_all.sites[number];
-	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS | FUNC_SITE_ACTS |
+	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS | FUNC_SITE_ACTS | FUNC_SITE_ARGS |
 							FUNC_SITE_PROFILE | FUNC_SITE_DEEP);
 	const uint32_t bits = FUNC_SITE_PLAIN, now = wanted ? FUNC_SITE_PATCHED | (graph ? FUNC_SITE_BY_GRAPH : 0) : 0;
 	struct change *change = &changes->all[changes->n];
@@ -158,7 +158,9 @@ static void note_file(struct changes *changes, struct func_file *file, const str
 		STORE(site->graph, wanted.graph);
 		STORE(site->root, wanted.root);
 		STORE(site->not_root, wanted.not_root);
-		site->flags = (site->flags & ~FLAGS_WANTED) | flags_of(&wanted);
+		site->flags = (site->flags & ~(uint32_t)(FLAGS_WANTED | FUNC_SITE_ARGS)) | flags_of(&wanted);
+		if (wanted.args)
+			site->flags |= func_plan_registers(file->plan, i) * (FUNC_SITE_ARGS & -FUNC_SITE_ARGS);
 		note(changes, file, plan, file->numbers[i], want);
 		if (want && !(plan->flags & PLAN_SITE_HIDDEN))
 			func_touch(selection, file, plan);

@@ -128,6 +128,12 @@ enum {
 			       TRACER_FLAG_GRAPH_TIME,
 };
 
+/* Does a buffer have arguments of functions recorded? */
+static inline bool tracer_wants_args(uint32_t tracer, uint32_t flags)
+{
+	return (tracer == TRACER_FUNCTION && flags & TRACER_FLAG_FUNC_ARGS) || (tracer == TRACER_GRAPH && flags & TRACER_FLAG_GRAPH_ARGS);
+}
+
 #define STATE_BUFFERS_MAX 63	/* a bit each in a writer's mask, and one to spare */
 #define STATE_RETIRED_MAX 4
 #define STATE_SPARES 3	/* snapshots that triggers can take before the tool looks again */

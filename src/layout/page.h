@@ -66,6 +66,19 @@ struct record_graph_entry {
 	int32_t depth;
 };
 #define RECORD_GRAPH_ENTRY_SIZE 20u
+/* The same with what was in the argument registers, as many of them as are known to mean something. */
+#define RECORD_ARGS_MAX 6u
+struct record_function_args {
+	struct record_function function;
+	uint64_t args[RECORD_ARGS_MAX];
+};
+struct record_graph_entry_args {
+	struct record_head head;
+	uint64_t func;
+	uint64_t depth;		/* four bytes of it */
+	uint64_t args[RECORD_ARGS_MAX];
+};
+#define RECORD_ARGS_OFFSET 24u
 struct record_graph_exit {
 	struct record_head head;
 	uint64_t func;
@@ -76,6 +89,8 @@ struct record_graph_exit {
 	uint64_t rettime;
 };
 static_assert(sizeof(struct record_function) == 24 && sizeof(struct record_graph_exit) == 48, "as their formats say");
+static_assert(sizeof(struct record_function_args) == RECORD_ARGS_OFFSET + 8 * RECORD_ARGS_MAX &&
+	      sizeof(struct record_graph_entry_args) == sizeof(struct record_function_args), "as their formats say");
 
 /* IDs that ftrace fixes; the ones of declared events come from the directory. */
 enum {

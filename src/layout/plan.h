@@ -96,6 +96,9 @@ struct plan_fix {
 	uint8_t kind;
 };
 
+/* How many argument registers hold the parameters of a site, by the file's debug information; none: not known, or there are none. */
+#define PLAN_REGISTERS_MAX 6u
+
 enum {
 	PLAN_OWN_UNWINDER = 1u << 0,	/* has an unwinder of its own that cannot be told: hook no returns in its process */
 	PLAN_OWN_WALKER = 1u << 1,	/* and that one may ask nobody for frames: a garbage collector's, a virtual machine's */
@@ -125,7 +128,9 @@ struct plan {
 	uint32_t names;		/* texts with their NULs; the last byte is one */
 	uint32_t text_crc;	/* CRC-32C of the parts that can be executed: tells two builds apart that have no build-id */
 	uint64_t text_start, text_end;	/* of the memory image: all that can be executed lies between */
+	uint32_t registers;	/* uint8_t[], of each site: PLAN_REGISTERS_MAX at most */
+	uint32_t reserved;
 };
-static_assert(sizeof(struct plan) == 136, "plan");
+static_assert(sizeof(struct plan) == 144, "plan");
 
 #endif

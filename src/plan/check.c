@@ -90,19 +90,35 @@ static const char *check_sites(const struct plan *plan)
 	return wrong;
 }
 
+static const char *check_registers(const struct plan *plan)
+{
+	const uint8_t *registers = (const uint8_t *)plan + plan->registers;
+
+	for (uint32_t i = 0; i < plan->nsites; i++)
+		if (registers[i] > PLAN_REGISTERS_MAX)
+			return "a site with more arguments than there are registers";
+	return NULL;
+}
+
 const char *plan_check(const struct plan *plan, size_t size)
 {
+	const char *wrong;
+
 	if (size < sizeof(*plan) || plan->size < sizeof(*plan) || plan->size > size || plan->size % 8)
 		return "cut short";
 	if (plan->build_id_len > sizeof(plan->build_id) || plan->text_start > plan->text_end)
 		return "a damaged header";
 	if (!is_within(plan, plan->sites, plan->nsites, sizeof(struct plan_site)) ||
 	    !is_within(plan, plan->fixes, plan->nfixes, sizeof(struct plan_fix)) ||
-	    !is_within(plan, plan->code, plan->code_size, 1) || !is_within(plan, plan->names, plan->names_size, 1))
+	    !is_within(plan, plan->code, plan->code_size, 1) || !is_within(plan, plan->names, plan->names_size, 1) ||
+	    !is_within(plan, plan->registers, plan->nsites, 1))
 		return "tables lie outside";
 	if (!plan->names_size || ((const char *)plan)[plan->names + plan->names_size - 1])
 		return "names have no end";
-	return is_whole(plan) ? check_sites(plan) : "its checksum is wrong";
+	if (!is_whole(plan))
+		return "its checksum is wrong";
+	wrong = check_registers(plan);
+	return wrong ? wrong : check_sites(plan);
 }
 
 const char *plan_reason(enum plan_reason reason)

@@ -19,6 +19,7 @@
 #include "plan/plan.h"
 #include "plan/sequences.h"
 #include "plan/site.h"
+#include "symbol/prototype.h"
 
 struct making {
 	struct image image;
@@ -26,7 +27,8 @@ struct making {
 	struct sequences sequences;
 	bool loader;		/* the dynamic loader itself */
 	uint32_t flags;		/* of the plan */
-	struct buf sites, fixes, code, names;
+	struct prototypes *prototypes;	/* NULL: nothing is known of what functions take */
+	struct buf sites, fixes, code, names, registers;
 };
 
 /* ---- what file it is ---- */
@@ -220,6 +222,13 @@ static void subject_plan(const struct making *making, const struct subject *subj
 		*site = (struct site){ .kind = PLAN_NOT, .reason = (uint8_t)reason };
 }
 
+static uint8_t registers_of(const struct making *making, uint64_t address)
+{
+	struct prototype prototype;
+
+	return making->prototypes && prototypes_at(making->prototypes, address, &prototype) ? prototype.nregs : 0;
+}
+
 static void put_site(struct making *making, const struct subject *subject)
 {
 	struct plan_site out;
@@ -243,6 +252,7 @@ static void put_site(struct making *making, const struct subject *subject)
 	buf_add(&making->fixes, site.fixes, site.nfixes * sizeof(*site.fixes));
 	buf_add(&making->code, site.original, site.window);
 	buf_add(&making->code, site.code, site.moved);
+	buf_putc(&making->registers, (char)registers_of(making, subject->address));
 }
 
 static void put_sites(struct making *making)
@@ -322,9 +332,10 @@ static int put_plan(struct buf *out, struct making *making, struct err *err)
 	plan.fixes = put_table(out, start, &making->fixes);
 	plan.code = put_table(out, start, &making->code);
 	plan.names = put_table(out, start, &making->names);
+	plan.registers = put_table(out, start, &making->registers);
 	plan.size = (uint32_t)(out->len - start);
 	if (buf_failed(out) || buf_failed(&making->sites) || buf_failed(&making->fixes) || buf_failed(&making->code) ||
-	    buf_failed(&making->names))
+	    buf_failed(&making->names) || buf_failed(&making->registers))
 		return err_set(err, -ENOMEM, "out of memory");
 	memcpy(out->data + start, &plan, sizeof(plan));
 	plan.crc = crc32c(0, out->data + start, plan.size);
@@ -375,6 +386,10 @@ static int make_from(struct making *making, struct buf *out, const struct plan_f
 	r = check_file(&making->image.elf, file, err);
 	if (r)
 		return r;
+	/* Most files have no debug information. */
+	prototypes_open(&making->prototypes, &(struct symbol_file){
+		.path = file->path, .build_id = file->build_id, .build_id_len = file->build_id_len,
+	}, NULL);
 	r = make(making, out, &why);
 	return r ? err_set(err, r, "%.300s: %s", file->path, why.text) : 0;
 }
@@ -398,6 +413,8 @@ int plan_make(struct buf *out, const struct plan_file *file, struct err *err)
 	buf_fini(&making->fixes);
 	buf_fini(&making->code);
 	buf_fini(&making->names);
+	buf_fini(&making->registers);
+	prototypes_close(making->prototypes);
 	free(making);
 	return r;
 }

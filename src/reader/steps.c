@@ -54,6 +54,11 @@ static bool view_printk(void *arg, uint64_t addr, struct decode_printk *out)
 	return dat_printk(((struct reader_view *)arg)->rec->lane->file, addr, out);
 }
 
+static const char *view_prototype(void *arg, uint64_t func)
+{
+	return dat_prototype(((struct reader_view *)arg)->rec->lane->file, func);
+}
+
 static const char *view_comm(void *arg, int pid)
 {
 	return replay_comm(((struct reader_view *)arg)->rec, pid);
@@ -135,7 +140,7 @@ static void view_init(struct ringside_dat_records *records, struct reader_view *
 {
 	view->records = records;
 	view->ctx = (struct decode_ctx){ .arg = view, .symbol = view_symbol, .printk = view_printk,
-					 .comm = view_comm };
+					 .comm = view_comm, .prototype = view_prototype };
 }
 
 void reader_views_init(struct ringside_dat_records *records)

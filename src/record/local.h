@@ -17,6 +17,7 @@ struct record_meta {
 	struct control *control;	/* of a tracing directory, else NULL */
 	char *kallsyms;
 	bool all_formats;
+	bool prototypes;		/* those of functions are wanted: see prototypes.c */
 	struct buf kept[KEPT_NR];	/* as last put */
 	bool put[KEPT_NR];
 	struct control_moment moment;	/* that the formats in the file are of */
@@ -31,6 +32,10 @@ int record_formats_ftrace(struct record_meta *meta, struct buf *out, struct err 
 /* `registry` NULL: from the tree. */
 int record_formats_events(struct record_meta *meta, const struct control_registry *registry, struct buf *out,
 			  struct err *err);
+
+/* prototypes.c: are they wanted, as of now or before? */
+void record_prototypes_look(struct record_meta *meta);
+int record_prototypes_put(struct record_meta *meta, struct buf *out, struct err *err);
 
 /* names.c: what there is now joins what was there; `registry` NULL: from the tree. The payload is that of all. */
 int record_names_gather(struct record_meta *meta, const struct control_registry *registry, struct err *err);

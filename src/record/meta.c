@@ -126,6 +126,7 @@ int record_meta_put(struct record_meta *meta, const struct record_sink *sink, st
 	int r = 0;
 
 	names_look(meta, &mark);
+	record_prototypes_look(meta);
 	if (meta->control)
 		r = control_registry_read(&registry, &meta->control->dir,
 					  CONTROL_REGISTRY_ALL & ~CONTROL_REGISTRY_ELFS, err);

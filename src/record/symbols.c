@@ -120,6 +120,26 @@ static int put_kernel(struct buf *out)
 	return 0;
 }
 
+/* Behind the formats of printk, which were put before. */
+static int put_prototypes(struct record_meta *meta, const struct record_sink *sink, struct err *err)
+{
+	const struct buf *formats = &meta->kept[KEPT_PRINTK];
+	struct buf text = BUF_INIT;
+	int r;
+
+	record_prototypes_look(meta);
+	if (!meta->prototypes)
+		return 0;
+	buf_add(&text, formats->data, formats->len);
+	r = record_prototypes_put(meta, &text, err);
+	if (!r && buf_failed(&text))
+		r = out_of_memory(err);
+	if (!r && (r = sink->section(sink->ctx, DAT_PRINTK, text.data ? text.data : "", text.len)))
+		err_set(err, r, "what functions take cannot be put into the file: %s", strerror(-r));
+	buf_fini(&text);
+	return r;
+}
+
 int record_meta_put_symbols(struct record_meta *meta, const struct record_sink *sink, struct err *err)
 {
 	struct buf text = BUF_INIT;
@@ -136,5 +156,5 @@ int record_meta_put_symbols(struct record_meta *meta, const struct record_sink *
 	if (!r && text.len && (r = sink->section(sink->ctx, DAT_KALLSYMS, text.data, text.len)))
 		err_set(err, r, "symbols cannot be put into the file: %s", strerror(-r));
 	buf_fini(&text);
-	return r;
+	return r ? r : put_prototypes(meta, sink, err);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/args.h"
 #include "decode/conv.h"
 #include "layout/control.h"
 #include "report/line.h"
@@ -18,7 +19,6 @@
 #define INDENT 2	/* blanks a depth */
 #define PROC_WIDTH 14
 #define COMM_MAX 7
-#define ERRNO_MAX 4095
 /* Deeper functions are not remembered: their exits have no name. */
 #define DEPTH_MAX 4096
 
@@ -312,26 +312,30 @@ static void put_retaddr(struct line *l)
 	}
 }
 
+/* Not of a function that is known to return nothing. */
 static bool shows_retval(const struct line *l, const struct call *call)
 {
-	return l->options & TRACER_FLAG_GRAPH_RETVAL && call->has_retval;
+	return l->options & TRACER_FLAG_GRAPH_RETVAL && call->has_retval && decode_args_returns(decode_prototype(l->ctx, call->func));
 }
 
-/*
- * Negative numbers that may be an errno in decimal, be they of 64 bits or an int; all others in hexadecimal. 6.13 brought
- * addresses beside them, and a word to tell them apart.
- */
-static void put_retval(struct line *l, uint64_t v)
+/* 6.13 brought addresses beside them, and a word to tell them apart. */
+static void put_retval(struct line *l, const struct call *call)
 {
-	int64_t code = v >> 32 ? (int64_t)v : (int32_t)v;
-
 	sink_puts(&l->s, l->options & TRACER_FLAG_GRAPH_RETADDR ? " ret=" : " = ");
-	if (!(l->options & TRACER_FLAG_GRAPH_RETVAL_HEX) && code < 0 && code >= -ERRNO_MAX) {
-		put_padded(&l->s, 'd', 0, 0, (uint64_t)code);
-		return;
-	}
-	sink_puts(&l->s, "0x");
-	sink_hex(&l->s, v, 0);
+	decode_args_put_returned(&l->s, decode_prototype(l->ctx, call->func), call->retval,
+				 l->options & TRACER_FLAG_GRAPH_RETVAL_HEX);
+}
+
+/* What the record of an entry has of its arguments, or nothing between parentheses. */
+static void put_args(struct line *l, uint64_t func)
+{
+	const struct report_row *row = l->row;
+	const struct decode_field *args = decode_format_find(row->format, "args");
+
+	if (decode_args_count(row->format, args, row->len))
+		decode_args_put(&l->s, decode_prototype(l->ctx, func), row->format, args, row->data, row->len);
+	else
+		sink_puts(&l->s, "()");
 }
 
 /* ---- what a CPU is in ---- */
@@ -393,7 +397,8 @@ static void put_entry(struct line *l)
 	put_no_duration(l);
 	put_indent(l, call.depth);
 	put_name(l, call.func);
-	sink_puts(&l->s, "() {");
+	put_args(l, call.func);
+	sink_puts(&l->s, " {");
 	if (shows_retaddr(l)) {
 		sink_puts(&l->s, " /*");
 		put_retaddr(l);
@@ -414,13 +419,14 @@ static void put_leaf(struct line *l, const struct report_row *exit)
 	put_duration(l, call.duration);
 	put_indent(l, call.depth);
 	put_name(l, call.func);
-	sink_puts(&l->s, "();");
+	put_args(l, call.func);
+	sink_putc(&l->s, ';');
 	if (retaddr || retval) {
 		sink_puts(&l->s, " /*");
 		if (retaddr)
 			put_retaddr(l);
 		if (retval)
-			put_retval(l, call.retval);
+			put_retval(l, &call);
 		sink_puts(&l->s, " */");
 	}
 	sink_putc(&l->s, '\n');
@@ -440,7 +446,7 @@ static void put_exit(struct line *l)
 		sink_puts(&l->s, " /* ");
 		put_name(l, call.func);
 		if (retval)
-			put_retval(l, call.retval);
+			put_retval(l, &call);
 		sink_puts(&l->s, " */");
 	}
 	sink_putc(&l->s, '\n');

@@ -98,6 +98,7 @@ struct view {
 	uint64_t functions;	/* buffers whose tracer is function */
 	uint64_t graphs;	/* or function_graph */
 	uint64_t func_choosy;	/* buffers that take functions of some threads only */
+	uint64_t func_args;	/* buffers that have arguments of functions recorded */
 	uint64_t func_only;	/* the one of those, if it is the only one and wants nothing but records, timed by the counter */
 	const struct ring_ref *func_refs;	/* its rings */
 	uint64_t graph_rooted;	/* buffers that take graphs below some functions only */

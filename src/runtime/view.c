@@ -370,7 +370,7 @@ static void fill_functions(struct view *view)
 	const struct state_buffer *from = state_buffers(state);
 	bool barred = false;
 
-	view->functions = view->graphs = view->func_only = view->graph_rooted = 0;
+	view->functions = view->graphs = view->func_args = view->func_only = view->graph_rooted = 0;
 	view->func_refs = NULL;
 	view->graph_thresh = view->nbuffers ? from[0].thresh : 0;
 	view->graph_depth = view->nbuffers ? from[0].graph_depth : 0;
@@ -381,6 +381,8 @@ static void fill_functions(struct view *view)
 			view->functions |= bit;
 		else if (from[b].tracer == TRACER_GRAPH)
 			view->graphs |= bit;
+		if (tracer_wants_args(from[b].tracer, from[b].tracer_flags))
+			view->func_args |= bit;
 		if ((view->functions | view->graphs) == bit && bit && is_plain(view, b, &from[b])) {
 			view->func_only = bit;
 			view->func_refs = view->buffer[b].refs;

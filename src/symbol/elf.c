@@ -261,6 +261,8 @@ uint32_t elf_build_id(const struct elf *elf, unsigned char id[ELF_BUILD_ID_MAX])
 
 static int load_add(struct elf *elf, const struct elf_piece *load, struct err *err)
 {
+	if (elf->bare)
+		return 0;
 	if (load->offset > elf->size || load->filesz > elf->size - load->offset)
 		return damaged(err, "is cut short: its last bytes are missing");
 	if (elf->nloads == ELF_LOADS_MAX)
@@ -275,7 +277,7 @@ static int segment_add(struct elf *elf, uint32_t type, const struct elf_piece *p
 		return load_add(elf, piece, err);
 	if (type == PT_NOTE && elf->nnotes < ELF_NOTES_MAX)
 		elf->notes[elf->nnotes++] = *piece;
-	if (type == PT_INTERP && !elf->interp) {
+	if (type == PT_INTERP && !elf->interp && !elf->bare) {
 		elf->interp = string_at(elf, piece->offset, piece->filesz);
 		if (!elf->interp)
 			return damaged(err, "has a damaged header: the name of its loader makes no sense");
@@ -302,7 +304,7 @@ static int segments_read(struct elf *elf, uint64_t at, uint32_t n, struct elf_pi
 		type = (uint32_t)FIELD(elf, raw, Phdr, p_type);
 		piece = (struct elf_piece){ FIELD(elf, raw, Phdr, p_vaddr), FIELD(elf, raw, Phdr, p_offset),
 					    FIELD(elf, raw, Phdr, p_filesz), (uint32_t)FIELD(elf, raw, Phdr, p_flags) };
-		if (type == PT_DYNAMIC) {
+		if (type == PT_DYNAMIC && !elf->bare) {
 			*dynamic = piece;
 			elf->dynamic = true;
 		}
@@ -439,13 +441,14 @@ int elf_file(const char *path)
 	return r;
 }
 
-int elf_open(struct elf *elf, int fd, struct err *err)
+static int open_as(struct elf *elf, int fd, bool bare, struct err *err)
 {
 	struct stat st;
 	int r;
 
 	memset(elf, 0, sizeof(*elf));
 	elf->fd = fd;
+	elf->bare = bare;
 	if (fstat(fd, &st))
 		return err_set(err, -errno, "%s", strerror(errno));
 	elf->size = (uint64_t)st.st_size;
@@ -457,6 +460,16 @@ int elf_open(struct elf *elf, int fd, struct err *err)
 	if (r)
 		parts_drop(elf);
 	return elf->native ? r : 0;
+}
+
+int elf_open(struct elf *elf, int fd, struct err *err)
+{
+	return open_as(elf, fd, false, err);
+}
+
+int elf_open_bare(struct elf *elf, int fd, struct err *err)
+{
+	return open_as(elf, fd, true, err);
 }
 
 void elf_close(struct elf *elf)

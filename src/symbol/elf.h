@@ -28,6 +28,7 @@ struct elf {
 	int fd;			/* the caller's */
 	uint64_t size;
 	bool is64;
+	bool bare;		/* what is loaded of it is in another file */
 	bool native;		/* in our byte order; of others that are damaged nothing below `machine` is known */
 	uint16_t type;		/* ET_* */
 	uint16_t machine;	/* EM_* */
@@ -51,6 +52,8 @@ struct elf {
 int elf_file(const char *path);
 /* -ENOEXEC: no ELF file at all. -EBADMSG: one that cannot be run, with words. Others: it cannot be read. */
 int elf_open(struct elf *elf, int fd, struct err *err);
+/* One that has only the debug information of another: its parts are named, but not in it. */
+int elf_open_bare(struct elf *elf, int fd, struct err *err);
 void elf_close(struct elf *elf);
 
 /* Exactly so many bytes; -EBADMSG when the file ends before them. */

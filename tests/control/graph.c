@@ -6,6 +6,7 @@
 #include "control/program.h"
 
 #include "control/buffer.h"
+#include "control/symbols.h"
 
 #if defined(__clang__)
 #define NOINLINE __attribute__((noinline))
@@ -15,16 +16,25 @@
 
 static volatile int sink;
 
-NOINLINE static void inner(void)
+/* Their debug information tells what they return, where there is some: the text is the same with it and without. */
+NOINLINE static int inner(void)
 {
-	sink++;
+	return sink++;
 }
 
-NOINLINE static void outer(void)
+NOINLINE static long outer(void)
 {
-	inner();
-	sink++;
+	return inner() + sink++;
 }
+
+NOINLINE static void nothing(int number, const char *text)
+{
+	sink += number + *text;
+}
+
+#define INNER ((void (*)(void))inner)
+#define OUTER ((void (*)(void))outer)
+#define NOTHING ((void (*)(void))nothing)
 
 /* ---- records ---- */
 
@@ -113,6 +123,8 @@ static void check_formats(struct control *control)
 	room_expect_part(control, "events/ftrace/function/format", "parent_ip;\toffset:16;\tsize:8;", true);
 	room_expect_part(control, "events/ftrace/funcgraph_entry/format", "name: funcgraph_entry\nID: 11\n", true);
 	room_expect_part(control, "events/ftrace/funcgraph_entry/format", "depth;\toffset:16;\tsize:4;", true);
+	room_expect_part(control, "events/ftrace/function/format", "unsigned long args[];\toffset:24;\tsize:0;\tsigned:0;\n\n", true);
+	room_expect_part(control, "events/ftrace/funcgraph_entry/format", "unsigned long args[];\toffset:24;\tsize:0;", true);
 	room_expect_part(control, "events/ftrace/funcgraph_exit/format", "name: funcgraph_exit\nID: 10\n", true);
 	room_expect_part(control, "events/ftrace/funcgraph_exit/format", "retval;\toffset:16;\tsize:8;", true);
 	room_expect_part(control, "events/ftrace/funcgraph_exit/format", "rettime;\toffset:40;\tsize:8;", true);
@@ -125,7 +137,7 @@ static void check_function(struct control *control)
 	char want[200];
 
 	begin(control, TRACER_FUNCTION, 0, 0);
-	enter(control, inner, outer);
+	enter(control, INNER, OUTER);
 	room_expect_part(control, "trace", "# tracer: function\n#\n# entries-in-buffer/entries-written: 1/1   #P:", true);
 	room_expect_part(control, "trace", ": inner <-outer\n", true);
 	room_write(control, "options/print-parent", "0", 0);
@@ -136,12 +148,12 @@ static void check_function(struct control *control)
 	room_expect_part(control, "trace", " <-outer+0x1/0x", true);
 	room_write(control, "trace_options", "nosym-offset", 0);
 	room_write(control, "trace_options", "sym-addr", 0);
-	snprintf(want, sizeof(want), ": inner <%016llx> <-outer <%016llx>\n", (unsigned long long)address(inner),
-		 (unsigned long long)address(outer) + 1);
+	snprintf(want, sizeof(want), ": inner <%016llx> <-outer <%016llx>\n", (unsigned long long)address(INNER),
+		 (unsigned long long)address(OUTER) + 1);
 	room_expect_part(control, "trace", want, true);
 	room_write(control, "trace_options", "nosym-addr", 0);
 	room_write(control, "options/raw", "1", 0);
-	snprintf(want, sizeof(want), " %llx %llx\n", (unsigned long long)address(inner), (unsigned long long)address(outer) + 1);
+	snprintf(want, sizeof(want), " %llx %llx\n", (unsigned long long)address(INNER), (unsigned long long)address(OUTER) + 1);
 	room_expect_part(control, "trace", want, true);
 	room_write(control, "options/raw", "0", 0);
 }
@@ -157,13 +169,13 @@ static void check_comments(struct control *control)
 	begin(control, TRACER_GRAPH, 0, 0);
 	room_write(control, "events/test/item/enable", "1", 0);
 	item_emit(&item, 1);
-	call(control, 0, outer, 0);
+	call(control, 0, OUTER, 0);
 	item_emit(&item, 2);
-	call(control, 0, inner, 1);
+	call(control, 0, INNER, 1);
 	room_write(control, "trace_marker", "two\nlines\n", 0);
-	back(control, 0, inner, 1, 1000, 0);
+	back(control, 0, INNER, 1, 1000, 0);
 	item_emit(&item, 3);
-	back(control, 0, outer, 0, 2000, 0);
+	back(control, 0, OUTER, 0, 2000, 0);
 	item_emit(&item, 4);
 	expect(control, "trace", HEAD
 	       "@              |  /* item: n=1 */\n"
@@ -177,9 +189,9 @@ static void check_comments(struct control *control)
 	       "@              |  /* item: n=4 */\n");
 	room_write(control, "events/test/item/enable", "0", 0);
 	begin(control, TRACER_GRAPH, 0, 0);
-	call(control, 0, inner, 0);
-	enter(control, inner, outer);
-	back(control, 0, inner, 0, 1000, 0);
+	call(control, 0, INNER, 0);
+	enter(control, INNER, OUTER);
+	back(control, 0, INNER, 0, 1000, 0);
 	text = room_read(control, "trace");
 	stack = strstr(text, ": inner <-outer\n");
 	CHECK(stack && strstr(text, "|  inner() {\n") < stack && strstr(stack, "|  }\n"), "'%s'", text);
@@ -189,16 +201,16 @@ static void check_comments(struct control *control)
 /* The other task's function was at the same depth, so that the last but one is named: one cannot see where it began. */
 static void calls(struct control *control)
 {
-	back(control, 100, outer, 1, 12345678, 0);
-	call(control, 100, outer, 0);
-	call(control, 100, inner, 1);
-	back(control, 100, inner, 1, 999, 0);
-	call(control, 100, outer, 1);
-	call(control, 2000000, inner, 0);
-	back(control, 2000000, inner, 0, 10001, (uint32_t)-5);
-	back(control, 100, outer, 1, 100000, (uint64_t)-22);
-	back(control, 100, outer, 0, 1234567891234, 0x1234);
-	call(control, 100, inner, 0);
+	back(control, 100, OUTER, 1, 12345678, 0);
+	call(control, 100, OUTER, 0);
+	call(control, 100, INNER, 1);
+	back(control, 100, INNER, 1, 999, 0);
+	call(control, 100, OUTER, 1);
+	call(control, 2000000, INNER, 0);
+	back(control, 2000000, INNER, 0, 10001, (uint32_t)-5);
+	back(control, 100, OUTER, 1, 100000, (uint64_t)-22);
+	back(control, 100, OUTER, 0, 1234567891234, 0x1234);
+	call(control, 100, INNER, 0);
 }
 
 #define RULE " ------------------------------------------\n"
@@ -247,6 +259,28 @@ static void check_text(struct control *control)
 	       "@inner() {\n");
 }
 
+/* What was in registers, by the function's prototype, or as it was where there is none; nothing is returned by what returns nothing. */
+static void check_args(struct control *control)
+{
+	struct record_graph_entry_args entry = { .func = address(NOTHING), .args = { 0x1234567fffffffe, 0x55aa } };
+	struct record_function_args function = {
+		.function = { .ip = address(NOTHING), .parent_ip = address(OUTER) + 1 }, .args = { 0x1234567fffffffe, 0x55aa },
+	};
+	bool known = control_prototype(control, address(NOTHING));
+
+	begin(control, TRACER_GRAPH, TRACER_FLAG_GRAPH_RETVAL | TRACER_FLAG_GRAPH_ARGS, 0);
+	record(control, EVENT_ID_GRAPH_ENTRY, &entry, RECORD_ARGS_OFFSET + 16, 77);
+	back(control, 77, NOTHING, 0, 1000, 7);
+	record(control, EVENT_ID_GRAPH_ENTRY, &entry, RECORD_ARGS_OFFSET + 8, 77);
+	expect(control, "trace", known ?
+	       HEAD "@  1.000 us    |  nothing(number=-2, text=0x55aa);\n@              |  nothing(number=-2, text=?) {\n" :
+	       HEAD "@  1.000 us    |  nothing(0x1234567fffffffe, 0x55aa); /* = 0x7 */\n@              |  nothing(0x1234567fffffffe) {\n");
+	begin(control, TRACER_FUNCTION, TRACER_FLAG_FUNC_ARGS, 0);
+	record(control, EVENT_ID_FUNCTION, &function, RECORD_ARGS_OFFSET + 16, 77);
+	room_expect_part(control, "trace", known ? ": nothing(number=-2, text=0x55aa) <-outer\n" :
+			 ": nothing(0x1234567fffffffe, 0x55aa) <-outer\n", true);
+}
+
 /* trace_pipe, per_cpu/ and the snapshot: the same lines. */
 static void check_files(struct control *control)
 {
@@ -285,14 +319,14 @@ static void check_pages(struct control *control)
 		begin(control, TRACER_GRAPH, 0, 0);
 		for (int n = 0; n < many; n++) {
 			cpu_pin(cpu_at(n % 2) < 0 ? cpu_at(0) : cpu_at(n % 2));
-			call(control, 100, inner, 0);
+			call(control, 100, INNER, 0);
 			/* The pages of two CPUs end at different calls. */
 			if (n % 16 == 1)
-				call(control, 100, outer, 1);
+				call(control, 100, OUTER, 1);
 			if (n % 16 == 1)
-				back(control, 100, outer, 1, 500, 0);
+				back(control, 100, OUTER, 1, 500, 0);
 			else
-				back(control, 100, inner, 0, 700, 0);
+				back(control, 100, INNER, 0, 700, 0);
 		}
 		cpu_pin(cpu_at(0));
 		shown = room_read(control, "trace");
@@ -318,9 +352,9 @@ static void check_lost(struct control *control)
 	begin(control, TRACER_GRAPH, 0, 0);
 	room_write(control, "buffer_size_kb", "8", 0);
 	for (int n = 0; n < 1000; n++)
-		call(control, 100, outer, n);
+		call(control, 100, OUTER, n);
 	for (int n = 1000; n--;)
-		back(control, 100, outer, n, 500, 0);
+		back(control, 100, OUTER, n, 500, 0);
 	text = room_read(control, "trace");
 	CHECK(count_of(text, " } /* outer */\n") > 50 && !strstr(text, "started") && !strstr(text, "LOST"), "'%s'", text);
 	free(text);
@@ -335,8 +369,8 @@ static void check_lost(struct control *control)
 static void leaves(struct control *control, uint32_t from, uint32_t to)
 {
 	for (; from < to; from++) {
-		call(control, 100, inner, 0);
-		back(control, 100, inner, 0, 700, from);
+		call(control, 100, INNER, 0);
+		back(control, 100, INNER, 0, 700, from);
 	}
 }
 
@@ -433,6 +467,7 @@ int main(void)
 	check_function(control);
 	check_comments(control);
 	check_text(control);
+	check_args(control);
 	check_files(control);
 	check_pages(control);
 	check_stops(control);

@@ -102,6 +102,8 @@
 	SAVE_MOST
 	movl 72 + 8 * \flags(%rsp), %edi
 	leaq 80 + 8 * \flags(%rsp), %rsi
+	/* Where SAVE_MOST has put them: struct func_regs. */
+	movq %rsp, %rdx
 	shlq $6, %rdi
 	addq func_all(%rip), %rdi
 	call func_enter_graph
