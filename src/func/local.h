@@ -282,6 +282,8 @@ static inline bool func_selection_any(const struct func_selection *selection)
 {
 	return selection->functions || selection->graphs || selection->acts || selection->profile || selection->deep;
 }
+/* False: nothing is, without doubt. */
+bool func_may_be_wanted(void);
 bool func_select_begin(struct func_selection *selection);
 void func_select(const struct func_selection *selection, const char *name, const char *module, struct func_wanted *wanted);
 void func_select_end(struct func_selection *selection);
