@@ -297,6 +297,10 @@ bool func_site_jump(const struct func_file *file, const struct plan_site *site, 
 /* No returns are hooked here from now on; calls are still recorded. */
 void func_no_returns(void);
 
+/* update.c: around whatever looks at files, or changes what is known of them. */
+bool func_begin(void);
+void func_end(void);
+
 /* file.c */
 struct r_debug;
 const struct r_debug *func_loader(void);

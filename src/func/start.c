@@ -91,11 +91,16 @@ static void wait_for_plans(void)
 	const struct timespec pause = { .tv_nsec = 20000000 };
 	struct func_file **files;
 	uint32_t n;
+	int r;
 
 	for (int waited = 0; waited < WAIT_MS && has_planner(head); waited += 20) {
 		uint32_t filed = LOAD_ACQUIRE(head->filed);
 
-		if (func_files_look(&files, &n) != 1)
+		if (!func_begin())
+			return;
+		r = func_files_look(&files, &n);
+		func_end();
+		if (r != 1)
 			return;
 		__atomic_fetch_add(&runtime.registry->wishes, 1, __ATOMIC_RELEASE);
 		syscall(SYS_futex, &runtime.registry->wishes, FUTEX_WAKE, 1, NULL, NULL, 0);

@@ -6,6 +6,7 @@
  * might have blocked or which would end a system call early. See doc/design/functions.md.
  */
 #include <errno.h>
+#include <link.h>
 #include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -284,6 +285,26 @@ static bool has_traps(const struct func_file *file)
 	return false;
 }
 
+/* One at a time: a thread that has just loaded a file may be stopped in the middle of this. */
+static uint32_t changing;
+
+bool func_begin(void)
+{
+	return !__atomic_exchange_n(&changing, 1, __ATOMIC_ACQUIRE);
+}
+
+void func_end(void)
+{
+	/* Partner: func_begin(). */
+	STORE_RELEASE(changing, 0);
+}
+
+/* While a thread loads or unloads, files may be listed that are not there. */
+static bool is_settled(void)
+{
+	return !func_loader() || func_loader()->r_state == RT_CONSISTENT;
+}
+
 static int change_all(const struct func_selection *selection, const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct changes changes = { 0 };
@@ -316,13 +337,26 @@ static int change_all(const struct func_selection *selection, const struct stopp
 	return r < 0 ? r : count_patched();
 }
 
+static int change_if_settled(const struct func_selection *selection, const struct stopped_thread *stopped, size_t n, bool fresh)
+{
+	int r;
+
+	if (!is_settled() || !func_begin())
+		return -EAGAIN;
+	r = change_all(selection, stopped, n, fresh);
+	func_end();
+	return r;
+}
+
 int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct func_selection selection;
 	int r;
 
-	if (!LOAD(runtime.attached) || !func_select_begin(&selection))
+	if (!LOAD(runtime.attached))
 		return -ENOTCONN;
+	/* Where nothing was published yet nothing is wanted. */
+	func_select_begin(&selection);
 	if (!func_selection_any(&selection) && !func_all.sites) {
 		func_select_end(&selection);
 		return 0;
@@ -331,7 +365,7 @@ int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 		func_select_end(&selection);
 		return -ENOMEM;
 	}
-	r = change_all(&selection, stopped, n, fresh);
+	r = change_if_settled(&selection, stopped, n, fresh);
 	func_select_end(&selection);
 	return r;
 }
@@ -340,7 +374,7 @@ int func_drop(const struct stopped_thread *stopped, size_t n)
 {
 	const struct func_selection nothing = { 0 };
 
-	return func_all.sites ? change_all(&nothing, stopped, n, false) : 0;
+	return func_all.sites ? change_if_settled(&nothing, stopped, n, false) : 0;
 }
 
 #else
