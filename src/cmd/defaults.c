@@ -47,7 +47,6 @@ static const struct {
 	{ "branch", false, false },
 	/* Of tracers. */
 	{ "func_stack_trace", false, false },
-	{ "func-no-repeats", false, false },
 	{ "func-args", false, false },
 	{ "funcgraph-overrun", false, false },
 	{ "funcgraph-cpu", true, false },

@@ -40,7 +40,7 @@ static const struct opt report_opts[] = {
 	{ 'N', "no-plugins", NULL, "all events without plugins" },
 	{ 'L', "local", NULL, "only plugins of your own" },
 	{ 0, "plugin", "FILE", "load a plugin of your own: see ringside_plugin(3)" },
-	{ 'O', "option", "OPTION", "of a plugin, as parent or fgraph:tailprint" },
+	{ 'O', "option", "OPTION", "of a plugin, as parent or fgraph:retval" },
 	{ 'l', "latency", NULL, "the narrow columns of latency-format" },
 	{ 't', "nanoseconds", NULL, "times with all their digits" },
 	{ 'w', "wakeup", NULL, "show how long woken tasks waited for a CPU" },

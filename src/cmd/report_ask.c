@@ -236,7 +236,7 @@ int report_ask(struct report *report, const struct opts *opts)
 	if (!report->look.old_layout)
 		report->look.columns |= TRACECMD_FLAGS;
 	report->look.decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0) |
-			 (report->look.columns & TRACECMD_NS ? DECODE_NS : 0);
+			 (report->look.columns & TRACECMD_NS ? DECODE_NS : 0) | (report->look.old_layout ? DECODE_NO_ARGS : 0);
 	return r;
 }
 

@@ -52,7 +52,6 @@ static const struct option {
 	{ "stacktrace", BUFFER_STACKTRACE, ANYWHERE, OF_BUFFERS },
 	{ "copy_trace_marker", BUFFER_COPY_MARKERS, INSTANCES, OF_BUFFERS },
 	{ "func_stack_trace", TRACER_FLAG_FUNC_STACK, ANYWHERE, OF_FUNCTION },
-	{ "func-no-repeats", TRACER_FLAG_NO_REPEATS, ANYWHERE, OF_FUNCTION },
 	{ "func-args", TRACER_FLAG_FUNC_ARGS, ANYWHERE, OF_FUNCTION },
 	{ "funcgraph-overrun", TRACER_FLAG_GRAPH_OVERRUN, ANYWHERE, OF_GRAPH },
 	{ "funcgraph-cpu", TRACER_FLAG_GRAPH_CPU, ANYWHERE, OF_GRAPH },

@@ -52,6 +52,7 @@ enum {
 	 */
 	DECODE_TEP = 16,
 	DECODE_NS = 32,		/* with DECODE_TEP: times in texts have nine digits, not six */
+	DECODE_NO_ARGS = 128,	/* the same: calls of functions without their arguments, as before there were any */
 	DECODE_LONE = 64,	/* without DECODE_TEP: addresses as 0x1 and (nil), names as name+0x1 */
 };
 

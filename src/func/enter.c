@@ -367,6 +367,30 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 	});
 }
 
+static void set_limit(struct func_stack *stack)
+{
+	stack->limit = stack->walking || stack->silent ? 0 : FUNC_DEPTH_MAX;
+}
+
+/* How deep the i-th call is, for those who see only some of them. */
+static uint32_t depth_at(const struct func_stack *stack, uint32_t i)
+{
+	uint32_t depth = i - 1;
+
+	for (uint32_t n = 1; stack->silent && n < i; n++)
+		depth -= stack->call[n].silent;
+	return depth;
+}
+
+/* One that is about to be taken off the stack, or was. */
+static void forget(struct func_stack *stack, const struct func_call *call)
+{
+	if (!call->silent || !stack->silent)
+		return;
+	stack->silent--;
+	set_limit(stack);
+}
+
 /* The last call is over; that it was left somehow was seen too late for the profile. */
 static void pop(struct func_stack *stack, uint64_t retval, bool ended)
 {
@@ -376,7 +400,8 @@ static void pop(struct func_stack *stack, uint64_t retval, bool ended)
 	if (UNLIKELY(call.profiled) && ended)
 		func_profile_end(stack, stack->n - 1);
 	n = --stack->n;
-	write_exit(&call, n - 1, stack->overrun, retval);
+	write_exit(&call, depth_at(stack, n), stack->overrun, retval);
+	forget(stack, &call);
 }
 
 static inline bool is_below(uintptr_t slot, uintptr_t here)
@@ -393,6 +418,11 @@ static __attribute__((noinline)) void drop_left(struct func_stack *stack, uintpt
 		if (!is_below(last->slot, slot) && !(last->slot == slot && !func_is_back(held)))
 			break;
 		pop(stack, 0, false);
+	}
+	/* A jump out of the middle of all this may have left it too high. */
+	if (stack->n == 1 && stack->silent) {
+		stack->silent = 0;
+		set_limit(stack);
 	}
 }
 
@@ -435,7 +465,7 @@ static __attribute__((noinline)) void hook_again(struct func_stack *stack, uintp
 		call->bare = 0;
 	}
 	stack->walking = stack->walker = 0;
-	stack->limit = FUNC_DEPTH_MAX;
+	set_limit(stack);
 }
 
 /*
@@ -501,7 +531,7 @@ static bool inherit(const struct func_stack *stack, struct func_call *call)
 static uint64_t taken(const struct view *view, const struct func_stack *stack, uint64_t mask, const struct func_call *call)
 {
 	mask &= ~call->barred & (~view->graph_rooted | call->inside);
-	return view->graph_depth && stack->n > view->graph_depth ? 0 : mask;
+	return view->graph_depth && depth_at(stack, stack->n) >= view->graph_depth ? 0 : mask;
 }
 
 /* The record of a call, if it is to have one yet; gives the buffers that took it. */
@@ -558,6 +588,10 @@ static void push(struct func_stack *stack, const struct func_call *call, struct 
 		func_profile_start(profiled);
 		stack->profiled[n] = *profiled;
 	}
+	if (call->silent) {
+		stack->silent++;
+		set_limit(stack);
+	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	stack->n = n + 1;
 }
@@ -607,8 +641,10 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	if (stack->walking)
 		hook_again(stack, (uintptr_t)slot);
 	/* The walker's own functions look at where they return to. */
-	if (is_below((uintptr_t)slot, stack->walker))
+	if (is_below((uintptr_t)slot, stack->walker)) {
+		count_only(site);
 		return as_it_is;
+	}
 	mask &= view->graphs;
 	bars = inherit(stack, &call);
 	if (site->flags & FUNC_SITE_PROFILE)
@@ -627,7 +663,7 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	mask = taken(view, stack, mask, &call);
 	if (func_all.no_returns) {
 		if (mask)
-			write_entry(view, generation, site, stack->n - 1, mask, regs, &call.calltime);
+			write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
 		return as_it_is;
 	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
@@ -636,7 +672,8 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 		return as_it_is;
 	}
 	if (mask)
-		call.mask = write_entry(view, generation, site, stack->n - 1, mask, regs, &call.calltime);
+		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
+	call.silent = !mask;
 	push(stack, &call, &profiled);
 	return tail ? as_it_is : (struct func_way){ edge_code(call.edge), 1 };
 }
@@ -699,7 +736,7 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const 
 	call->mask = mask;
 	call->inside = call->barred = 0;
 	call->edge = edge;
-	call->bare = call->profiled = 0;
+	call->bare = call->profiled = call->silent = 0;
 	return (struct func_way){ edge_code(edge), 1 };
 }
 
@@ -725,8 +762,10 @@ static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uin
 	while (n > i) {
 		struct func_call call = stack->call[--n];
 
-		if (is_below(call.slot, slot))
-			write_exit(&call, n - 1, stack->overrun, 0);
+		if (is_below(call.slot, slot)) {
+			write_exit(&call, depth_at(stack, n), stack->overrun, 0);
+			forget(stack, &call);
+		}
 	}
 	for (kept = n = i; n < stack->n; n++)
 		if (!is_below(stack->call[n].slot, slot))
@@ -740,7 +779,8 @@ static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uin
 		for (n = i; n + 1 < kept; n++)
 			move(stack, n, n + 1);
 		kept--;
-		write_exit(&call, i - 1, stack->overrun, retval);
+		write_exit(&call, depth_at(stack, i), stack->overrun, retval);
+		forget(stack, &call);
 	}
 	stack->n = kept;
 }

@@ -95,7 +95,8 @@ struct func_call {
 	uint64_t barred;	/* buffers that take nothing below */
 	uint32_t edge;
 	uint16_t bare;		/* the true address was put back: somebody walks the stack */
-	uint16_t profiled;	/* the stack's `profiled` of the same number is about it */
+	uint8_t profiled;	/* the stack's `profiled` of the same number is about it */
+	uint8_t silent;		/* no buffer wanted it: it is no depth */
 	uint64_t reserved;
 };
 static_assert(sizeof(struct func_call) == 64, "found by a shift");
@@ -115,9 +116,11 @@ struct func_stack {
 	uint32_t n;		/* one more than calls: the first is a floor, above every stack */
 	uint32_t overrun;	/* calls that found no place */
 	uint32_t owner;		/* tid */
-	uint32_t limit;		/* of n, for the hot path: 0 while somebody walks the stack */
+	uint32_t limit;		/* of n, for the hot path: 0 while somebody walks the stack, or some calls are silent */
 	uintptr_t walking;	/* not 0: somebody walked the stack, from there up, and calls are bare */
 	uintptr_t walker;	/* its own place, if that is known: what it calls is left alone */
+	uint32_t silent;	/* of the calls */
+	uint32_t reserved;
 	struct func_call call[FUNC_DEPTH_MAX];
 	struct func_profiled profiled[FUNC_DEPTH_MAX];
 };

@@ -52,6 +52,15 @@ static bool current_measure(struct view_measure *measure)
 	return false;
 }
 
+/* As hist_drop() does it. */
+static void drop(const struct view_measure *measure, uint32_t cpu)
+{
+	const struct table_shape shape = table_profile_shape(measure->parts, measure->elements);
+	const uint64_t part = cpu & (measure->parts - 1);
+
+	add((uint64_t *)(void *)(measure->tables.base + measure->profile + part * table_part_size(&shape)), 1);
+}
+
 /* In which row the call is counted. */
 static uint64_t *find_row(const struct view_measure *measure, const struct func_site *site, uint32_t *cpu)
 {
@@ -63,7 +72,9 @@ static uint64_t *find_row(const struct view_measure *measure, const struct func_
 		if (row.row)
 			return row.row;
 	}
-	func_aside(func_row_aside, &row);
+	/* In a handler, say, that interrupted somebody who is aside. */
+	if (!func_aside(func_row_aside, &row))
+		drop(measure, row.cpu);
 	*cpu = row.cpu;
 	return row.row;
 }

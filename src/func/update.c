@@ -353,8 +353,10 @@ int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 	struct func_selection selection;
 	int r;
 
-	if (!LOAD(runtime.attached) || !func_select_begin(&selection))
+	if (!LOAD(runtime.attached))
 		return -ENOTCONN;
+	/* Where nothing was published yet nothing is wanted. */
+	func_select_begin(&selection);
 	if (!func_selection_any(&selection) && !func_all.sites) {
 		func_select_end(&selection);
 		return 0;

@@ -104,7 +104,6 @@ enum { TRACER_NOP, TRACER_FUNCTION, TRACER_GRAPH, TRACERS };
 enum {
 	TRACER_FLAG_FUNCTION_FORK = 1u << 0,
 	TRACER_FLAG_FUNC_STACK = 1u << 1,
-	TRACER_FLAG_NO_REPEATS = 1u << 2,
 	TRACER_FLAG_FUNC_ARGS = 1u << 3,
 	TRACER_FLAG_FUNCTION_TRACE = 1u << 4,
 	/* How graphs look, but for the last four. */

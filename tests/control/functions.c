@@ -525,7 +525,7 @@ static void check_options(struct control *control)
 	room_expect(control, "options/sleep-time", "1\n");
 	room_write(control, "options/funcgraph-tail", "1", 0);
 	room_write(control, "current_tracer", "function", 0);
-	room_expect_part(control, "trace_options", "nofunc_stack_trace\nnofunc-no-repeats\n", true);
+	room_expect_part(control, "trace_options", "nofunc_stack_trace\n", true);
 	room_expect_part(control, "trace_options", "funcgraph", false);
 	room_write(control, "trace_options", "func_stack_trace", 0);
 	room_expect(control, "options/func_stack_trace", "1\n");

@@ -125,6 +125,11 @@ if command -v trace-cmd >/dev/null; then
 	trace-cmd report -i graph.dat >"$out" 2>"$err" || fail "trace-cmd does not read it"
 	[ "$(grep -c 'arg_int();' "$out")" -eq 1 ] || fail "trace-cmd shows no call"
 	hides LOST
+	for file in function graph; do
+		trace-cmd report -i $file.dat 2>"$err" | grep -v ^cpus= >want.report
+		"$RINGSIDE" report --layout 3.2 $file.dat | grep -v ^cpus= >"$out"
+		cmp -s want.report "$out" || fail "not the same as trace-cmd has"
+	done
 fi
 
 # Without debug information there are none, and nothing else changes.

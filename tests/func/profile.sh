@@ -140,12 +140,12 @@ hits() {
 
 want 0 write set_ftrace_filter ':mod:work'
 want 0 cat trace_stat/function0
-printf '  Function                               Hit    Time            Avg             s^2\n' >head
-printf '  --------                               ---    ----            ---             ---\n' >>head
+printf '  Function                               Hit    Time            Avg             s^2\n' >want.head
+printf '  --------                               ---    ----            ---             ---\n' >>want.head
 want 0 write function_profile_enabled 1
 traced single 10
 want 0 cat trace_stat/function0
-head -n 2 "$out" | cmp -s - head || fail "another head"
+head -n 2 "$out" | cmp -s - want.head || fail "another head"
 [ "$(hits leaf)" -eq 110 ] && [ "$(hits main)" -eq 1 ] || fail "$(rows)"
 rows | grep -v '^  [^ ]* *[0-9]*    [0-9.]* us *    [0-9.]* us *    [0-9.]* us *$' && fail "a row that the kernel would not print"
 [ "$("$RINGSIDE" cat trace_stat | wc -l)" -eq "$("$RINGSIDE" cat per_cpu | wc -l)" ] || fail "not a file for each CPU"
@@ -204,6 +204,17 @@ traced single 10
 want 0 cat trace
 [ "$(grep -c 'leaf();' "$out")" -eq 110 ] || fail "a graph beside the profile: $(grep -c 'leaf();' "$out")"
 want 0 write current_tracer nop
+want 0 write function_profile_enabled 0
+
+# Nor does the profile change how deep calls are in a graph of others.
+want 0 write set_ftrace_filter ':mod:work'
+want 0 write function_profile_enabled 1
+want 0 set -B few -p function_graph -l leaf
+traced single 1
+want 0 show -B few
+[ "$(grep -c '|  leaf();$' "$out")" -eq 11 ] || fail "calls that nobody sees are in its depth"
+[ "$(hits single)" -eq 1 ] && [ "$(hits leaf)" -eq 11 ] || fail "$(rows)"
+want 0 set -v -B few
 want 0 write function_profile_enabled 0
 
 # ---- Switched on and off under threads that run: no call has a time but a hit
