@@ -121,6 +121,33 @@ static void jumps(void)
 	printf("jumps %d %d %lx\n", n, m, outer(7));
 }
 
+/* Out of whatever is going on, at any moment. */
+static volatile sig_atomic_t leaps;
+
+static void leap(int sig)
+{
+	leaps++;
+	inner((uint64_t)sig);
+	siglongjmp(back, 1);
+}
+
+static void leaping(void)
+{
+	const struct itimerval every = { { 0, 100 }, { 0, 100 } }, never = { { 0, 0 }, { 0, 0 } };
+	volatile uint64_t i = 0, same = 0;
+
+	signal(SIGALRM, leap);
+	if (!sigsetjmp(back, 1))
+		setitimer(ITIMER_REAL, &every, NULL);
+	while (leaps < 3000) {
+		same |= outer(i) ^ outer(i);
+		i++;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_IGN);
+	printf("leaping %lx %lx\n", (unsigned long)same, outer(8));
+}
+
 /* ---- Stacks of their own ---- */
 
 #define COROS 64
@@ -195,6 +222,55 @@ static void contexts(void)
 	for (int i = 0; i < COROS; i++)
 		sum += coros[i].sum;
 	printf("contexts %lx\n", sum);
+}
+
+/* Handed on by a signal handler, at any moment, to the next. */
+static ucontext_t turns[3], finished;
+static volatile int turn;
+static volatile sig_atomic_t handed;
+
+static void hand_on(int sig)
+{
+	int from = turn;
+
+	handed++;
+	inner((uint64_t)sig);
+	turn = (turn + 1) % 3;
+	swapcontext(&turns[from], &turns[turn]);
+}
+
+static void take_turns(int i)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t n = (uint64_t)i; handed < 3000; n++)
+		wrong |= outer(n) ^ outer(n);
+	signal(SIGALRM, SIG_IGN);
+	if (wrong)
+		printf("wrong\n");
+	setcontext(&finished);
+}
+
+static void preempted(void)
+{
+	const struct itimerval every = { { 0, 100 }, { 0, 100 } }, never = { { 0, 0 }, { 0, 0 } };
+	volatile int again = 0;
+
+	getcontext(&finished);
+	if (!again) {
+		again = 1;
+		for (int i = 0; i < 3; i++) {
+			getcontext(&turns[i]);
+			turns[i].uc_stack.ss_size = 1 << 16;
+			turns[i].uc_stack.ss_sp = malloc(1 << 16);
+			makecontext(&turns[i], (void (*)(void))(void *)take_turns, 1, i);
+		}
+		signal(SIGALRM, hand_on);
+		setitimer(ITIMER_REAL, &every, NULL);
+		setcontext(&turns[0]);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	printf("preempted\n");
 }
 
 /* Each goes on in whichever thread takes it next. */
@@ -786,7 +862,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } all[] = {
-	{ "works", works }, { "jumps", jumps }, { "contexts", contexts }, { "movers", movers }, { "deep", deep },
+	{ "works", works }, { "jumps", jumps }, { "leaping", leaping }, { "preempted", preempted }, { "contexts", contexts }, { "movers", movers }, { "deep", deep },
 	{ "tails", tails }, { "signals", signals }, { "altstack", altstack }, { "smallstack", smallstack }, { "gone", gone },
 	{ "blocked", blocked },
 	{ "traps", traps }, { "threads", threads }, { "processes", processes }, { "forks", forks }, { "traces", traces },

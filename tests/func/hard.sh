@@ -10,6 +10,8 @@ $CC -O2 -shared -fPIC "$cases/libhard.c" -o "$dir/libhard.so" || exit 1
 
 same many ./hard works jumps contexts deep tails signals altstack smallstack gone blocked traces returns loads processes
 same traps ./hard traps works
+same leaping ./hard leaping
+same preempted ./hard preempted
 same movers ./hard movers
 same threads ./hard threads
 same forks ./hard forks
