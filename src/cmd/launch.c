@@ -143,6 +143,19 @@ static int set_dir(struct environment *env, const char *dir)
 	return r;
 }
 
+/* What the command starts may be built with a sanitizer, which gives up if another library comes before it. */
+static int set_sanitizer(struct environment *env)
+{
+	const char *others = getenv("ASAN_OPTIONS");
+	struct buf value = BUF_INIT;
+	int r;
+
+	buf_printf(&value, "%s%sverify_asan_link_order=0", others ? others : "", others && *others ? ":" : "");
+	r = buf_failed(&value) ? -ENOMEM : set(env, "ASAN_OPTIONS", value.data);
+	buf_fini(&value);
+	return r;
+}
+
 /* Before what is preloaded already. It comes last, so that the child can cut it off again. */
 static int set_preload(struct environment *env, const struct launch_how *how)
 {
@@ -156,6 +169,9 @@ static int set_preload(struct environment *env, const struct launch_how *how)
 		cmd_say("%s: it runs without the library", err.text);
 	if (r)
 		return r == -ENOMEM ? r : 0;
+	r = set_sanitizer(env);
+	if (r)
+		return r;
 	buf_printf(&value, "%s%s%s", env->library, others && *others ? ":" : "", others ? others : "");
 	r = buf_failed(&value) ? -ENOMEM : set(env, "LD_PRELOAD", value.data);
 	buf_fini(&value);

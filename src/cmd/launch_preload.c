@@ -4,6 +4,7 @@
  * The library lies beside the command or where an installation puts it. The loader would complain about one that is not made
  * for the program's machine or its libc, so the program's file is looked at first: a script goes by what runs it.
  */
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +149,40 @@ static bool was_built_sanitized(void)
 #endif
 #endif
 	return false;
+}
+
+static const char *why_not(const struct elf *program, const struct elf *library, const char *path)
+{
+	if (has_ours(program))
+		return NULL;
+	if (!program->interp && (program->type == ET_EXEC || program->pie))
+		return "it is static: no library can come into it";
+	if (is_sanitized(program))
+		return "a sanitizer in it insists on being the first library";
+	return suits(program, library, path) ? NULL : "it is made for another machine or another libc than the library";
+}
+
+const char *launch_preload_why(const char *command)
+{
+	char path[PATH_MAX], file[PATH_MAX];
+	struct elf program, library;
+	const char *why = NULL;
+	int fd, own;
+
+	if (find_library(path, NULL) || !command_resolve(command, file))
+		return NULL;
+	fd = library_open(file, &program);
+	if (fd < 0)
+		return NULL;
+	own = library_open(path, &library);
+	if (own >= 0) {
+		why = why_not(&program, &library, path);
+		elf_close(&library);
+		close(own);
+	}
+	elf_close(&program);
+	close(fd);
+	return why;
 }
 
 int launch_preload_find(const char *command, char path[PATH_MAX], struct err *err)

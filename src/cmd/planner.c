@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/launch.h"
 #include "cmd/scope.h"
 #include "control/plans.h"
 #include "control/registry.h"
@@ -61,8 +62,11 @@ static void __attribute__((noreturn)) serve(struct source *source, pid_t recorde
 static void bring(struct control *control, const char *command, bool quiet)
 {
 	struct err err = ERR_INIT;
+	const char *why = quiet ? NULL : launch_preload_why(command);
 	char path[PATH_MAX];
 
+	if (why)
+		cmd_say("no function of %.200s is traced: %s", command, why);
 	if (command_resolve(command, path) && control_plans_bring(control, path, &err) && !quiet)
 		cmd_say("its functions are not known before it runs: %s", err.text);
 }
@@ -88,21 +92,18 @@ static void bring_processes(struct control *control, const char *list)
 	}
 }
 
-int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
-		  struct err *err)
+int planner_start(struct planner *planner, struct source *source, const struct opts *opts, bool quiet, struct err *err)
 {
 	struct control *control = source_control(source);
 	pid_t recorder = getpid();
 
-	planner->pid = 0;
-	if (!control || !setup_wants_functions(setup))
-		return 0;
 	if (opts_arg(opts, 0))
-		bring(control, opts_arg(opts, 0), setup_is_quiet(setup));
+		bring(control, opts_arg(opts, 0), quiet);
 	for (int i = 0; i < opts->nitems; i++)
 		if (scope_is(&opts->items[i], "pid"))
 			bring_processes(control, opts->items[i].value);
 	planner->control = control;
+	planner->quiet = quiet;
 	planner->no_returns = control_registry_no_returns(&control->dir);
 	planner->pid = fork();
 	if (!planner->pid)
@@ -111,6 +112,15 @@ int planner_begin(struct planner *planner, const struct setup *setup, struct sou
 		return 0;
 	planner->pid = 0;
 	return err_set(err, -errno, "cannot start a process that plans: %s", strerror(errno));
+}
+
+int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
+		  struct err *err)
+{
+	planner->pid = 0;
+	if (!source_control(source) || !setup_wants_functions(setup))
+		return 0;
+	return planner_start(planner, source, opts, setup_is_quiet(setup), err);
 }
 
 static void tell_no_returns(const struct planner *planner)
@@ -128,7 +138,8 @@ void planner_end(struct planner *planner)
 
 	if (!planner->pid)
 		return;
-	tell_no_returns(planner);
+	if (!planner->quiet)
+		tell_no_returns(planner);
 	kill(planner->pid, SIGTERM);
 	while (waitpid(planner->pid, NULL, left > 0 ? WNOHANG : 0) == 0) {
 		poll(NULL, 0, 5);

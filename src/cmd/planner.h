@@ -7,6 +7,7 @@
 #ifndef CMD_PLANNER_H
 #define CMD_PLANNER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -15,6 +16,7 @@
 
 struct planner {
 	pid_t pid;	/* 0: there is none */
+	bool quiet;
 	const struct control *control;
 	uint32_t no_returns;	/* programs like that, so far */
 };
@@ -25,6 +27,8 @@ struct planner {
  */
 int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
 		  struct err *err);
+/* The same whatever the setup is about. */
+int planner_start(struct planner *planner, struct source *source, const struct opts *opts, bool quiet, struct err *err);
 /* Says so if returns of functions could not be seen. */
 void planner_end(struct planner *planner);
 

@@ -44,6 +44,8 @@ static const struct step {
 	{ "set_graph_function", "", IF_ALLOWED, false },
 	{ "set_graph_notrace", "", IF_ALLOWED, false },
 	{ "function_profile_enabled", "0", IF_OTHER, true },
+	{ "stack_tracer_enabled", "0", IF_OTHER, true },
+	{ "stack_trace_filter", "", IF_ALLOWED, true },
 	{ "max_graph_depth", "0", IF_OTHER, true },
 	{ "tracing_thresh", "0", IF_OTHER, true },
 	{ "dynamic_events", "", IF_OTHER, true },

@@ -36,6 +36,7 @@ static const struct value {
 	{ "tracing_thresh", "Threshold in microseconds", "0" },
 	{ "max_graph_depth", "Graph depth", "0" },
 	{ "function_profile_enabled", "Function profile", "0" },
+	{ "stack_tracer_enabled", "Stack tracer", "0" },
 };
 
 /* Files of many lines, in a fresh source of none; # begins a line that says so. */
@@ -48,6 +49,7 @@ static const struct value lists[] = {
 	{ "set_ftrace_notrace_pid", "Threads whose functions are not traced", "no pid" },
 	{ "set_graph_function", "Graph functions", "" },
 	{ "set_graph_notrace", "Graph functions not traced", "" },
+	{ "stack_trace_filter", "Functions where stacks are looked at", "" },
 	{ "dynamic_events", "Dynamic events", "" },
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "control/buffer.h"
+#include "control/measure.h"
 #include "control/node.h"
 #include "control/plans.h"
 
@@ -87,7 +88,13 @@ int node_tracer_write(struct node_request *request, struct err *err)
 		r = control_plans_file(request->control, err);
 	if (!r)
 		r = node_begin(request, err);
-	return r ? r : control_end(request->control, choose(request, tracer, err), err);
+	if (r)
+		return r;
+	if (tracer != TRACER_NOP)
+		r = control_touched_make(request->control, err);
+	if (!r)
+		r = choose(request, tracer, err);
+	return control_end(request->control, r, err);
 }
 
 /* ---- numbers; of the top buffer, for all ---- */
@@ -137,27 +144,5 @@ int node_thresh_write(struct node_request *request, struct err *err)
 	if (r)
 		return r;
 	node_buffer(request)->thresh = us * 1000;
-	return control_commit(request->control, err);
-}
-
-int node_profile_read(struct node_request *request, struct err *err)
-{
-	(void)err;
-	return read_number(request, node_buffer(request)->profile);
-}
-
-/* Any number but 0 is 1. */
-int node_profile_write(struct node_request *request, struct err *err)
-{
-	uint64_t on;
-	int r = node_number(request, &on, err);
-
-	if (!r && on)
-		r = control_plans_file(request->control, err);
-	if (!r)
-		r = node_begin(request, err);
-	if (r)
-		return r;
-	node_buffer(request)->profile = on != 0;
 	return control_commit(request->control, err);
 }

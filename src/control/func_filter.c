@@ -1,6 +1,6 @@
 /*
- * control/func_filter: writing set_ftrace_filter, set_ftrace_notrace, set_graph_function and set_graph_notrace. Reading them is
- * in func_list.c, commands are in func_act.c.
+ * control/func_filter: writing set_ftrace_filter, set_ftrace_notrace, set_graph_function, set_graph_notrace and
+ * stack_trace_filter. Reading them is in func_list.c, commands are in func_act.c.
  *
  * What is kept are the lines themselves, as patterns, for programs to come. The kernel keeps functions; so that both mean the
  * same for the programs that are there, lines that have come to nothing go: a set that lost its last function is no set.
@@ -10,6 +10,7 @@
 
 #include "control/func_token.h"
 #include "control/hooks.h"
+#include "control/measure.h"
 
 static int too_many(struct err *err)
 {
@@ -131,6 +132,8 @@ static int apply(struct node_request *request, uint32_t kind, const struct contr
 		} else {
 			r = items ? 0 : control_items_open(&items, request->control, err);
 			if (!r)
+				r = control_touched_make(request->control, err);
+			if (!r)
 				r = func_act_apply(items, request->buffer, &token, functions, err);
 		}
 		if (r)
@@ -189,4 +192,9 @@ int node_graph_function_write(struct node_request *request, struct err *err)
 int node_graph_notrace_write(struct node_request *request, struct err *err)
 {
 	return write_lines(request, STATE_FUNC_NOT_ROOT, err);
+}
+
+int node_stack_filter_write(struct node_request *request, struct err *err)
+{
+	return write_lines(request, STATE_FUNC_DEEP, err);
 }

@@ -4,9 +4,11 @@
  * What programs do is what the state selects of the functions that can be patched: it is computed here, nobody is asked.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "control/func_set.h"
+#include "control/measure.h"
 #include "control/node.h"
 #include "control/space.h"
 
@@ -65,10 +67,16 @@ static void put_total(struct node_request *request, const struct control_functio
 	buf_printf(&request->out, "%zu pages:%zu groups: %zu\n", n, (n + per_page - 1) / per_page, files);
 }
 
-/* How many want it: tracers, by buffer, commands and the profile, each once. */
+/* How many want it: tracers, by buffer, commands, the profile and the stack tracer, each once. */
 static uint32_t count_users(const struct control_state *state, const struct control_function *function)
 {
-	uint32_t n = state->buffers[0].profile ? 1 : 0;
+	uint32_t n = 0;
+
+	if (state->buffers[0].profile && control_funcs_wanted(state, 0, function))
+		n++;
+	if (state->measure.deep && (!control_funcs_any(state, 0, STATE_FUNC_DEEP) ||
+				    control_funcs_has(state, 0, STATE_FUNC_DEEP, function)))
+		n++;
 
 	for (uint32_t b = 0; b < state->nbuffers; b++)
 		if (state->buffers[b].born && state->buffers[b].tracer != TRACER_NOP && control_funcs_wanted(state, b, function))
@@ -91,6 +99,30 @@ static void put_enabled(struct node_request *request, const struct control_funct
 		control_function_put(&request->out, function);
 		buf_printf(&request->out, " (%" PRIu32 ")%11s\n", users, "");
 	}
+}
+
+int node_functions_touched_read(struct node_request *request, struct err *err)
+{
+	struct control_functions functions = { 0 };
+	struct err trouble = ERR_INIT;
+	unsigned char *bits = control_touched_read(request->control, &trouble);
+	int r = trouble.code ? err_set(err, trouble.code, "%s", trouble.text) : 0;
+
+	if (bits)
+		r = control_functions_read(&functions, request->control, err);
+	for (size_t i = 0; !r && i < functions.n; i++) {
+		uint64_t bit = table_touched_bit(functions.all[i].site);
+		uint32_t users;
+
+		if (bit / 8 >= TABLE_TOUCHED_SIZE || !(bits[bit / 8] >> bit % 8 & 1))
+			continue;
+		users = count_users(&request->control->state, &functions.all[i]);
+		control_function_put(&request->out, &functions.all[i]);
+		buf_printf(&request->out, " (%" PRIu32 ")%11s\n", users, "");
+	}
+	control_functions_fini(&functions);
+	free(bits);
+	return r;
 }
 
 int node_functions_read(struct node_request *request, struct err *err)
@@ -205,4 +237,14 @@ int node_graph_function_read(struct node_request *request, struct err *err)
 int node_graph_notrace_read(struct node_request *request, struct err *err)
 {
 	return read_set(request, STATE_FUNC_NOT_ROOT, "#### no functions disabled ####\n", put_not_roots, err);
+}
+
+static void put_deep(struct node_request *request, const struct control_functions *functions)
+{
+	put_set(request, STATE_FUNC_DEEP, functions);
+}
+
+int node_stack_filter_read(struct node_request *request, struct err *err)
+{
+	return read_set(request, STATE_FUNC_DEEP, "#### all functions enabled ####\n", put_deep, err);
 }

@@ -66,10 +66,11 @@ uint32_t control_funcs_kind(const char *file)
 		[STATE_FUNC_NOT] = "set_ftrace_notrace",
 		[STATE_FUNC_ROOT] = "set_graph_function",
 		[STATE_FUNC_NOT_ROOT] = "set_graph_notrace",
+		[STATE_FUNC_DEEP] = "stack_trace_filter",
 	};
 
-	for (uint32_t kind = STATE_FUNC_ONLY; kind <= STATE_FUNC_NOT_ROOT; kind++)
-		if (!strcmp(files[kind], file))
+	for (uint32_t kind = STATE_FUNC_ONLY; kind <= STATE_FUNC_DEEP; kind++)
+		if (files[kind] && !strcmp(files[kind], file))
 			return kind;
 	return 0;
 }

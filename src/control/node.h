@@ -97,7 +97,13 @@ NODE_READ(tracers);
 NODE_BOTH(tracer);
 NODE_BOTH(graph_depth);
 NODE_BOTH(thresh);
+
+/* measure_files.c */
 NODE_BOTH(profile);
+NODE_READ(function_stat);
+NODE_BOTH(stack_tracer);
+NODE_BOTH(stack_size);
+NODE_READ(stack_trace);
 
 /* func_list.c, and for writing func_filter.c */
 NODE_READ(functions);
@@ -108,6 +114,8 @@ NODE_BOTH(ftrace_filter);
 NODE_BOTH(ftrace_notrace);
 NODE_BOTH(graph_function);
 NODE_BOTH(graph_notrace);
+NODE_BOTH(stack_filter);
+NODE_READ(functions_touched);
 
 /* sizes.c */
 NODE_BOTH(size);

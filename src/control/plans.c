@@ -259,7 +259,8 @@ static const char *module_of(const struct control_elf *elf)
 	return slash && slash[1] ? slash + 1 : *elf->path ? elf->path : "?";
 }
 
-static void functions_add(struct control_functions *functions, const struct control_elf *elf, const struct plan *plan)
+static void functions_add(struct control_functions *functions, const struct control_elf *elf, const struct plan *plan,
+			  uint64_t offset)
 {
 	const struct plan_site *sites = (const struct plan_site *)((const char *)plan + plan->sites);
 
@@ -270,7 +271,8 @@ static void functions_add(struct control_functions *functions, const struct cont
 			continue;
 		functions->all[functions->n++] = (struct control_function){
 			.name = (const char *)plan + plan->names + site->name, .module = module_of(elf),
-			.address = elf->base + site->address, .size = site->size, .flags = site->flags,
+			.address = elf->base + site->address,
+			.site = offset + plan->sites + i * sizeof(*site), .size = site->size, .flags = site->flags,
 			.kind = site->kind, .reason = site->reason, .program = elf->program,
 		};
 	}
@@ -294,7 +296,7 @@ static int functions_take(struct control_functions *functions, struct control *c
 		return err_set(err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < registry->nelfs; i++)
 		if (memory->plans[i])
-			functions_add(functions, &registry->elfs[i], memory->plans[i]);
+			functions_add(functions, &registry->elfs[i], memory->plans[i], head.plan[slot_of(&registry->elfs[i])]);
 	return 0;
 }
 

@@ -21,6 +21,7 @@ struct control_function {
 	const char *name;
 	const char *module;	/* its file, without directories */
 	uint64_t address;	/* in the symbol space */
+	uint64_t site;		/* where in the plans file its site is */
 	uint32_t size;
 	uint16_t flags;		/* PLAN_SITE_* */
 	uint8_t kind;		/* enum plan_kind */

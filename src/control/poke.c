@@ -21,15 +21,17 @@ static bool is_in_use(const struct control_state *state, const struct state_func
 {
 	uint32_t tracer = state->buffers[func->buffer].tracer;
 
-	if (func->kind == STATE_FUNC_ACT)
+	if (func->kind == STATE_FUNC_ACT || (state->buffers[func->buffer].profile && func->kind != STATE_FUNC_DEEP))
 		return true;
+	if (func->kind == STATE_FUNC_DEEP)
+		return state->measure.deep;
 	return func->kind == STATE_FUNC_ONLY || func->kind == STATE_FUNC_NOT ? tracer != TRACER_NOP : tracer == TRACER_GRAPH;
 }
 
 uint64_t control_traced(const struct control_state *state)
 {
-	uint32_t sum = 0;
-	bool any = false;
+	bool any = state->measure.deep;
+	uint32_t sum = any;
 
 	for (uint32_t b = 0; b < state->nbuffers; b++) {
 		const struct state_buffer *buffer = &state->buffers[b];

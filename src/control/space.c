@@ -174,6 +174,9 @@ static uint64_t find_room(const struct control_state *state, uint64_t size)
 			moved |= step_over(&at, size, item->table, item->table_size);
 			moved |= step_over(&at, size, item->cells, item->cells_size);
 		}
+		moved |= step_over(&at, size, state->measure.profile, state->measure.profile_size);
+		moved |= step_over(&at, size, state->measure.deepest, state->measure.deepest_size);
+		moved |= step_over(&at, size, state->measure.touched, state->measure.touched_size);
 		for (uint32_t i = 0; i < state->ntable_limbo; i++)
 			moved |= step_over(&at, size, state->table_limbo[i].offset, state->table_limbo[i].size);
 	} while (moved);

@@ -75,6 +75,7 @@ void control_state_default(struct control_state *state)
 	items_drop(state);
 	state_funcs_drop(state);
 	state->ntable_limbo = 0;
+	state->measure = (struct state_measure){ 0 };
 	buf_reset(&state->hooks);
 	buf_reset(&state->code);
 	memset(state->buffers, 0, sizeof(state->buffers));
@@ -290,6 +291,20 @@ static bool item_valid(const struct state_item *item)
 	       extent_valid(item->table, item->table_size) && extent_valid(item->cells, item->cells_size);
 }
 
+static bool measure_valid(const struct state_measure *measure, uint32_t ncpu)
+{
+	const struct table_shape shape = table_profile_shape(measure->parts, measure->elements);
+
+	if (!extent_valid(measure->profile, measure->profile_size) || !extent_valid(measure->deepest, measure->deepest_size) ||
+	    !extent_valid(measure->touched, measure->touched_size))
+		return false;
+	if (measure->profile && (measure->parts < ncpu || measure->parts > SEGMENT_NCPU_MAX || !measure->elements ||
+				 measure->elements > 1u << 20 || measure->profile_size != table_size(&shape)))
+		return false;
+	return (!measure->deepest || measure->deepest_size == TABLE_DEEPEST_SIZE) &&
+	       (!measure->touched || measure->touched_size == TABLE_TOUCHED_SIZE);
+}
+
 /* Are `count` things of `size` bytes inside the state, at a place where they may be? */
 static bool table_inside(const struct state_head *head, uint32_t offset, uint32_t count,
 			 size_t size)
@@ -334,6 +349,8 @@ static const char *check(const struct control_state *state, uint32_t ncpu)
 	for (uint32_t i = 0; i < state->ntable_limbo; i++)
 		if (!state->table_limbo[i].offset || !extent_valid(state->table_limbo[i].offset, state->table_limbo[i].size))
 			return "impossible free tables";
+	if (!measure_valid(&state->measure, ncpu))
+		return "an impossible profile";
 	return NULL;
 }
 
@@ -399,7 +416,8 @@ static const char *take(struct control_state *state, const struct state_head *he
 	    !table_inside(head, head->code, head->code_size, 1) ||
 	    !table_inside(head, head->items, head->nitems, sizeof(struct state_item)) ||
 	    !table_inside(head, head->table_limbo, head->ntable_limbo, sizeof(struct state_limbo)) ||
-	    !table_inside(head, head->funcs, head->nfuncs, sizeof(struct state_func)))
+	    !table_inside(head, head->funcs, head->nfuncs, sizeof(struct state_func)) ||
+	    (head->measure && !table_inside(head, head->measure, 1, sizeof(struct state_measure))))
 		return "impossible offsets";
 	if (rules_reserve(state, head->nrules) || pids_reserve(state, head->npids))
 		return "no memory for it";
@@ -416,6 +434,9 @@ static const char *take(struct control_state *state, const struct state_head *he
 	state->serial = head->serial;
 	state->ntable_limbo = head->ntable_limbo;
 	memcpy(state->table_limbo, bytes + head->table_limbo, head->ntable_limbo * sizeof(struct state_limbo));
+	state->measure = (struct state_measure){ 0 };
+	if (head->measure)
+		memcpy(&state->measure, bytes + head->measure, sizeof(state->measure));
 	wrong = take_items(state, head, bytes);
 	if (!wrong)
 		wrong = state_funcs_take(state, head, bytes);
@@ -510,17 +531,25 @@ static uint64_t align(uint64_t bytes)
 	return (bytes + 4095) & ~4095ull;
 }
 
+static uint64_t later(uint64_t end, uint64_t offset, uint64_t size)
+{
+	return offset + size > end ? offset + size : end;
+}
+
 static uint32_t tables_reach(const struct control_state *state)
 {
+	const struct state_measure *measure = &state->measure;
 	uint64_t end = TABLES_DATA_OFFSET;
+
+	end = later(end, measure->profile, measure->profile_size);
+	end = later(end, measure->deepest, measure->deepest_size);
+	end = later(end, measure->touched, measure->touched_size);
 
 	for (uint32_t i = 0; i < state->nitems; i++) {
 		const struct state_item *item = &state->items[i].item;
 
-		if (item->table + item->table_size > end)
-			end = item->table + item->table_size;
-		if (item->cells + item->cells_size > end)
-			end = item->cells + item->cells_size;
+		end = later(end, item->table, item->table_size);
+		end = later(end, item->cells, item->cells_size);
 	}
 	return (uint32_t)((end + 4095) / 4096);
 }
@@ -549,7 +578,8 @@ static void lay_out(const struct control_state *state, struct state_head *head)
 	head->table_limbo = head->items + state->nitems * (uint32_t)sizeof(struct state_item);
 	head->nfuncs = state->nfuncs;
 	head->funcs = head->table_limbo + state->ntable_limbo * (uint32_t)sizeof(struct state_limbo);
-	head->size = head->funcs + state->nfuncs * (uint32_t)sizeof(struct state_func);
+	head->measure = head->funcs + state->nfuncs * (uint32_t)sizeof(struct state_func);
+	head->size = head->measure + (uint32_t)sizeof(struct state_measure);
 }
 
 /* Texts lie behind all else. Where theirs end. */
@@ -595,6 +625,7 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 	if (state->code.len)
 		memcpy(bytes + head->code, state->code.data, state->code.len);
 	memcpy(bytes + head->table_limbo, state->table_limbo, state->ntable_limbo * sizeof(struct state_limbo));
+	memcpy(bytes + head->measure, &state->measure, sizeof(state->measure));
 	state_funcs_put(state, head, put_items(state, head, texts, bytes), bytes);
 	return bytes;
 }

@@ -66,6 +66,7 @@ struct control_state {
 	struct control_func *funcs;	/* as they were written: control/func_lines */
 	uint32_t nfuncs;
 	uint32_t funcs_cap;
+	struct state_measure measure;
 };
 
 /* A fresh directory's: tracing on, nothing enabled, no rings yet. Keeps `published` and place. */

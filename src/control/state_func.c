@@ -79,7 +79,7 @@ void control_state_funcs_clear(struct control_state *state, uint32_t buffer, uin
 
 bool state_func_valid(const struct state_func *func)
 {
-	if (func->kind < STATE_FUNC_ONLY || func->kind > STATE_FUNC_ACT || func->flags & ~(uint32_t)STATE_FUNC_OUT)
+	if (func->kind < STATE_FUNC_ONLY || func->kind > STATE_FUNC_DEEP || func->flags & ~(uint32_t)STATE_FUNC_OUT)
 		return false;
 	if (func->kind != STATE_FUNC_ACT)
 		return !func->act && !func->count && !func->target;

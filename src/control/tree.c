@@ -2,7 +2,7 @@
  * control/tree: see tree.h.
  *
  * One table holds every file. A part of a pattern matches one part of a path: a word itself, `*` a
- * system or an event that programs brought, `cpu#` a CPU that the directory knows, `@` an option. The table
+ * system or an event that programs brought, `#` at the end of one a CPU that the directory knows, `@` an option. The table
  * describes the top; instances/NAME/ shows all of it but what is marked TOP.
  */
 #include "control/tree.h"
@@ -148,10 +148,20 @@ static const struct node nodes[] = {
 	  "all triggers that are set" },
 	{ "snapshot", NULL, node_snapshot_write, &node_snapshot_flow, 0,
 	  "what was set aside; 1 swaps, 2 empties, 0 frees" },
+	{ "stack_max_size", node_stack_size_read, node_stack_size_write, NULL, TOP,
+	  "bytes of the deepest stack; only deeper ones than what is written count" },
+	{ "stack_trace", node_stack_trace_read, NULL, NULL, TOP,
+	  "the deepest stack of any thread, at the entry of a function" },
+	{ "stack_trace_filter", node_stack_filter_read, node_stack_filter_write, NULL, TOP | NODE_QUIET | NODE_WORDS,
+	  "functions in which the stack is looked at, all if empty" },
+	{ "stack_tracer_enabled", node_stack_tracer_read, node_stack_tracer_write, NULL, TOP,
+	  "looking for the deepest stack, on or off" },
 	{ "synthetic_events", node_synthetic_read, node_synthetic_write, NULL, TOP | NODE_AT_OPEN | NODE_SPEC,
 	  "events that histograms make; `>` removes them, `>>` adds, see below" },
 	{ "timestamp_mode", node_timestamp_mode_read, NULL, NULL, 0,
 	  "how times are stored in pages" },
+	{ "touched_functions", node_functions_touched_read, NULL, NULL, TOP,
+	  "functions that were ever traced in a program, or set off something" },
 	{ "trace", NULL, node_trace_write, &node_trace_flow, NODE_AT_OPEN,
 	  "what was recorded; `>` empties it" },
 	{ "trace_clock", node_clock_read, node_clock_write, NULL, 0,
@@ -164,6 +174,8 @@ static const struct node nodes[] = {
 	  "all options; `name` or `noname` sets one" },
 	{ "trace_pipe", NULL, NULL, &node_pipe_flow, 0,
 	  "what was recorded, taken out as it is read" },
+	{ "trace_stat/function#", node_function_stat_read, NULL, NULL, TOP,
+	  "how often functions were called on one CPU, and how long that took; see function_profile_enabled" },
 	{ "tracing_cpumask", node_cpumask_read, node_cpumask_write, NULL, 0,
 	  "CPUs that record, in hexadecimal" },
 	{ "tracing_on", node_tracing_on_read, node_tracing_on_write, NULL, 0,
@@ -210,17 +222,26 @@ static bool may_match(const char *pattern, const struct parts *path)
 			    (!pattern[len] || pattern[len] == '/'));
 }
 
-/* N of "cpuN", written as the kernel writes it. */
-static bool is_cpu(const char *part, uint32_t ncpu, uint32_t *cpu)
+/* The length of what stands before the number of a CPU in a pattern's part; 0: there is none. */
+static size_t before_cpu(const char *part)
 {
-	char again[32];
+	size_t len = strlen(part);
+
+	return len && part[len - 1] == '#' ? len - 1 : 0;
+}
+
+/* N of "cpuN", if that is the pattern, written as the kernel writes it. */
+static bool is_cpu(const char *part, const char *pattern, uint32_t ncpu, uint32_t *cpu)
+{
+	size_t len = before_cpu(pattern);
+	char again[16];
 	unsigned int n;
 
-	if (sscanf(part, "cpu%9u", &n) != 1 || n >= ncpu)
+	if (strncmp(part, pattern, len) || sscanf(part + len, "%9u", &n) != 1 || n >= ncpu)
 		return false;
-	snprintf(again, sizeof(again), "cpu%u", n);
+	snprintf(again, sizeof(again), "%u", n);
 	*cpu = n;
-	return !strcmp(part, again);
+	return !strcmp(part + len, again);
 }
 
 static bool is_option(const char *part, bool top)
@@ -235,7 +256,7 @@ static bool is_option(const char *part, bool top)
 
 static bool is_wild(const char *part)
 {
-	return !strcmp(part, "*") || !strcmp(part, "cpu#") || !strcmp(part, "@");
+	return !strcmp(part, "*") || before_cpu(part) || !strcmp(part, "@");
 }
 
 /* Matches the first `n` parts of a pattern; fills in what its wild parts stand for. */
@@ -249,8 +270,8 @@ static bool match(struct node_request *request, const struct parts *pattern,
 	for (int i = 0; i < n; i++) {
 		const char *have = pattern->part[i], *want = path->part[i];
 
-		if (!strcmp(have, "cpu#")) {
-			if (!is_cpu(want, request->control->dir.ncpu, &request->cpu))
+		if (before_cpu(have)) {
+			if (!is_cpu(want, have, request->control->dir.ncpu, &request->cpu))
 				return false;
 			request->one_cpu = true;
 		} else if (!is_wild(have)) {
@@ -465,9 +486,9 @@ static void names_expand(struct names *names, const struct node_request *request
 	const char *option;
 	char name[32];
 
-	if (!strcmp(part, "cpu#")) {
+	if (before_cpu(part)) {
 		for (uint32_t cpu = 0; cpu < request->control->dir.ncpu; cpu++) {
-			snprintf(name, sizeof(name), "cpu%" PRIu32, cpu);
+			snprintf(name, sizeof(name), "%.*s%" PRIu32, (int)before_cpu(part), part, cpu);
 			names_add(names, name, is_dir);
 		}
 	} else if (!strcmp(part, "@")) {

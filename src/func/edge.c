@@ -20,6 +20,9 @@
 
 unsigned char *func_edge_code;
 struct func_edge *func_edges;
+/* For the tool, which walks stacks here from outside, and looks at what is mapped from the file. */
+__attribute__((visibility("default"), section(".data"))) struct stopped_edges __ringside_edges;
+
 static uint32_t *buckets;
 static uint32_t nedges = 1;	/* the first is none */
 static uint32_t ready[FUNC_EDGES_MAX / CHUNK];	/* chunks: 0 none, 1 being made, 2 made */
@@ -39,6 +42,10 @@ bool func_edges_init(void)
 	func_edges = (struct func_edge *)(void *)(all + each);
 	buckets = (uint32_t *)(void *)(all + 2 * each);
 	func_edge_code = all;
+	__ringside_edges = (struct stopped_edges){
+		.code = (uintptr_t)all, .size = each, .data = (uintptr_t)func_edges, .stride = FUNC_EDGE_CODE,
+		.parent = offsetof(struct func_edge, parent),
+	};
 	return true;
 }
 

@@ -11,10 +11,18 @@
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include "ring/arch.h"
 #include "ring/write.h"
 
 #include "func/local.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* So near each other that it is one stack. */
 #define SAME_STACK ((uintptr_t)8 << 20)
@@ -25,16 +33,46 @@ struct func_all func_all;
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/*
+ * Where vector registers are kept, since a handler's or a coroutine's stack may be smaller than these. One that nobody gives back,
+ * because a handler jumped out or its thread was cancelled, is lost; without one it is the stack after all.
+ */
+static unsigned char areas[64][2816] __attribute__((aligned(64)));
+static uint64_t areas_taken;
+
+static uint64_t take_area(void)
+{
+	uint64_t taken = LOAD(areas_taken), free = 0;
+
+	if (UNLIKELY(func_vectors_size > sizeof(areas[0])))
+		return 0;
+	while (~taken) {
+		free = ~taken & (taken + 1);
+		/* Partner: give_area(). */
+		if (__atomic_compare_exchange_n(&areas_taken, &taken, taken | free, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return free;
+	}
+	return 0;
+}
+
+static void give_area(uint64_t area)
+{
+	__atomic_fetch_and(&areas_taken, ~area, __ATOMIC_RELEASE);
+}
+
 bool func_aside(void (*fn)(void *arg), void *arg)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = func_self.aside;
+	uint64_t area;
 
 	/* One that is above us on this stack; any other was left by a jump, or is interrupted. */
 	if (before > here && before - here < SAME_STACK)
 		return false;
 	func_self.aside = here;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	func_call_with_vectors(fn, arg);
+	area = take_area();
+	func_call_with_vectors(fn, arg, area ? areas[__builtin_ctzll(area)] : NULL);
+	give_area(area);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	func_self.aside = before;
 	return true;
@@ -309,7 +347,7 @@ static inline uint32_t edge_of(struct func_site *site, uintptr_t parent)
 static __attribute__((noinline)) void write_exit(const struct func_call *call, uint32_t depth, uint32_t overrun, uint64_t retval)
 {
 	struct view *view = LOAD_ACQUIRE(wiped.view);
-	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = call->mask, ts;
+	uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0, mask = call->mask & ~VIEW_SPECIAL, ts;
 	struct record_graph_exit record = {
 		.func = call->site->ip, .retval = retval, .depth = (int32_t)depth, .overrun = overrun,
 		.calltime = call->calltime, .rettime = call->calltime,
@@ -329,13 +367,41 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 	});
 }
 
-/* The last call is over, whether it returned or not. */
-static void pop(struct func_stack *stack, uint64_t retval)
+static void set_limit(struct func_stack *stack)
+{
+	stack->limit = stack->walking || stack->silent ? 0 : FUNC_DEPTH_MAX;
+}
+
+/* How deep the i-th call is, for those who see only some of them. */
+static uint32_t depth_at(const struct func_stack *stack, uint32_t i)
+{
+	uint32_t depth = i - 1;
+
+	for (uint32_t n = 1; stack->silent && n < i; n++)
+		depth -= stack->call[n].silent;
+	return depth;
+}
+
+/* One that is about to be taken off the stack, or was. */
+static void forget(struct func_stack *stack, const struct func_call *call)
+{
+	if (!call->silent || !stack->silent)
+		return;
+	stack->silent--;
+	set_limit(stack);
+}
+
+/* The last call is over; that it was left somehow was seen too late for the profile. */
+static void pop(struct func_stack *stack, uint64_t retval, bool ended)
 {
 	struct func_call call = stack->call[stack->n - 1];
-	uint32_t n = --stack->n;
+	uint32_t n;
 
-	write_exit(&call, n - 1, stack->overrun, retval);
+	if (UNLIKELY(call.profiled) && ended)
+		func_profile_end(stack, stack->n - 1);
+	n = --stack->n;
+	write_exit(&call, depth_at(stack, n), stack->overrun, retval);
+	forget(stack, &call);
 }
 
 static inline bool is_below(uintptr_t slot, uintptr_t here)
@@ -351,67 +417,121 @@ static __attribute__((noinline)) void drop_left(struct func_stack *stack, uintpt
 
 		if (!is_below(last->slot, slot) && !(last->slot == slot && !func_is_back(held)))
 			break;
-		pop(stack, 0);
+		pop(stack, 0, false);
 	}
+	/* A jump out of the middle of all this may have left it too high. */
+	if (stack->n == 1 && stack->silent) {
+		stack->silent = 0;
+		set_limit(stack);
+	}
+}
+
+/* Can it be written? A stack may be gone while calls on it are remembered: a coroutine's. */
+static bool is_there(uintptr_t at, uintptr_t *known)
+{
+	const uintptr_t page = at & ~(uintptr_t)4095;
+	long r;
+
+	if (page == *known || LOAD(runtime.locked))
+		return true;
+	r = regs_syscall(SYS_madvise, (long)page, 4096, MADV_POPULATE_WRITE);
+	if (r == -EINVAL)
+		r = regs_syscall(SYS_msync, (long)page, 4096, MS_ASYNC);
+	if (!r)
+		*known = page;
+	return !r;
+}
+
+static inline bool is_on_stack(const struct func_call *call, uintptr_t slot, uintptr_t *known)
+{
+	return call->slot >= slot && call->slot - slot < SAME_STACK && is_there(call->slot, known);
 }
 
 /* Who walked the stack is gone: returns are noticed again. */
 static __attribute__((noinline)) void hook_again(struct func_stack *stack, uintptr_t slot)
 {
+	uintptr_t known = slot & ~(uintptr_t)4095;
+
 	if (is_below(slot, stack->walking))
 		return;
 	for (uint32_t i = stack->n; i-- > 1;) {
 		struct func_call *call = &stack->call[i];
 		uintptr_t *at = (uintptr_t *)call->slot;
 
-		if (!call->bare || !(call->slot > slot && call->slot - slot < SAME_STACK))
+		if (!call->bare || call->slot == slot || !is_on_stack(call, slot, &known))
 			continue;
 		if (*at == func_edges[call->edge].parent)
 			*at = func_edge_back(call->edge);
 		call->bare = 0;
 	}
-	stack->walking = 0;
-	stack->limit = FUNC_DEPTH_MAX;
+	stack->walking = stack->walker = 0;
+	set_limit(stack);
 }
 
-/* Somebody is about to walk this stack: it finds true return addresses. */
-static void lay_bare(struct func_stack *stack, uintptr_t slot)
+/*
+ * Somebody is about to walk this stack: it finds true return addresses. `slot` is the walker's own, or of what it asks for its
+ * tables. Then it is not known where on the stack it is, and may call functions from above before it is done, like a language's part in
+ * exceptions: the stack stays bare until the innermost call of all, for which it works, is over.
+ */
+static void lay_bare(struct func_stack *stack, uintptr_t slot, bool walker)
 {
+	uintptr_t within = walker ? slot : 0, known = slot & ~(uintptr_t)4095;
+
 	for (uint32_t i = stack->n; i-- > 1;) {
 		struct func_call *call = &stack->call[i];
 		uintptr_t *at = (uintptr_t *)call->slot;
 
-		if (!(call->slot >= slot && call->slot - slot < SAME_STACK) || *at != func_edge_back(call->edge))
+		if (!is_on_stack(call, slot, &known))
+			continue;
+		if (!within)
+			within = call->slot;
+		if (*at != func_edge_back(call->edge))
 			continue;
 		*at = func_true_return(*at);
 		call->bare = 1;
 	}
-	stack->walking = slot;
+	if (!within)
+		within = slot;
+	if (!is_below(within, stack->walking))
+		stack->walking = within;
+	if (walker && !is_below(slot, stack->walker))
+		stack->walker = slot;
 	stack->limit = 0;
 }
 
 static __attribute__((noinline)) void enter_special(struct func_site *site, uintptr_t *slot)
 {
-	struct func_stack *stack = func_self.stack;
+	struct func_stack *stack;
 
 	if (site->flags & FUNC_SITE_LOADS)
 		func_aside(func_loads_aside, NULL);
-	if (site->flags & FUNC_SITE_UNWINDS && stack) {
-		drop_left(stack, (uintptr_t)slot, *slot);
-		lay_bare(stack, (uintptr_t)slot);
-	}
+	if (!(site->flags & FUNC_SITE_UNWINDS))
+		return;
+	/* Also in a thread that was in no function yet: those that the walker calls are not to be hooked. */
+	if (!func_self.stack)
+		func_aside(func_stack_aside, NULL);
+	stack = func_self.stack;
+	if (!stack)
+		return;
+	drop_left(stack, (uintptr_t)slot, *slot);
+	lay_bare(stack, (uintptr_t)slot, !(site->flags & FUNC_SITE_ASKED));
 }
 
-/* Which buffers take the call, by where we are. */
-static uint64_t taken(const struct view *view, const struct func_site *site, const struct func_stack *stack, uint64_t mask,
-		      struct func_call *call)
+/* What is above decides what is below. True: something is barred from here on. */
+static bool inherit(const struct func_stack *stack, struct func_call *call)
 {
 	const struct func_call *above = &stack->call[stack->n - 1];
 
-	call->inside = above->inside | site->root;
-	call->barred = above->barred | site->not_root;
+	call->inside = above->inside | call->site->root;
+	call->barred = above->barred | call->site->not_root;
+	return call->barred != above->barred;
+}
+
+/* Which buffers take the call, by where we are. */
+static uint64_t taken(const struct view *view, const struct func_stack *stack, uint64_t mask, const struct func_call *call)
+{
 	mask &= ~call->barred & (~view->graph_rooted | call->inside);
-	return view->graph_depth && stack->n > view->graph_depth ? 0 : mask;
+	return view->graph_depth && depth_at(stack, stack->n) >= view->graph_depth ? 0 : mask;
 }
 
 /* The record of a call, if it is to have one yet; gives the buffers that took it. */
@@ -453,7 +573,39 @@ static void make_room_for_tail(struct func_stack *stack, uintptr_t slot)
 	while (stack->call[stack->n - 1 - same].slot == slot)
 		same++;
 	if (same >= FUNC_TAILS_MAX)
-		pop(stack, 0);
+		pop(stack, 0, true);
+}
+
+static void push(struct func_stack *stack, const struct func_call *call, struct func_profiled *profiled)
+{
+	const uint32_t n = stack->n;
+
+	stack->call[n] = *call;
+	if (call->profiled) {
+		/* No way back but the slow one. */
+		if (call->mask)
+			stack->call[n].mask |= VIEW_SPECIAL;
+		func_profile_start(profiled);
+		stack->profiled[n] = *profiled;
+	}
+	if (call->silent) {
+		stack->silent++;
+		set_limit(stack);
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	stack->n = n + 1;
+}
+
+/* A call whose end nobody sees. */
+static void count_only(struct func_site *site)
+{
+	struct func_call call = { .site = site };
+	struct func_profiled profiled;
+
+	if (func_self.stack)
+		inherit(func_self.stack, &call);
+	if (site->flags & FUNC_SITE_PROFILE)
+		func_profile_begin(&call, &profiled);
 }
 
 /* Everything but a plain call in a plain state. */
@@ -463,16 +615,19 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	const struct func_way as_it_is = { site->body, 0 };
 	struct func_call call = { .slot = (uintptr_t)slot, .site = site };
 	uint64_t generation, mask = LOAD(site->graph);
+	struct func_profiled profiled;
 	struct func_stack *stack;
 	struct view *view;
-	bool tail;
+	bool tail, bars;
 
 	if (!func_self.stack && !func_aside(func_stack_aside, NULL))
 		return as_it_is;
 	stack = func_self.stack;
 	view = LOAD_ACQUIRE(wiped.view);
-	if (!stack || !view)
+	if (!stack || !view) {
+		count_only(site);
 		return as_it_is;
+	}
 	generation = LOAD_ACQUIRE(view->published);
 	if (is_stale(view, generation)) {
 		if (!func_aside(func_stack_aside, NULL))
@@ -485,8 +640,16 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 	drop_left(stack, (uintptr_t)slot, *slot);
 	if (stack->walking)
 		hook_again(stack, (uintptr_t)slot);
+	/* The walker's own functions look at where they return to. */
+	if (is_below((uintptr_t)slot, stack->walker)) {
+		count_only(site);
+		return as_it_is;
+	}
 	mask &= view->graphs;
-	if (!mask || site->flags & FUNC_SITE_NO_RETURN_HOOK)
+	bars = inherit(stack, &call);
+	if (site->flags & FUNC_SITE_PROFILE)
+		call.profiled = func_profile_begin(&call, &profiled);
+	if ((!mask && !call.profiled && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK)
 		return as_it_is;
 	tail = func_is_back(*slot);
 	if (tail)
@@ -496,20 +659,22 @@ static __attribute__((noinline)) struct func_way enter_slowly(struct func_site *
 		return as_it_is;
 	}
 	if (mask == view->func_only && !is_chosen(view, generation))
-		return as_it_is;
-	mask = taken(view, site, stack, mask, &call);
+		mask = 0;
+	mask = taken(view, stack, mask, &call);
 	if (func_all.no_returns) {
-		write_entry(view, generation, site, stack->n - 1, mask, regs, &call.calltime);
+		if (mask)
+			write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
 		return as_it_is;
 	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
-	if (!mask || !call.edge) {
+	if ((!mask && !call.profiled && !bars) || !call.edge) {
 		stack->overrun += !call.edge;
 		return as_it_is;
 	}
-	call.mask = write_entry(view, generation, site, stack->n - 1, mask, regs, &call.calltime);
-	stack->call[stack->n] = call;
-	stack->n++;
+	if (mask)
+		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
+	call.silent = !mask;
+	push(stack, &call, &profiled);
 	return tail ? as_it_is : (struct func_way){ edge_code(call.edge), 1 };
 }
 
@@ -525,11 +690,14 @@ static __attribute__((noinline)) struct func_way enter_otherwise(struct func_sit
 		func_aside(func_act_aside, site);
 	if (LOAD(site->function))
 		enter(site, *slot, regs);
+	if (site->flags & FUNC_SITE_DEEP)
+		func_deep_look(site, (uintptr_t)slot);
 	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) {
+		count_only(site);
 		enter_special(site, slot);
 		return as_it_is;
 	}
-	return LOAD(site->graph) ? enter_slowly(site, slot, regs) : as_it_is;
+	return LOAD(site->graph) || site->flags & FUNC_SITE_PROFILE ? enter_slowly(site, slot, regs) : as_it_is;
 }
 
 struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const struct func_regs *regs)
@@ -568,8 +736,15 @@ struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const 
 	call->mask = mask;
 	call->inside = call->barred = 0;
 	call->edge = edge;
-	call->bare = 0;
+	call->bare = call->profiled = call->silent = 0;
 	return (struct func_way){ edge_code(edge), 1 };
+}
+
+static void move(struct func_stack *stack, uint32_t to, uint32_t from)
+{
+	stack->call[to] = stack->call[from];
+	if (stack->call[from].profiled)
+		stack->profiled[to] = stack->profiled[from];
 }
 
 /* Not the last call, or not known at all. Those behind it on this stack were left; others are on theirs. */
@@ -587,20 +762,25 @@ static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uin
 	while (n > i) {
 		struct func_call call = stack->call[--n];
 
-		if (is_below(call.slot, slot))
-			write_exit(&call, n - 1, stack->overrun, 0);
+		if (is_below(call.slot, slot)) {
+			write_exit(&call, depth_at(stack, n), stack->overrun, 0);
+			forget(stack, &call);
+		}
 	}
 	for (kept = n = i; n < stack->n; n++)
 		if (!is_below(stack->call[n].slot, slot))
-			stack->call[kept++] = stack->call[n];
+			move(stack, kept++, n);
 	/* The one that returns, and those that jumped to it. */
 	while (stack->call[i - 1].slot == slot) {
 		struct func_call call = stack->call[--i];
 
+		if (call.profiled)
+			func_profile_end(stack, i);
 		for (n = i; n + 1 < kept; n++)
-			stack->call[n] = stack->call[n + 1];
+			move(stack, n, n + 1);
 		kept--;
-		write_exit(&call, i - 1, stack->overrun, retval);
+		write_exit(&call, depth_at(stack, i), stack->overrun, retval);
+		forget(stack, &call);
 	}
 	stack->n = kept;
 }
@@ -612,7 +792,7 @@ static __attribute__((noinline)) void leave_otherwise(struct func_stack *stack, 
 	if (stack->walking)
 		hook_again(stack, slot);
 	if (call->slot == slot && call[-1].slot != slot)
-		pop(stack, retval);
+		pop(stack, retval, true);
 	else
 		leave_slowly(stack, slot, retval);
 }
@@ -644,7 +824,7 @@ void func_leave(uintptr_t away, uintptr_t *at, uint64_t retval)
 	__builtin_memcpy(&record.depth, &both, sizeof(both));
 	record.calltime = call->calltime;
 	if (UNLIKELY(!write_fast(view, generation, EVENT_ID_GRAPH_EXIT, &record, &ts)))
-		pop(stack, retval);
+		pop(stack, retval, true);
 	else
 		stack->n = n - 1;
 }

@@ -17,6 +17,17 @@
 
 extern struct r_debug _r_debug __attribute__((weak));
 
+/* The loader's own: a program that names it may have been given a copy, which nobody keeps up to date. */
+const struct r_debug *func_loader(void)
+{
+	const struct link_map *first = &_r_debug ? _r_debug.r_map : NULL;
+
+	for (const ElfW(Dyn) *dyn = first ? first->l_ld : NULL; dyn && dyn->d_tag != DT_NULL; dyn++)
+		if (dyn->d_tag == DT_DEBUG && dyn->d_un.d_ptr)
+			return (const struct r_debug *)dyn->d_un.d_ptr;
+	return &_r_debug;
+}
+
 static struct func_file *files[FILES_MAX];
 static uint32_t nfiles;
 
@@ -100,7 +111,7 @@ static bool is_same_text(const struct plan *plan, const struct module *module)
 }
 
 /* The plan of an ELF file of the registry, NULL: none (yet). */
-static const struct plan *plan_of(uint64_t base, const struct module *module, bool *waiting)
+static const struct plan *plan_of(uint64_t base, const struct module *module, uint64_t *at, bool *waiting)
 {
 	const struct plans_head *head = runtime_plans_reach(0, sizeof(*head));
 	uint64_t slot = ((base - SYMBOL_SPACE_BASE) >> SYMBOL_SPACE_SHIFT) - 1, offset;
@@ -118,6 +129,7 @@ static const struct plan *plan_of(uint64_t base, const struct module *module, bo
 	if (!plan || offset % 8 || plan->size < sizeof(*plan) || plan->size % 8 || !runtime_plans_reach(offset, plan->size))
 		return NULL;
 	plan = runtime_plans_reach(offset, plan->size);
+	*at = offset;
 	if (plan->build_id_len != module->build_id_len || plan->build_id_len > sizeof(plan->build_id) ||
 	    memcmp(plan->build_id, module->build_id, plan->build_id_len))
 		return NULL;
@@ -140,7 +152,8 @@ static void put_name(struct func_file *file, const struct module *module)
 	memcpy(file->name, name, strnlen(name, sizeof(file->name) - 1));
 }
 
-static struct func_file *file_make(const struct module *module, const void *key, const struct plan *plan, uint64_t base)
+static struct func_file *file_make(const struct module *module, const void *key, const struct plan *plan, uint64_t offset,
+				   uint64_t base)
 {
 	const size_t size = sizeof(struct func_file) + plan->nsites * sizeof(uint32_t);
 	struct func_file *file;
@@ -152,7 +165,7 @@ static struct func_file *file_make(const struct module *module, const void *key,
 		return NULL;
 	*file = (struct func_file){
 		.start = module->start, .end = module->end, .load = module->load, .delta = base - module->load, .key = key,
-		.plan = plan, .numbers = (uint32_t *)(file + 1), .sound = true,
+		.plan = plan, .offset = offset, .numbers = (uint32_t *)(file + 1), .sound = true,
 	};
 	put_name(file, module);
 	files[nfiles++] = file;
@@ -174,21 +187,21 @@ static void look_at(const struct link_map *map, bool *waiting)
 	struct module loading;
 	const struct plan *plan;
 	struct func_file *file;
-	uint64_t base;
+	uint64_t base, offset;
 
 	if (!module && runtime_module_loading(&loading, map))
 		module = &loading;
 	base = module ? runtime_module_address(module, module->load) : 0;
 	if (base < SYMBOL_SPACE_BASE)
 		return;
-	plan = plan_of(base, module, waiting);
+	plan = plan_of(base, module, &offset, waiting);
 	if (!plan)
 		return;
 	if (plan->flags & PLAN_OWN_UNWINDER)
 		func_no_returns();
 	file = file_find(module, plan);
 	if (!file)
-		file = file_make(module, map, plan, base);
+		file = file_make(module, map, plan, offset, base);
 	if (file) {
 		/* New here, or it was gone for a while. */
 		file->fresh |= file->seen + 1 != func_all.update;
@@ -200,10 +213,10 @@ int func_files_look(struct func_file ***all, uint32_t *n)
 {
 	bool waiting = false;
 
-	if (!&_r_debug)
+	if (!func_loader())
 		return -ENOTSUP;
 	func_all.update++;
-	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
+	for (const struct link_map *map = func_loader()->r_map; map; map = map->l_next)
 		look_at(map, &waiting);
 	*all = files;
 	*n = nfiles;

@@ -26,6 +26,7 @@ struct func_file {
 	uint64_t delta;		/* what to add to an address for that of the symbol space */
 	const void *key;	/* the loader's */
 	const struct plan *plan;
+	uint64_t offset;	/* of the plan in its file */
 	uint32_t *numbers;	/* of each site of the plan: its place in func_sites; 0: none yet */
 	uint64_t seen;		/* the update that found it loaded */
 	char name[64];		/* without directories */
@@ -42,6 +43,9 @@ enum {
 	FUNC_SITE_PATCHED = 1u << 4,
 	FUNC_SITE_BOTH = 1u << 5,	/* `function` is not 0, too, or graphs may not go on below */
 	FUNC_SITE_ACTS = 1u << 6,	/* commands hang on it */
+	FUNC_SITE_ASKED = 1u << 7,	/* of those that unwind: by others that do */
+	FUNC_SITE_PROFILE = 1u << 12,	/* its calls are counted and timed */
+	FUNC_SITE_DEEP = 1u << 11,	/* how deep the stack is there is looked at */
 	FUNC_SITE_ARGS = 7u << 8,	/* so many argument registers are recorded with a call, in some buffer */
 	FUNC_SITE_PLAIN = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,	/* and nothing else: a call for function_graph */
 };
@@ -86,23 +90,39 @@ struct func_call {
 	uintptr_t slot;		/* where its return address is on the stack */
 	struct func_site *site;
 	uint64_t calltime;
-	uint64_t mask;		/* buffers that have its entry */
+	uint64_t mask;		/* buffers that have its entry; VIEW_SPECIAL, too, if there are any and it is profiled */
 	uint64_t inside;	/* of those with set_graph_function: we are below one */
 	uint64_t barred;	/* buffers that take nothing below */
 	uint32_t edge;
-	uint32_t bare;		/* the true address was put back: somebody walks the stack */
+	uint16_t bare;		/* the true address was put back: somebody walks the stack */
+	uint8_t profiled;	/* the stack's `profiled` of the same number is about it */
+	uint8_t silent;		/* no buffer wanted it: it is no depth */
 	uint64_t reserved;
 };
 static_assert(sizeof(struct func_call) == 64, "found by a shift");
+
+/* What the profile has to know of it. */
+struct func_profiled {
+	uint64_t start;
+	uint64_t callees;	/* time of those that it called and that are profiled */
+	uint64_t clock;		/* by which these are times: as in struct view_measure */
+	uint64_t table;		/* that has the hit */
+	uint32_t cpu;		/* where it began */
+	uint32_t reserved;
+};
 
 /* What a thread remembers; its own memory, given back when it has ended. */
 struct func_stack {
 	uint32_t n;		/* one more than calls: the first is a floor, above every stack */
 	uint32_t overrun;	/* calls that found no place */
 	uint32_t owner;		/* tid */
-	uint32_t limit;		/* of n, for the hot path: 0 while somebody walks the stack */
+	uint32_t limit;		/* of n, for the hot path: 0 while somebody walks the stack, or some calls are silent */
 	uintptr_t walking;	/* not 0: somebody walked the stack, from there up, and calls are bare */
+	uintptr_t walker;	/* its own place, if that is known: what it calls is left alone */
+	uint32_t silent;	/* of the calls */
+	uint32_t reserved;
 	struct func_call call[FUNC_DEPTH_MAX];
+	struct func_profiled profiled[FUNC_DEPTH_MAX];
 };
 
 /* Addresses of another file than the function's own. */
@@ -118,6 +138,8 @@ struct func_thread {
 	uint32_t next_near;
 };
 extern __thread struct func_thread func_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+struct func_selection;
 
 struct func_all {
 	struct func_site *sites;	/* FUNC_SITES_MAX of them; the first is none */
@@ -169,8 +191,8 @@ extern const char func_thunk_graph_flags[] __attribute__((visibility("hidden")))
 extern const char func_thunk_return[] __attribute__((visibility("hidden")));
 extern uint64_t func_vectors_size __attribute__((visibility("hidden")));	/* 0: no xsave */
 extern uint64_t func_vectors_mask __attribute__((visibility("hidden")));
-/* Calls fn(arg) with the vector registers kept, which code compiled as usual uses as it likes. */
-void func_call_with_vectors(void (*fn)(void *arg), void *arg);
+/* Calls fn(arg) with the vector registers kept, which code compiled as usual uses as it likes: in `area`, or on the stack. */
+void func_call_with_vectors(void (*fn)(void *arg), void *arg, void *area);
 void func_vectors_init(void);
 
 /* aside.c: what is compiled as usual; see func_aside(). */
@@ -200,6 +222,41 @@ void func_loads_aside(void *unused);
 /* Runs it, unless this thread is in such a thing already: what is called there is not traced. False then. [any] */
 bool func_aside(void (*fn)(void *arg), void *arg);
 
+/* profile.c: with general registers only. */
+/* A call begins: a hit. Tells whether its end is to be told, too, and what of it is known then. */
+bool func_profile_begin(const struct func_call *call, struct func_profiled *profiled);
+/* The last thing before it runs. */
+void func_profile_start(struct func_profiled *profiled);
+/* The i-th call of the stack, which is profiled, has ended. */
+void func_profile_end(struct func_stack *stack, uint32_t i);
+/* From where depths are told: what the kernel left there has any address. */
+static inline uintptr_t func_stack_top(uintptr_t high)
+{
+	return (high + 15) & ~(uintptr_t)15;
+}
+/* Is the stack the deepest one, with the return address there? */
+void func_deep_look(const struct func_site *site, uintptr_t slot);
+
+/* measure.c: under func_aside() */
+struct func_row {
+	const struct func_site *site;
+	uint32_t cpu;		/* UINT32_MAX: this one, told */
+	uint64_t *row;		/* out: NULL: the profile is off, or there is no room */
+};
+void func_row_aside(void *row);
+struct func_clock {
+	uint64_t clock;
+	uint64_t now;		/* out */
+};
+void func_clock_aside(void *clock);
+struct func_deep {
+	const struct func_site *site;
+	uintptr_t slot;
+};
+void func_deep_aside(void *deep);
+/* Remembers that the site of that plan was patched. In ordinary code. */
+void func_touch(const struct func_selection *selection, const struct func_file *file, const struct plan_site *site);
+
 /* trap.c */
 /* May functions of that file be patched with int3? */
 bool func_traps_allow(const struct func_file *file);
@@ -209,15 +266,22 @@ bool func_trap_note(uintptr_t at, uint32_t number);
 /* select.c */
 struct func_wanted {
 	uint64_t function, graph, root, not_root;
-	bool acts;
+	bool acts, profile, deep;
 	bool args;			/* in some of the first two */
 };
 struct func_selection {
 	uint64_t functions, graphs;	/* buffers by their tracer */
 	uint64_t args;			/* those of them that want arguments */
 	bool acts;			/* there are commands */
+	bool profile;
+	bool deep;			/* the stack tracer is on */
 	const struct state_head *state;
 };
+/* Is anything of it? */
+static inline bool func_selection_any(const struct func_selection *selection)
+{
+	return selection->functions || selection->graphs || selection->acts || selection->profile || selection->deep;
+}
 bool func_select_begin(struct func_selection *selection);
 void func_select(const struct func_selection *selection, const char *name, const char *module, struct func_wanted *wanted);
 void func_select_end(struct func_selection *selection);
@@ -233,7 +297,13 @@ bool func_site_jump(const struct func_file *file, const struct plan_site *site, 
 /* No returns are hooked here from now on; calls are still recorded. */
 void func_no_returns(void);
 
+/* update.c: around whatever looks at files, or changes what is known of them. */
+bool func_begin(void);
+void func_end(void);
+
 /* file.c */
+struct r_debug;
+const struct r_debug *func_loader(void);
 const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i);
 const unsigned char *func_plan_code(const struct plan *plan, const struct plan_site *site);
 /* How many argument registers its i-th site has parameters in. */

@@ -12,6 +12,11 @@ static const struct state_func *lines_of(const struct state_head *state)
 	return (const void *)((const char *)state + state->funcs);
 }
 
+static const struct state_measure *measure_of(const struct state_head *state)
+{
+	return state->measure ? (const void *)((const char *)state + state->measure) : NULL;
+}
+
 /* A text of the state; NULL: it does not end there. */
 static const char *text_of(const struct state_head *state, uint32_t offset)
 {
@@ -38,6 +43,8 @@ bool func_select_begin(struct func_selection *selection)
 	buffers = (const void *)((const char *)state + state->buffers);
 	for (uint32_t i = 0; i < state->nfuncs; i++)
 		selection->acts |= lines_of(state)[i].kind == STATE_FUNC_ACT;
+	selection->profile = state->nbuffers && buffers[0].profile && measure_of(state);
+	selection->deep = measure_of(state) && measure_of(state)->deep;
 	for (uint32_t b = 0; b < state->nbuffers; b++) {
 		if (!buffers[b].born || !buffers[b].live.offset)
 			continue;
@@ -71,12 +78,13 @@ void func_select(const struct func_selection *selection, const char *name, const
 {
 	const struct state_head *state = selection->state;
 	const struct state_func *line = lines_of(state);
-	uint64_t in[STATE_FUNC_ACT + 1] = { 0 }, has[STATE_FUNC_ACT + 1] = { 0 }, all;
+	const uint64_t rooted = selection->graphs | selection->profile;
+	uint64_t in[STATE_FUNC_DEEP + 1] = { 0 }, has[STATE_FUNC_DEEP + 1] = { 0 }, all;
 
 	for (uint32_t i = 0; i < state->nfuncs; i++, line++) {
 		uint64_t bit = line->buffer < STATE_BUFFERS_MAX ? 1ull << line->buffer : 0;
 
-		if (line->kind < STATE_FUNC_ONLY || line->kind > STATE_FUNC_ACT)
+		if (line->kind < STATE_FUNC_ONLY || line->kind > STATE_FUNC_DEEP)
 			continue;
 		has[line->kind] |= bit;
 		if (!matches(state, line, name, module))
@@ -90,9 +98,11 @@ void func_select(const struct func_selection *selection, const char *name, const
 	*wanted = (struct func_wanted){
 		.function = selection->functions & all,
 		.graph = selection->graphs & all,
-		.root = selection->graphs & in[STATE_FUNC_ROOT],
-		.not_root = selection->graphs & in[STATE_FUNC_NOT_ROOT],
+		.root = rooted & in[STATE_FUNC_ROOT],
+		.not_root = rooted & in[STATE_FUNC_NOT_ROOT],
 		.acts = in[STATE_FUNC_ACT],
+		.profile = selection->profile && all & 1,
+		.deep = selection->deep && (~has[STATE_FUNC_DEEP] | in[STATE_FUNC_DEEP]) & 1,
 		.args = (selection->functions | selection->graphs) & selection->args & all,
 	};
 }

@@ -143,6 +143,14 @@ static bool put_site(unsigned char *body, const struct func_file *file, const st
 	return true;
 }
 
+/* It gives tables to whoever unwinds; the unwinder itself is somewhere above. */
+static bool is_asked(const struct plan *plan, const struct plan_site *site)
+{
+	const char *name = func_plan_name(plan, site);
+
+	return !strcmp(name, "_dl_find_object") || !strcmp(name, "dl_iterate_phdr") || !strcmp(name, "__dl_iterate_phdr");
+}
+
 static void fill(struct func_site *to, const struct func_file *file, const struct plan_site *site, uintptr_t body)
 {
 	*to = (struct func_site){
@@ -151,6 +159,7 @@ static void fill(struct func_site *to, const struct func_file *file, const struc
 		.body = body,
 		.flags = (site->flags & PLAN_SITE_NO_RETURN_HOOK ? FUNC_SITE_NO_RETURN_HOOK : 0) |
 			 (site->flags & PLAN_SITE_UNWINDS ? FUNC_SITE_UNWINDS : 0) |
+			 (site->flags & PLAN_SITE_UNWINDS && is_asked(file->plan, site) ? FUNC_SITE_ASKED : 0) |
 			 (site->flags & PLAN_SITE_LOADS ? FUNC_SITE_LOADS : 0),
 	};
 }

@@ -21,8 +21,6 @@
 #define SHSTK_STATUS 0x5005
 #define SHSTK_ON 1u
 
-extern struct r_debug _r_debug __attribute__((weak));
-
 uint64_t func_vectors_size;
 uint64_t func_vectors_mask;
 
@@ -93,11 +91,16 @@ static void wait_for_plans(void)
 	const struct timespec pause = { .tv_nsec = 20000000 };
 	struct func_file **files;
 	uint32_t n;
+	int r;
 
 	for (int waited = 0; waited < WAIT_MS && has_planner(head); waited += 20) {
 		uint32_t filed = LOAD_ACQUIRE(head->filed);
 
-		if (func_files_look(&files, &n) != 1)
+		if (!func_begin())
+			return;
+		r = func_files_look(&files, &n);
+		func_end();
+		if (r != 1)
 			return;
 		__atomic_fetch_add(&runtime.registry->wishes, 1, __ATOMIC_RELEASE);
 		syscall(SYS_futex, &runtime.registry->wishes, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -111,7 +114,7 @@ void func_loads_aside(void *unused)
 	int saved = errno;
 
 	(void)unused;
-	if (&_r_debug && _r_debug.r_state == RT_CONSISTENT && !LOAD(runtime.locked)) {
+	if (func_loader() && func_loader()->r_state == RT_CONSISTENT && !LOAD(runtime.locked)) {
 		wait_for_plans();
 		func_update(NULL, 0, true);
 	}
@@ -131,7 +134,7 @@ static void find_own(void)
 static bool is_any_on(void)
 {
 	struct func_selection selection;
-	bool any = func_select_begin(&selection) && (selection.functions | selection.graphs | selection.acts);
+	bool any = func_select_begin(&selection) && func_selection_any(&selection);
 
 	func_select_end(&selection);
 	return any;

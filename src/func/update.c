@@ -6,6 +6,7 @@
  * might have blocked or which would end a system call early. See doc/design/functions.md.
  */
 #include <errno.h>
+#include <link.h>
 #include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,11 +47,11 @@ static void *scratch(size_t size)
 
 static bool is_wanted(const struct func_selection *selection, const struct plan_site *site, const struct func_wanted *wanted)
 {
-	if (wanted->function | wanted->graph | wanted->acts)
+	if (wanted->function || wanted->graph || wanted->acts || wanted->profile || wanted->deep)
 		return true;
-	if (site->flags & PLAN_SITE_UNWINDS && selection->graphs)
+	if (site->flags & PLAN_SITE_UNWINDS && (selection->graphs || selection->profile))
 		return true;
-	return site->flags & PLAN_SITE_LOADS && (selection->graphs | selection->functions | selection->acts);
+	return site->flags & PLAN_SITE_LOADS && func_selection_any(selection);
 }
 
 /* The bytes that lead to its code; how many, 0: it cannot be reached. */
@@ -109,7 +110,8 @@ static bool is_as_known(const struct func_file *file, const struct plan_site *pl
 static void note(struct changes *changes, const struct func_file *file, const struct plan_site *plan, uint32_t number, bool wanted)
 {
 	struct func_site *site = &func_all.sites[number];
-	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS | FUNC_SITE_ACTS | FUNC_SITE_ARGS);
+	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS | FUNC_SITE_ACTS | FUNC_SITE_ARGS |
+							FUNC_SITE_PROFILE | FUNC_SITE_DEEP);
 	const uint32_t bits = FUNC_SITE_PLAIN, now = wanted ? FUNC_SITE_PATCHED | (graph ? FUNC_SITE_BY_GRAPH : 0) : 0;
 	struct change *change = &changes->all[changes->n];
 
@@ -127,6 +129,15 @@ static void note(struct changes *changes, const struct func_file *file, const st
 	if (!wanted)
 		memcpy(change->bytes, func_plan_code(file->plan, plan), change->len);
 	changes->n++;
+}
+
+#define FLAGS_WANTED (FUNC_SITE_BOTH | FUNC_SITE_ACTS | FUNC_SITE_PROFILE | FUNC_SITE_DEEP)
+
+static uint32_t flags_of(const struct func_wanted *wanted)
+{
+	return (wanted->not_root || (wanted->function && wanted->graph) || func_all.no_returns ? FUNC_SITE_BOTH : 0u) |
+	       (wanted->acts ? FUNC_SITE_ACTS : 0u) | (wanted->profile ? FUNC_SITE_PROFILE : 0u) |
+	       (wanted->deep ? FUNC_SITE_DEEP : 0u);
 }
 
 /* Masks at once: a site that is not patched yet, or is not any more, looks at none. */
@@ -148,18 +159,12 @@ static void note_file(struct changes *changes, struct func_file *file, const str
 		STORE(site->graph, wanted.graph);
 		STORE(site->root, wanted.root);
 		STORE(site->not_root, wanted.not_root);
-		if (wanted.not_root || (wanted.function && wanted.graph) || func_all.no_returns)
-			site->flags |= FUNC_SITE_BOTH;
-		else
-			site->flags &= ~FUNC_SITE_BOTH;
-		if (wanted.acts)
-			site->flags |= FUNC_SITE_ACTS;
-		else
-			site->flags &= ~FUNC_SITE_ACTS;
-		site->flags &= ~(uint32_t)FUNC_SITE_ARGS;
+		site->flags = (site->flags & ~(uint32_t)(FLAGS_WANTED | FUNC_SITE_ARGS)) | flags_of(&wanted);
 		if (wanted.args)
 			site->flags |= func_plan_registers(file->plan, i) * (FUNC_SITE_ARGS & -FUNC_SITE_ARGS);
 		note(changes, file, plan, file->numbers[i], want);
+		if (want && !(plan->flags & PLAN_SITE_HIDDEN))
+			func_touch(selection, file, plan);
 	}
 }
 
@@ -197,37 +202,48 @@ static bool is_in_the_way(const struct changes *changes, const struct stopped_th
 
 /* ---- Changing it ---- */
 
-/* In one store, whatever interrupts us: bytes behind it as they are. */
+/* Where a store of eight bytes begins that has all of it: behind the page's end there may be something else. */
+static uintptr_t store_at(const struct change *change)
+{
+	const uintptr_t off = change->at & (PAGE - 1);
+
+	return off + sizeof(uint64_t) > PAGE && off + change->len <= PAGE ? change->at + change->len - sizeof(uint64_t) : change->at;
+}
+
+/* In one store, whatever interrupts us: bytes beside it as they are. */
 static void store(const struct change *change)
 {
+	const uintptr_t at = store_at(change);
 	uint64_t word;
 
-	memcpy(&word, (const void *)change->at, sizeof(word));
-	memcpy(&word, change->bytes, change->len);
-	*(volatile uint64_t __attribute__((aligned(1))) *)change->at = word;
+	memcpy(&word, (const void *)at, sizeof(word));
+	memcpy((unsigned char *)&word + (change->at - at), change->bytes, change->len);
+	*(volatile uint64_t __attribute__((aligned(1))) *)at = word;
 	func_all.sites[change->number].flags = change->flags;
 }
 
-/* Executable all the while: who interrupts us may run it. */
+/*
+ * Pages one behind the other, and none but those that are changed: beside a file's code may be its data, or another file. Executable all
+ * the while: who interrupts us may run it.
+ */
 static size_t apply_run(const struct changes *changes, size_t from)
 {
-	const uintptr_t start = changes->all[from].at & ~(PAGE - 1);
+	const uintptr_t start = store_at(&changes->all[from]) & ~(PAGE - 1);
 	uintptr_t end = start;
 	size_t n = from;
 
-	while (n < changes->n && changes->all[n].at >= start && changes->all[n].at - start < RUN_MAX) {
-		end = (changes->all[n].at + sizeof(uint64_t) + PAGE - 1) & ~(PAGE - 1);
-		n++;
+	for (; n < changes->n; n++) {
+		const uintptr_t at = store_at(&changes->all[n]);
+
+		if (at < start || (n > from && (at & ~(PAGE - 1)) > end) || at - start >= RUN_MAX)
+			break;
+		if (at + sizeof(uint64_t) > end)
+			end = (at + sizeof(uint64_t) + PAGE - 1) & ~(PAGE - 1);
 	}
-	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC)) {
-		/* The last page may not be there: a store of eight bytes looks beyond the text. */
-		end -= PAGE;
-		if (end == start || mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC))
-			return n;
-	}
+	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC))
+		return n;
 	for (size_t i = from; i < n; i++)
-		if (changes->all[i].at + sizeof(uint64_t) <= end)
-			store(&changes->all[i]);
+		store(&changes->all[i]);
 	mprotect((void *)start, end - start, PROT_READ | PROT_EXEC);
 	return n;
 }
@@ -269,6 +285,26 @@ static bool has_traps(const struct func_file *file)
 	return false;
 }
 
+/* One at a time: a thread that has just loaded a file may be stopped in the middle of this. */
+static uint32_t changing;
+
+bool func_begin(void)
+{
+	return !__atomic_exchange_n(&changing, 1, __ATOMIC_ACQUIRE);
+}
+
+void func_end(void)
+{
+	/* Partner: func_begin(). */
+	STORE_RELEASE(changing, 0);
+}
+
+/* While a thread loads or unloads, files may be listed that are not there. */
+static bool is_settled(void)
+{
+	return !func_loader() || func_loader()->r_state == RT_CONSISTENT;
+}
+
 static int change_all(const struct func_selection *selection, const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct changes changes = { 0 };
@@ -301,14 +337,27 @@ static int change_all(const struct func_selection *selection, const struct stopp
 	return r < 0 ? r : count_patched();
 }
 
+static int change_if_settled(const struct func_selection *selection, const struct stopped_thread *stopped, size_t n, bool fresh)
+{
+	int r;
+
+	if (!is_settled() || !func_begin())
+		return -EAGAIN;
+	r = change_all(selection, stopped, n, fresh);
+	func_end();
+	return r;
+}
+
 int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct func_selection selection;
 	int r;
 
-	if (!LOAD(runtime.attached) || !func_select_begin(&selection))
+	if (!LOAD(runtime.attached))
 		return -ENOTCONN;
-	if (!(selection.functions | selection.graphs | selection.acts) && !func_all.sites) {
+	/* Where nothing was published yet nothing is wanted. */
+	func_select_begin(&selection);
+	if (!func_selection_any(&selection) && !func_all.sites) {
 		func_select_end(&selection);
 		return 0;
 	}
@@ -316,7 +365,7 @@ int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 		func_select_end(&selection);
 		return -ENOMEM;
 	}
-	r = change_all(&selection, stopped, n, fresh);
+	r = change_if_settled(&selection, stopped, n, fresh);
 	func_select_end(&selection);
 	return r;
 }
@@ -325,7 +374,7 @@ int func_drop(const struct stopped_thread *stopped, size_t n)
 {
 	const struct func_selection nothing = { 0 };
 
-	return func_all.sites ? change_all(&nothing, stopped, n, false) : 0;
+	return func_all.sites ? change_if_settled(&nothing, stopped, n, false) : 0;
 }
 
 #else

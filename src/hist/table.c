@@ -29,7 +29,6 @@
 /* Partner: the releasing compare-and-swaps of slots and tags. */
 #define LOAD_ACQUIRE(at) __atomic_load_n((at), __ATOMIC_ACQUIRE)
 
-#define PROBES_MAX 1024u	/* half of the slots are free: a row as long as that is no accident */
 #define TAG_LOCKED (1ull << 63)
 #define TRIES 64u
 #define SPINS 50000u		/* an owner is two steps from done: one that takes so long is dead, or was stopped */
@@ -76,15 +75,6 @@ bool hist_cells_fit(const struct hist_tables *tables, uint64_t offset, uint32_t 
 	       lies_within(tables, offset, table_cells_size(cells, texts));
 }
 
-static uint64_t mix(uint64_t a)
-{
-	a ^= a >> 32;
-	a *= 0xd6e8c5b39f1a7e4dull;
-	a ^= a >> 29;
-	a *= 0xa3b195354a39b70dull;
-	return a ^ a >> 32;
-}
-
 uint64_t hist_hash(const void *key, uint32_t size, uint64_t seed)
 {
 	const unsigned char *at = key;
@@ -92,12 +82,12 @@ uint64_t hist_hash(const void *key, uint32_t size, uint64_t seed)
 
 	for (; size >= 8; size -= 8, at += 8) {
 		memcpy(&part, at, 8);
-		hash = mix(hash ^ part);
+		hash = hist_mix(hash ^ part);
 	}
 	if (size) {
 		part = 0;
 		memcpy(&part, at, size);
-		hash = mix(hash ^ part);
+		hash = hist_mix(hash ^ part);
 	}
 	return hash;
 }
@@ -159,7 +149,7 @@ uint64_t *hist_find(const struct hist_tables *tables, uint64_t offset, const str
 	uint64_t hash = hist_hash(key, hash_size, 0);
 	int64_t mine = -1;
 
-	for (uint32_t probe = 0; probe < PROBES_MAX && probe < shape->slots; probe++) {
+	for (uint32_t probe = 0; probe < HIST_PROBES_MAX && probe < shape->slots; probe++) {
 		uint64_t *slot = &part.slots[(hash + probe) & (shape->slots - 1)];
 		uint64_t found = LOAD_ACQUIRE(slot);
 		uint32_t element;

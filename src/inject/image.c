@@ -146,8 +146,9 @@ static void take_functions(struct target_file *file, const Elf64_Sym *symbols, u
 		const Elf64_Sym *symbol = &symbols[i];
 		uint32_t type = ELF64_ST_TYPE(symbol->st_info);
 
-		if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
-		    symbol->st_name >= file->names_len || symbol->st_value > file->end - file->load)
+		/* Data only where it is the runtime's, for us. */
+		if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= file->names_len ||
+		    (type != STT_FUNC && type != STT_GNU_IFUNC && strcmp(file->names + symbol->st_name, "__ringside_edges")) || symbol->st_value > file->end - file->load)
 			continue;
 		file->functions[file->nfunctions++] = (struct target_function){
 			file->load + symbol->st_value, symbol->st_size, symbol->st_name };
@@ -347,6 +348,15 @@ static int read_maps(struct image *image, struct err *err)
 	return r ? err_set(err, r, "process %d has more files mapped than one should", (int)image->pid) : 0;
 }
 
+static void read_edges(struct image *image)
+{
+	uint64_t at = target_find(image, "__ringside_edges");
+	struct stopped_edges edges;
+
+	if (at && target_read(image, at, &edges, sizeof(edges)))
+		image->edges = edges;
+}
+
 int target_open(struct image *image, pid_t pid, struct err *err)
 {
 	int r;
@@ -361,6 +371,7 @@ int target_open(struct image *image, pid_t pid, struct err *err)
 		if (image->files[i].code.end)
 			describe(image, &image->files[i]);
 	judge(image);
+	read_edges(image);
 	return 0;
 }
 
@@ -401,6 +412,17 @@ uint64_t target_find(const struct image *image, const char *name)
 	for (size_t i = 0; !function && i < image->nfiles; i++)
 		function = function_named(&image->files[i], name);
 	return function ? function->address : 0;
+}
+
+uint64_t target_true_return(const struct image *image, uint64_t address)
+{
+	const struct stopped_edges *edges = &image->edges;
+
+	for (int i = 0; i < 8 && edges->stride && address - edges->code < edges->size; i++)
+		if (!target_read(image, edges->data + (address - edges->code) / edges->stride * edges->stride + edges->parent, &address,
+				 sizeof(address)))
+			return 0;
+	return address;
 }
 
 bool target_is_delicate(const struct image *image, uint64_t address)

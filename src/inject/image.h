@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "layout/stopped.h"
 
 struct target_range {
 	uint64_t start, end;
@@ -42,6 +43,7 @@ struct image {
 	pid_t pid;
 	struct target_file *files;	/* by address */
 	size_t nfiles;
+	struct stopped_edges edges;	/* of the runtime, if it has any */
 };
 
 /* -ESRCH, -EACCES, -ENOMEM. */
@@ -59,6 +61,8 @@ const struct target_file *target_at(const struct image *image, uint64_t address)
 const struct target_file *target_libc(const struct image *image);
 /* The address of an exported function; libc's, if that has one of the name. 0: there is none. */
 uint64_t target_find(const struct image *image, const char *name);
+/* Where a function returns to that has this return address: the same, unless function_graph has put it there. */
+uint64_t target_true_return(const struct image *image, uint64_t address);
 /* May who is at this address hold a lock that loading a library takes? */
 bool target_is_delicate(const struct image *image, uint64_t address);
 

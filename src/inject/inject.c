@@ -30,6 +30,7 @@
 #define LINK "libringside.so"
 
 #define STILL_TRIES 100
+#define LOAD_TRIES 100
 
 enum what { ATTACH, POKE, DETACH };
 
@@ -270,12 +271,26 @@ static int load_and_join(struct borrow *borrow, pid_t pid, const char *dir, stru
 	return r < 0 ? joined(r, pid, dir, err) : 1;
 }
 
+/* One that has just been started is still being loaded: until its libc is there. */
+static int open_loaded(struct image *image, pid_t pid, struct err *err)
+{
+	const struct timespec nap = { .tv_nsec = 10000000 };
+	int r = target_open(image, pid, err);
+
+	for (int i = 0; !r && !target_libc(image) && i < LOAD_TRIES; i++) {
+		target_close(image);
+		nanosleep(&nap, NULL);
+		r = target_open(image, pid, err);
+	}
+	return r;
+}
+
 static int act(const struct ask *ask, struct err *err)
 {
 	struct image image;
 	struct borrow *borrow;
 	bool has;
-	int r = target_open(&image, ask->pid, err);
+	int r = open_loaded(&image, ask->pid, err);
 
 	if (r)
 		return r;

@@ -200,6 +200,7 @@ static_assert(sizeof(struct state_rule) == 128, "rule");
  *   function, function_graph   the functions of ONLY, all if there is no line of that kind, less those of NOT
  *   function_graph             of those: only below functions of ROOT, if there is a line of that kind; never below those of NOT_ROOT
  *   commands                   what functions of ACT set off, whatever the tracer
+ *   stack tracer               looks at the stack in the functions of DEEP, in all if there is no line of that kind
  */
 enum state_func_kind {
 	STATE_FUNC_ONLY = 1,
@@ -207,6 +208,7 @@ enum state_func_kind {
 	STATE_FUNC_ROOT,
 	STATE_FUNC_NOT_ROOT,
 	STATE_FUNC_ACT,
+	STATE_FUNC_DEEP,
 };
 enum { STATE_FUNC_OUT = 1 };
 /* What a command does: to word `target` of the tables file, as triggers do, as often as word `count` says. */
@@ -293,6 +295,21 @@ struct state_item {
 static_assert(sizeof(struct state_item) == 192, "item");
 #define STATE_ITEMS_MAX 1024u
 
+/*
+ * What functions are measured with, for the whole directory: extents of the tables file, 0 none. What lies there is in
+ * layout/table.h. The profile is on while the top buffer's `profile` is not 0; its table stays when it is switched off.
+ */
+struct state_measure {
+	uint64_t profile, profile_size;	/* a count table: table_profile_shape() */
+	uint64_t deepest, deepest_size;	/* struct table_deepest */
+	uint64_t touched, touched_size;	/* a bit for each site: table_touched_bit() */
+	uint64_t mult;			/* nanoseconds of a count of the CPU's counter << 32; 0: ask the system for the time */
+	uint32_t parts, elements;	/* of the profile */
+	uint32_t deep;			/* not 0: stacks are looked at */
+	uint32_t reserved;
+};
+static_assert(sizeof(struct state_measure) == 72, "measure");
+
 struct state_head {
 	uint64_t published;	/* the word that publishes this state */
 	uint32_t size;		/* bytes, all of it */
@@ -318,7 +335,7 @@ struct state_head {
 	uint32_t tables;	/* pages of the tables file that items reach to */
 	uint32_t nfuncs;
 	uint32_t funcs;		/* struct state_func[] */
-	uint32_t reserved;
+	uint32_t measure;	/* struct state_measure; 0: there is nothing of that */
 };
 static_assert(sizeof(struct state_head) == 104, "state header");
 

@@ -16,4 +16,12 @@ static_assert(sizeof(struct stopped_thread) == 32, "the same for both");
 
 #define STOPPED_MAX 4096u
 
+/*
+ * And the other way round, in the program's `__ringside_edges`: where return addresses lead that function_graph has put in the place of
+ * the callers' own. That of an address at code + i * stride is the word at data + i * stride + parent. All 0: nowhere.
+ */
+struct stopped_edges {
+	uint64_t code, size, data, stride, parent;
+};
+
 #endif

@@ -140,6 +140,60 @@ static inline uint64_t table_size(const struct table_shape *shape)
 	return (shape->parts * table_part_size(shape) + 4095) & ~4095ull;
 }
 
+/*
+ * A profile of functions: a count table with a part for each CPU; the key is a function's address in the symbol space, hits are
+ * calls, as they begin. Its sums, of calls whose end was seen, on the CPU where they began, in nanoseconds:
+ */
+enum table_profile {
+	PROFILE_TIMED,		/* how many those are */
+	PROFILE_TIME,		/* with all that they called */
+	PROFILE_SELF,		/* without what they called and is profiled, too */
+	PROFILE_TIME_SQUARES,	/* two words, the lower one first: they have 128 bits, since a call of 4.3 s has 64 */
+	PROFILE_SELF_SQUARES = PROFILE_TIME_SQUARES + 2,
+	PROFILE_MAX = PROFILE_SELF_SQUARES + 2,	/* the longest one's time: no sum */
+	PROFILE_VALS,
+};
+
+/* `parts` and `elements` are powers of two. */
+static inline struct table_shape table_profile_shape(uint32_t parts, uint32_t elements)
+{
+	return (struct table_shape){
+		.parts = parts, .slots = 2 * elements, .elements = elements, .element_size = 8 + 8 * PROFILE_VALS + 8,
+		.nvals = PROFILE_VALS, .key_at = 8 + 8 * PROFILE_VALS, .key_size = 8,
+	};
+}
+
+/*
+ * The deepest stack of any thread. It is written into the side that `current` does not name, by who has the lock, and then
+ * named: who dies on the way leaves the one before. `current` grows with each, but when the tool begins anew.
+ */
+#define TABLE_DEEP_MAX 250u
+struct table_frame {
+	uint64_t address;	/* in the symbol space */
+	uint64_t depth;		/* bytes from the stack's top to its frame */
+};
+struct table_deep_side {
+	uint64_t depth;
+	int32_t pid;
+	uint32_t n;
+	struct table_frame frames[TABLE_DEEP_MAX];	/* the innermost first */
+};
+struct table_deepest {
+	uint64_t current;	/* depth << 1 | side */
+	uint64_t owner;		/* of the lock: runtime_thread_identity(), 0 none. Maybe dead */
+	uint64_t missed;	/* atomic: stacks that were deeper, while the lock could not be had */
+	uint64_t reserved[5];
+	struct table_deep_side side[2];
+};
+#define TABLE_DEEPEST_SIZE ((sizeof(struct table_deepest) + 4095) & ~4095ull)
+
+/* Sites that were patched, in any program: by where they are in the plans file, since no two lie at the same place. */
+#define TABLE_TOUCHED_SIZE (512ull << 10)	/* for plans of 128 MiB; what lies behind is not remembered */
+static inline uint64_t table_touched_bit(uint64_t site_offset)
+{
+	return site_offset / 32;
+}
+
 /* A variable's cells: struct table_cells, then `cells` of them, then two texts of TABLE_TEXT_MAX for each if it has such. */
 struct table_cells {
 	uint64_t evicted;	/* atomic: values that nobody took and that had to make room */

@@ -14,6 +14,7 @@
 #include "plan/entries.h"
 #include "plan/frames.h"
 #include "plan/image.h"
+#include "plan/looks.h"
 #include "plan/names.h"
 #include "plan/plan.h"
 #include "plan/sequences.h"
@@ -244,6 +245,8 @@ static void put_site(struct making *making, const struct subject *subject)
 		.kind = site.kind, .reason = site.reason, .at = site.at,
 		.window = site.window, .moved = site.moved, .nfixes = site.nfixes,
 	};
+	if (site.kind != PLAN_NOT && looks_back(&making->image, subject->address, subject->size))
+		out.flags |= PLAN_SITE_NO_RETURN_HOOK;
 	out.flags |= (site.goes ? PLAN_SITE_GOES : 0) | (site.flags_live ? PLAN_SITE_FLAGS_LIVE : 0);
 	buf_add(&making->sites, &out, sizeof(out));
 	buf_add(&making->fixes, site.fixes, site.nfixes * sizeof(*site.fixes));
@@ -340,12 +343,23 @@ static int put_plan(struct buf *out, struct making *making, struct err *err)
 	return 0;
 }
 
+/* Code that the program may write to: who patches it would have to know what it is like when. */
+static bool is_writable(const struct image *image)
+{
+	for (uint32_t i = 0; i < image->nloads; i++)
+		if (image->loads[i].flags & PF_W && image->loads[i].flags & PF_X)
+			return true;
+	return false;
+}
+
 static int make(struct making *making, struct buf *out, struct err *err)
 {
 	int r = image_init(&making->image, err);
 
 	if (!r && defines(&making->image, "ringside_runtime_lend"))
 		r = err_set(err, -ENOTSUP, "has our own runtime in it");
+	if (!r && is_writable(&making->image))
+		r = err_set(err, -ENOTSUP, "its code can be written: it may change it itself");
 	if (!r)
 		r = entries_of_data(&making->image, err);
 	if (!r)

@@ -109,6 +109,89 @@ static void numbers(struct x86 *x86, const ZydisDecodedInstruction *in)
 		x86->numbers[1] = (uint64_t)in->raw.disp.value;
 }
 
+/* ---- The stack ---- */
+
+enum { SP = 4, BP = 5 };
+
+static bool has_rex(const ZydisDecodedInstruction *in)
+{
+	return in->attributes & ZYDIS_ATTRIB_HAS_REX;
+}
+
+/* Is it this register that the instruction has in ModRM's first and last part? */
+static bool is_reg(const ZydisDecodedInstruction *in, uint8_t number)
+{
+	return in->raw.modrm.reg == number && !(has_rex(in) && in->raw.rex.R);
+}
+
+static bool is_rm(const ZydisDecodedInstruction *in, uint8_t number)
+{
+	return in->raw.modrm.mod == 3 && in->raw.modrm.rm == number && !(has_rex(in) && in->raw.rex.B);
+}
+
+static void base_of(struct x86 *x86, const ZydisDecodedInstruction *in)
+{
+	const bool other = has_rex(in) && in->raw.rex.B;
+
+	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || in->raw.modrm.mod == 3 || other)
+		return;
+	if (in->raw.modrm.rm == SP && in->raw.sib.base == SP && in->raw.sib.index == 4 && !(has_rex(in) && in->raw.rex.X))
+		x86->base = X86_BASE_STACK;
+	else if (in->raw.modrm.rm == BP && in->raw.modrm.mod)
+		x86->base = X86_BASE_FRAME;
+	x86->disp = in->raw.disp.value;
+}
+
+static void moves(struct x86 *x86, int64_t bytes)
+{
+	x86->stack = bytes == (int32_t)bytes ? X86_STACK_MOVES : X86_STACK_LOST;
+	x86->moves = (int32_t)bytes;
+}
+
+static void stack_of(struct x86 *x86, const ZydisDecodedInstruction *in)
+{
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+		moves(x86, 8);
+		break;
+	case ZYDIS_MNEMONIC_POP:
+	case ZYDIS_MNEMONIC_POPFQ:
+		moves(x86, -8);
+		break;
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_ADD:
+		if (is_rm(in, SP) && in->raw.imm[0].size)
+			moves(x86, in->mnemonic == ZYDIS_MNEMONIC_SUB ? in->raw.imm[0].value.s : -in->raw.imm[0].value.s);
+		else if (is_rm(in, SP))
+			x86->stack = X86_STACK_LOST;
+		break;
+	case ZYDIS_MNEMONIC_LEA:
+		if (is_reg(in, SP) && x86->base == X86_BASE_STACK)
+			moves(x86, -x86->disp);
+		else if (is_reg(in, SP))
+			x86->stack = X86_STACK_LOST;
+		break;
+	case ZYDIS_MNEMONIC_MOV:
+		if ((in->opcode == 0x89 && is_reg(in, SP) && is_rm(in, BP)) || (in->opcode == 0x8b && is_reg(in, BP) && is_rm(in, SP)))
+			x86->stack = X86_STACK_FRAMES;
+		else if ((in->opcode == 0x89 && is_rm(in, SP)) || (in->opcode == 0x8b && is_reg(in, SP)))
+			x86->stack = X86_STACK_LOST;
+		break;
+	case ZYDIS_MNEMONIC_AND:
+	case ZYDIS_MNEMONIC_XCHG:
+		if (is_rm(in, SP) || is_reg(in, SP))
+			x86->stack = X86_STACK_LOST;
+		break;
+	case ZYDIS_MNEMONIC_LEAVE:
+	case ZYDIS_MNEMONIC_ENTER:
+		x86->stack = X86_STACK_LOST;
+		break;
+	default:
+		break;
+	}
+}
+
 bool x86_decode(struct x86 *x86, const void *bytes, size_t room)
 {
 	ZydisDecodedInstruction in;
@@ -127,7 +210,9 @@ bool x86_decode(struct x86 *x86, const void *bytes, size_t room)
 		x86->modrm_at = in.raw.modrm.offset;
 		x86->by_stack = in.raw.modrm.mod != 3 ? !x86->near_at
 						      : in.raw.modrm.rm == 4 && !(in.attributes & ZYDIS_ATTRIB_HAS_REX && in.raw.rex.B);
+		base_of(x86, &in);
 	}
+	stack_of(x86, &in);
 	flags(x86, &in);
 	numbers(x86, &in);
 	return true;

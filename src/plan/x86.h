@@ -21,6 +21,17 @@ enum x86_kind {
 	X86_ODD,	/* tied to its place in other ways: loop, jrcxz, xbegin, far calls ... */
 };
 
+/* What it does to the stack pointer. */
+enum x86_stack {
+	X86_STACK_SAME,
+	X86_STACK_MOVES,	/* by a number that it names */
+	X86_STACK_FRAMES,	/* it becomes the frame pointer */
+	X86_STACK_LOST,		/* something else */
+};
+
+/* A place in memory that is named by one of these and a number alone. */
+enum x86_base { X86_BASE_OTHER, X86_BASE_STACK, X86_BASE_FRAME };
+
 /* The arithmetic flags, as bits of reads and writes. */
 #define X86_FLAGS_ALL 0x3fu
 
@@ -34,6 +45,10 @@ struct x86 {
 	uint8_t modrm_at;	/* of an indirect call or jump */
 	uint8_t condition;	/* X86_JCC: as in its opcode */
 	uint8_t reads, writes;	/* flags */
+	uint8_t stack;		/* X86_STACK_* */
+	uint8_t base;		/* X86_BASE_* */
+	int32_t moves;		/* X86_STACK_MOVES: bytes downwards */
+	int64_t disp;		/* of base */
 	int64_t to;		/* direct, or near_at: the place, counted from its first byte */
 	uint64_t numbers[2];	/* that may be addresses in a program that is not moved; 0: none */
 };

@@ -65,6 +65,9 @@ static int put_space(struct record_meta *meta, struct buf *out, struct err *err)
 			.program = elf->program,
 		}, NULL);
 	}
+	/* Readers take the last line for one address alone: it is behind all files. */
+	if (registry.nelfs)
+		buf_printf(out, "%" PRIx64 " t %s\n", symbol_space_base(REGISTRY_ELFS), SYMBOL_UNKNOWN);
 	control_registry_fini(&registry);
 	return buf_failed(out) ? out_of_memory(err) : 0;
 }

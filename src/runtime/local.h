@@ -64,6 +64,18 @@ static_assert(STATE_BUFFERS_MAX <= 63, "a bit for each buffer, and one more");
 static_assert(sizeof(struct program_quick) == 32 && VIEW_HOOKS_MAX * 32 == VIEW_QUICK + 32, "no number has other bits");
 static_assert(VIEW_FIELDS_MAX <= UINT16_MAX, "numbers of 16 bits");
 
+/* What functions are measured with. */
+struct view_measure {
+	struct hist_tables tables;
+	uint64_t profile;	/* offset of the table, 0: it is off */
+	uint32_t parts, elements;	/* of table_profile_shape() */
+	uint32_t rooted;	/* only what is below functions of STATE_FUNC_ROOT is profiled */
+	uint64_t clock;		/* what times come from: the rate of the CPU's counter, `mult` of the state, or VIEW_CLOCK_* */
+	struct table_deepest *deepest;	/* NULL: no stack is looked at */
+};
+#define VIEW_CLOCK_MONO 0u		/* the system's */
+#define VIEW_CLOCK_THREAD 1u		/* the time that the thread has run */
+
 enum { VIEW_FREE, VIEW_BUILDING, VIEW_READY, VIEW_RETIRED };
 
 struct view {
@@ -92,7 +104,9 @@ struct view {
 	uint64_t graph_rooted;	/* buffers that take graphs below some functions only */
 	uint64_t graph_thresh;	/* nanoseconds that a call must take, 0: any */
 	uint32_t graph_depth;	/* how deep calls are taken, 0: any */
-	uint64_t graph_only;	/* func_only, if its tracer is function_graph and there is nothing of the last three; else none */
+	uint64_t graph_only;	/* func_only, if its tracer is function_graph, there is nothing of the last three, and graphs
+				   may go everywhere; else none */
+	struct view_measure measure;
 	uint32_t place;		/* counts the views that were built here: what hooks compare */
 	uint32_t binding;	/* lock of what is bound, here and in `room`, for events that become known later */
 	uint32_t nbound;

@@ -62,6 +62,7 @@ static bool ranges_fit(const struct state_head *state, uint32_t size)
 	       fits(state->hooks, state->nhooks, sizeof(struct state_hook), size) &&
 	       fits(state->items, state->nitems, sizeof(struct state_item), size) &&
 	       fits(state->funcs, state->nfuncs, sizeof(struct state_func), size) &&
+	       fits(state->measure, state->measure != 0, sizeof(struct state_measure), size) &&
 	       fits(state->code, state->code_size, 1, size);
 }
 
@@ -367,6 +368,7 @@ static void fill_functions(struct view *view)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
 	const struct state_buffer *from = state_buffers(state);
+	bool barred = false;
 
 	view->functions = view->graphs = view->func_args = view->func_only = view->graph_rooted = 0;
 	view->func_refs = NULL;
@@ -387,13 +389,42 @@ static void fill_functions(struct view *view)
 		}
 		if (has_lines(state, b, STATE_FUNC_ROOT))
 			view->graph_rooted |= bit;
+		barred |= has_lines(state, b, STATE_FUNC_NOT_ROOT);
 	}
 	if (view->func_only != (view->functions | view->graphs)) {
 		view->func_only = 0;
 		view->func_refs = NULL;
 	}
-	view->graph_only = view->func_only & view->graphs && !view->graph_rooted && !view->graph_thresh && !view->graph_depth ?
-			   view->func_only : VIEW_SPECIAL;
+	view->graph_only = view->func_only & view->graphs && !view->graph_rooted && !barred && !view->graph_thresh &&
+			   !view->graph_depth ? view->func_only : VIEW_SPECIAL;
+}
+
+/* Behind the hooks, which know the tables. */
+static void fill_measure(struct view *view)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+	const struct state_measure *from = (const void *)((const char *)state + state->measure);
+	const struct state_buffer *top = state_buffers(state);
+	struct view_measure *measure = &view->measure;
+	struct table_shape shape;
+
+	*measure = (struct view_measure){ .tables = view->host.tables };
+	if (!state->measure || !view->nbuffers || view->asleep)
+		return;
+	shape = table_profile_shape(from->parts, from->elements);
+	if (top->profile && from->parts <= SEGMENT_NCPU_MAX && from->elements <= 1u << 20 &&
+	    hist_shape_fits(&measure->tables, from->profile, &shape)) {
+		measure->profile = from->profile;
+		measure->parts = from->parts;
+		measure->elements = from->elements;
+		measure->rooted = has_lines(state, 0, STATE_FUNC_ROOT);
+	}
+	measure->clock = view->timeless || from->mult <= VIEW_CLOCK_THREAD ? VIEW_CLOCK_MONO : from->mult;
+	if (!(top->tracer_flags & TRACER_FLAG_SLEEP_TIME))
+		measure->clock = VIEW_CLOCK_THREAD;
+	if (from->deep && from->deepest >= TABLES_DATA_OFFSET && from->deepest % 4096 == 0 &&
+	    from->deepest <= measure->tables.size && measure->tables.size - from->deepest >= sizeof(struct table_deepest))
+		measure->deepest = (struct table_deepest *)(void *)(measure->tables.base + from->deepest);
 }
 
 static void fill(struct view *view)
@@ -415,6 +446,7 @@ static void fill(struct view *view)
 	fill_made(view);
 	fill_builtin(view);
 	fill_functions(view);
+	fill_measure(view);
 	view->published_at = &runtime.control->published;
 	view->ncpu = runtime.ncpu;
 	view->fast = view->usable & 1 && view->buffer[0].by_counter ? view->buffer[0].refs : NULL;

@@ -8,7 +8,7 @@
 
 #include "base/crc32c.h"
 
-static const char *const files[] = { "control", "registry", "rings", "tables" };
+static const char *const files[] = { "control", "registry", "rings", "tables", "plans" };
 static char dir[3000];
 
 static void scribble(int fd, uint64_t from, uint64_t to, uint64_t *dice, uint32_t density)

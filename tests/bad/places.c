@@ -12,7 +12,8 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
-static const char *const files[] = { "control", "registry", "rings", "tables" };
+static const char *const files[] = { "control", "registry", "rings", "tables", "plans" };
+#define NFILES (int)(sizeof(files) / sizeof(files[0]))
 static char dir[3000];
 
 static void path_of(char *path, size_t size, int which)
@@ -67,7 +68,7 @@ static void others(void)
 	fresh_directory(dir, sizeof(dir), "others", true);
 	CHECK(!chown(dir, 12345, 12345), "%s", strerror(errno));
 	refused("somebody else's", dir);
-	for (int which = 0; which < 4; which++) {
+	for (int which = 0; which < NFILES; which++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "others-%s", files[which]);
@@ -89,7 +90,7 @@ static void read_only(void)
 		if (geteuid()) {
 			char path[3100];
 
-			for (int which = 0; which < 4; which++) {
+			for (int which = 0; which < NFILES; which++) {
 				path_of(path, sizeof(path), which);
 				chmod(path, 0400);
 			}
@@ -147,7 +148,7 @@ static void odd_files(void)
 	static const char *const kinds[] = { "pipe", "directory", "link", "empty", "socket", "device" };
 	char path[3100], name[64];
 
-	for (int which = 0; which < 4; which++)
+	for (int which = 0; which < NFILES; which++)
 		for (int kind = 0; kind < (geteuid() ? 5 : 6); kind++) {
 			snprintf(name, sizeof(name), "%s-%s", files[which], kinds[kind]);
 			fresh_directory(dir, sizeof(dir), name, true);
@@ -184,7 +185,7 @@ static void headers(void)
 	};
 	char path[3100], name[64];
 
-	for (int which = 0; which < 4; which++)
+	for (int which = 0; which < NFILES; which++)
 		for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 			snprintf(name, sizeof(name), "%s-%s", files[which], fields[i].name);
 			fresh_directory(dir, sizeof(dir), name, true);
@@ -205,7 +206,7 @@ static void deleted(void)
 	for (uint32_t i = 0; i < 1000; i++) {
 		note_write(&event, 1, i, NOTE_MIN);
 		if (i == 500) {
-			for (int which = 0; which < 4; which++) {
+			for (int which = 0; which < NFILES; which++) {
 				path_of(path, sizeof(path), which);
 				CHECK(!unlink(path), "%s", strerror(errno));
 			}

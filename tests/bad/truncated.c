@@ -106,7 +106,7 @@ static void garbage(int fd, off_t size, uint64_t seed)
 }
 
 static const char *const harms[] = { "cut to nothing", "cut to a half", "punched", "filled with garbage", "removed" };
-static const char *const files[] = { "control", "registry", "rings", "tables" };
+static const char *const files[] = { "control", "registry", "rings", "tables", "plans" };
 
 static void harm(const char *dir, int what, int which, uint64_t seed)
 {

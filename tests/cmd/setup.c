@@ -218,7 +218,7 @@ static void check_refused(struct source *source)
 		"--top -q -e a -C mono -P 9 -M fffffffff",
 		"--top -q -e a -O raw -O nosuch",
 		"--top -q -e a -C boot --max-graph-depth 99999999999",
-		"--top -q -e a -O hex -l main",
+		"--top -q -e a -O hex -l no_such_function",
 		"-q -e a -B new -e b -B newer -C boot -n nosuch",
 		"-q -e a -B new -e b -R stacktrace",
 		"-q -e a -B new -e b -f x>1 -f y>1",

@@ -489,7 +489,12 @@ static void check_told(struct control *control)
 		{ "max_graph_depth", "3", false }, { "events/enable", "1", false }, { "events/enable", "0", false },
 		{ "current_tracer", "nop", true }, { "set_ftrace_filter", "traced_alpha:traceoff", true },
 		{ "set_ftrace_filter", "!traced_alpha:traceoff", true }, { "function_profile_enabled", "1", true },
-		{ "function_profile_enabled", "0", true }, { "max_graph_depth", "0", false }, { "tracing_on", "1", false },
+		{ "set_ftrace_filter", "traced_beta", true }, { "set_graph_function", "traced_beta", true },
+		{ "stack_trace_filter", "traced_alpha", false }, { "function_profile_enabled", "0", true },
+		{ "set_ftrace_filter", "", false }, { "set_graph_function", "", false },
+		{ "stack_tracer_enabled", "1", true }, { "stack_trace_filter", "traced_beta", true },
+		{ "stack_max_size", "100", false }, { "stack_tracer_enabled", "0", true },
+		{ "stack_trace_filter", "", false }, { "max_graph_depth", "0", false }, { "tracing_on", "1", false },
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

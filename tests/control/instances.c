@@ -75,7 +75,8 @@ static void check_files(struct control *control)
 					   "synthetic_events", "available_filter_functions",
 					   "available_filter_functions_addrs", "dyn_ftrace_total_info",
 					   "enabled_functions", "function_profile_enabled", "max_graph_depth",
-					   "tracing_thresh" };
+					   "tracing_thresh", "stack_max_size", "stack_trace", "stack_trace_filter",
+					   "stack_tracer_enabled", "touched_functions", "trace_stat/" };
 	static const char *const top_options[] = { "trace_printk", "printk-msg-only", "record-cmd" };
 	struct err err = ERR_INIT;
 	char *here, *there, *name, *save;

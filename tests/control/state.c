@@ -247,6 +247,8 @@ static void check_forged(struct control *control, const char *bytes, size_t size
 			CHECK(control->state.funcs[i].name && control->state.funcs[i].text &&
 			      control->state.funcs[i].func.buffer < control->state.nbuffers &&
 			      control->state.funcs[i].func.count < TABLE_WORDS, "function");
+		CHECK(control->state.measure.profile < TABLES_SIZE_MAX && control->state.measure.deepest < TABLES_SIZE_MAX &&
+		      control->state.measure.touched < TABLES_SIZE_MAX, "measure");
 		for (uint32_t i = 0; i < control->state.nbuffers; i++)
 			CHECK(control->state.buffers[i].nretired <= STATE_RETIRED_MAX &&
 			      control_geometry_valid(control->state.buffers[i].npages,
@@ -257,6 +259,17 @@ static void check_forged(struct control *control, const char *bytes, size_t size
 	free(copy);
 }
 
+/* A table of that shape, as large as that says. */
+static void put_profile(struct state_measure *measure, uint32_t parts, uint32_t elements)
+{
+	const struct table_shape shape = table_profile_shape(parts, elements);
+
+	measure->profile = TABLES_DATA_OFFSET;
+	measure->profile_size = table_size(&shape);
+	measure->parts = parts;
+	measure->elements = elements;
+}
+
 /* One thing wrong at a time, checksum right: refused. */
 static void check_wrong(struct control *control, const char *bytes, size_t size, uint64_t place)
 {
@@ -265,12 +278,13 @@ static void check_wrong(struct control *control, const char *bytes, size_t size,
 
 	CHECK(copy, "memory");
 	memcpy(&good, bytes, sizeof(good));
-	for (int n = 0; n < 32; n++) {
+	for (int n = 0; n < 43; n++) {
 		struct state_head head = good;
 		struct state_buffer *buffer = (void *)(copy + good.buffers);
 		struct state_rule *rule = (void *)(copy + good.rules);
 		struct state_limbo *limbo = (void *)(copy + good.limbo);
 		struct state_func *func = (void *)(copy + good.funcs);
+		struct state_measure *measure = (void *)(copy + good.measure);
 		struct err err = ERR_INIT;
 
 		memcpy(copy, bytes, size);
@@ -297,7 +311,7 @@ static void check_wrong(struct control *control, const char *bytes, size_t size,
 		case 19: func->module = head.size; break;
 		case 20: func->text = head.size + 1; break;
 		case 21: func->kind = 0; break;
-		case 22: func->kind = STATE_FUNC_ACT + 1; break;
+		case 22: func->kind = STATE_FUNC_DEEP + 1; break;
 		case 23: func->buffer = 1; break;
 		case 24: func->flags = 2; break;
 		case 25: func->count = 1; break;
@@ -306,6 +320,17 @@ static void check_wrong(struct control *control, const char *bytes, size_t size,
 		case 28: func[1].count = TABLE_WORDS; break;
 		case 29: buffer->tracer = TRACERS; break;
 		case 30: memset(copy + size - 8, 'x', 8); break;
+		case 31: head.measure = head.size; break;
+		case 32: head.measure = 4; break;
+		case 33: measure->profile = TABLES_DATA_OFFSET; break;
+		case 34: measure->profile_size = 4096; break;
+		case 35: put_profile(measure, control->dir.ncpu - 1, 4096); break;
+		case 36: put_profile(measure, SEGMENT_NCPU_MAX * 2, 1); break;
+		case 37: put_profile(measure, 4096, 0); break;
+		case 38: measure->deepest = TABLES_DATA_OFFSET; measure->deepest_size = 4096; break;
+		case 39: measure->touched = TABLES_DATA_OFFSET; measure->touched_size = 4096; break;
+		case 40: measure->touched = 4096; measure->touched_size = TABLE_TOUCHED_SIZE; break;
+		case 41: measure->deepest = TABLES_SIZE_MAX; measure->deepest_size = TABLE_DEEPEST_SIZE; break;
 		default: head.nrules = UINT32_MAX; break;
 		}
 		head.crc = 0;

@@ -211,6 +211,32 @@ static void shapes(void)
 	      hist_cells_fit(&tables, at, 16, true) && !hist_cells_fit(&tables, at, 1u << 24, true), "cells");
 }
 
+/* What is looked up without a call is what hist_find() made, in the same part, and nothing else; garbage is none. */
+static void peeks(void)
+{
+	clear();
+	shape = table_profile_shape(4, 64);
+	CHECK(hist_shape_fits(&tables, at, &shape), "it does not fit");
+	for (uint64_t key = 1; key <= 64; key++) {
+		uint32_t part = (uint32_t)key % 4;
+		uint64_t address = key * 0x1234567, *row;
+
+		CHECK(!hist_peek(&tables, at, &shape, part, address), "there before it was made");
+		row = hist_find(&tables, at, &shape, part, &address, sizeof(address));
+		CHECK(row && hist_peek(&tables, at, &shape, part, address) == row, "another row");
+		CHECK(!hist_peek(&tables, at, &shape, part + 1, address), "in another part");
+		CHECK(hist_peek(&tables, at, &shape, part + 4, address) == row, "parts go round");
+	}
+	for (uint32_t seed = 1; seed < 20000; seed++) {
+		uint64_t *words = (uint64_t *)(void *)(tables.base + at), *row;
+
+		words[8 + seed % 128] = hist_mix(seed);
+		row = hist_peek(&tables, at, &shape, 0, hist_mix(seed) % 64 * 0x1234567);
+		CHECK(!row || ((unsigned char *)row >= tables.base + at && (unsigned char *)(row + 10) <= tables.base + tables.size),
+		      "outside");
+	}
+}
+
 int main(void)
 {
 	map_tables();
@@ -220,5 +246,6 @@ int main(void)
 	threads(1, 128, 8);
 	killed();
 	hostile();
+	peeks();
 	return 0;
 }

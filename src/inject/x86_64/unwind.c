@@ -415,6 +415,7 @@ static enum frame_step step(const struct image *image, struct frame *frame, cons
 	/* A stack grows. */
 	if (!is_known(&caller, FRAME_RIP) || cfa <= frame->reg[FRAME_RSP])
 		return FRAME_LOST;
+	caller.reg[FRAME_RIP] = target_true_return(image, caller.reg[FRAME_RIP]);
 	caller.reg[FRAME_RSP] = cfa;
 	caller.known |= 1u << FRAME_RSP;
 	*frame = caller;

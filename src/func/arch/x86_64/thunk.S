@@ -148,7 +148,7 @@
 	ret
 	END func_thunk_return
 
-/* void func_call_with_vectors(void (*fn)(void *arg), void *arg) */
+/* void func_call_with_vectors(void (*fn)(void *arg), void *arg, void *area): kept on the stack if `area` is NULL. */
 	BEGIN func_call_with_vectors
 	PUSH(%rbp)
 	.cfi_offset %rbp, -16
@@ -158,41 +158,51 @@
 	.cfi_offset %rbx, -24
 	pushq %r12
 	.cfi_offset %r12, -32
+	pushq %r13
+	.cfi_offset %r13, -40
 	movq %rdi, %rbx
 	movq %rsi, %r12
+	movq %rdx, %r13
 	movq func_vectors_size(%rip), %rax
+	movl $512, %ecx
 	testq %rax, %rax
-	jz 1f
+	cmovzq %rcx, %rax
+	testq %r13, %r13
+	jnz 1f
 	subq %rax, %rsp
 	andq $-64, %rsp
+	movq %rsp, %r13
+1:
+	andq $-64, %rsp
+	cmpq $0, func_vectors_size(%rip)
+	je 2f
 	/* The header, of which it writes only a part. */
 	xorl %eax, %eax
-	movq %rax, 512(%rsp)
-	movq %rax, 520(%rsp)
-	movq %rax, 528(%rsp)
-	movq %rax, 536(%rsp)
-	movq %rax, 544(%rsp)
-	movq %rax, 552(%rsp)
-	movq %rax, 560(%rsp)
-	movq %rax, 568(%rsp)
+	movq %rax, 512(%r13)
+	movq %rax, 520(%r13)
+	movq %rax, 528(%r13)
+	movq %rax, 536(%r13)
+	movq %rax, 544(%r13)
+	movq %rax, 552(%r13)
+	movq %rax, 560(%r13)
+	movq %rax, 568(%r13)
 	movq func_vectors_mask(%rip), %rax
 	xorl %edx, %edx
-	xsave64 (%rsp)
+	xsave64 (%r13)
 	movq %r12, %rdi
 	call *%rbx
 	movq func_vectors_mask(%rip), %rax
 	xorl %edx, %edx
-	xrstor64 (%rsp)
-	jmp 2f
-1:
-	subq $512, %rsp
-	andq $-64, %rsp
-	fxsave64 (%rsp)
-	movq %r12, %rdi
-	call *%rbx
-	fxrstor64 (%rsp)
+	xrstor64 (%r13)
+	jmp 3f
 2:
-	leaq -16(%rbp), %rsp
+	fxsave64 (%r13)
+	movq %r12, %rdi
+	call *%rbx
+	fxrstor64 (%r13)
+3:
+	leaq -24(%rbp), %rsp
+	popq %r13
 	popq %r12
 	popq %rbx
 	popq %rbp
