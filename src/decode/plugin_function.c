@@ -51,7 +51,8 @@ static void put_call(const struct handling *h, const struct decode_field *args)
 	sink_fill(h->s, ' ', depth(h) * 3);
 	put_function(h, handler_num(h, IP), h->s);
 	if (args && !(h->f.ctx->flags & DECODE_NO_ARGS) && decode_args_count(h->f.format, args, (uint32_t)h->f.len))
-		decode_args_put(h->s, decode_prototype(h->f.ctx, handler_num(h, IP)), h->f.format, args, h->f.rec, (uint32_t)h->f.len);
+		decode_args_put(h->s, decode_prototype(h->f.ctx, handler_num(h, IP)), h->f.format, args, h->f.rec,
+				(uint32_t)h->f.len);
 	if (h->options[OPTION_PARENT]) {
 		sink_add(h->s, " <-- ", 5);
 		put_function(h, handler_num(h, PARENT_IP), h->s);

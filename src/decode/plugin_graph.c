@@ -68,7 +68,8 @@ static void put_args(const struct handling *h)
 	const struct decode_field *args = h->plugin->fields[ARGS];
 
 	if (!(h->f.ctx->flags & DECODE_NO_ARGS) && decode_args_count(h->f.format, args, (uint32_t)h->f.len))
-		decode_args_put(h->s, decode_prototype(h->f.ctx, handler_num(h, FUNC)), h->f.format, args, h->f.rec, (uint32_t)h->f.len);
+		decode_args_put(h->s, decode_prototype(h->f.ctx, handler_num(h, FUNC)), h->f.format, args, h->f.rec,
+				(uint32_t)h->f.len);
 	else
 		sink_add(h->s, "()", 2);
 }

@@ -240,7 +240,7 @@ static inline __attribute__((always_inline)) bool write_fast(const struct view *
 
 /* ---- arguments ---- */
 
-/* What the caller has put into the first registers for them, behind a record's own fields. How long it is then; 0: none are wanted. */
+/* What the caller has put into the first registers, behind a record's own fields. How long it is then; 0: none are wanted. */
 static inline uint32_t put_args(const struct func_site *site, const struct func_regs *regs, uint64_t args[RECORD_ARGS_MAX])
 {
 	const uint32_t n = (site->flags & FUNC_SITE_ARGS) / (FUNC_SITE_ARGS & -FUNC_SITE_ARGS);
@@ -257,8 +257,8 @@ static inline uint32_t put_args(const struct func_site *site, const struct func_
 }
 
 /* As write_fast(), of a record of any length. */
-static __attribute__((noinline)) bool write_args(const struct view *view, uint64_t generation, uint32_t id, void *record, uint32_t len,
-						 uint64_t *ts)
+static __attribute__((noinline)) bool write_args(const struct view *view, uint64_t generation, uint32_t id, void *record,
+						 uint32_t len, uint64_t *ts)
 {
 	const int32_t tid = runtime_self.tid;
 	const uint64_t common = (uint64_t)(uint32_t)tid << 32 | id;
@@ -316,7 +316,8 @@ static inline __attribute__((always_inline)) void enter(struct func_site *site, 
 		}
 	}
 	write_aside(&(struct func_event){
-		.site = site, .mask = mask, .id = EVENT_ID_FUNCTION, .len = sizeof(record.function), .len_args = len, .record = &record,
+		.site = site, .mask = mask, .id = EVENT_ID_FUNCTION, .len = sizeof(record.function), .len_args = len,
+		.record = &record,
 	});
 }
 
@@ -363,7 +364,8 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 	if (view && !(mask & LOAD(view->graphs)) && !is_stale(view, generation))
 		return;
 	write_aside(&(struct func_event){
-		.site = call->site, .mask = mask, .id = EVENT_ID_GRAPH_EXIT, .len = sizeof(record), .record = &record, .stamped = true,
+		.site = call->site, .mask = mask, .id = EVENT_ID_GRAPH_EXIT, .len = sizeof(record), .record = &record,
+		.stamped = true,
 	});
 }
 
@@ -558,7 +560,8 @@ static uint64_t write_entry(const struct view *view, uint64_t generation, struct
 			return mask;
 	}
 	event = (struct func_event){
-		.site = site, .mask = mask, .id = EVENT_ID_GRAPH_ENTRY, .len = RECORD_GRAPH_ENTRY_SIZE, .len_args = len, .record = &record,
+		.site = site, .mask = mask, .id = EVENT_ID_GRAPH_ENTRY, .len = RECORD_GRAPH_ENTRY_SIZE, .len_args = len,
+		.record = &record,
 	};
 	write_aside(&event);
 	*calltime = event.ts;

@@ -1,7 +1,8 @@
 /*
  * record/prototypes: what functions take and give (layout/prototype.h), for readers of the file to show arguments by.
  *
- * They stand where printk's formats are, each by the address of its function: other readers have them for texts that no record names.
+ * They stand where printk's formats are, each by the address of its function: other readers have them for texts that no record
+ * names.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -329,8 +329,10 @@ bool dwarf_address(const struct dwarf *dwarf, const struct dwarf_unit *unit, uin
 static const char *indexed_text(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t index)
 {
 	bool ok = index < UINT32_MAX;
-	uint64_t at = ok ? word_at(&dwarf->str_offsets, unit->str_offsets + index * unit->offset_size, unit->offset_size, &ok) : 0;
+	uint64_t at = 0;
 
+	if (ok)
+		at = word_at(&dwarf->str_offsets, unit->str_offsets + index * unit->offset_size, unit->offset_size, &ok);
 	return ok ? text_at(&dwarf->str, at) : NULL;
 }
 

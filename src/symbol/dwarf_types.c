@@ -1,8 +1,8 @@
 /*
  * symbol/dwarf_types: see dwarf_types.h.
  *
- * Of structures up to 16 bytes each half goes where all fields in it can go: to a general register if any of them has to. Larger ones
- * are in memory, as are those with fields that are not aligned or of the x87. What C++ has to construct is passed by its address:
+ * Of structures up to 16 bytes each half goes where all fields in it can go: to a general register if any of them has to. Larger
+ * ones are in memory, as are those with fields that are not aligned or of the x87. What C++ has to construct is passed by its address:
  * some compilers tell which ones, and one without functions of its own, nor bases that have some, is none.
  */
 #include "symbol/dwarf_types.h"
@@ -107,7 +107,8 @@ static void add_members(struct dwarf *dwarf, const struct dwarf_die *die, uint64
 		else if (member.tag == DW_TAG_member && (member.has_bits || member.unsure || !member.type))
 			/* Their place is told in several ways: a structure with them is left alone. */
 			halves->unsure = true;
-		else if ((member.tag == DW_TAG_member && !member.declaration && !member.external) || member.tag == DW_TAG_inheritance)
+		else if (member.tag == DW_TAG_inheritance ||
+			 (member.tag == DW_TAG_member && !member.declaration && !member.external))
 			add_fields(dwarf, member.type, at + member.at, halves, depth + 1);
 		more = dwarf_die_next(dwarf, &member, &child);
 	}

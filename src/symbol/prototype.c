@@ -1,8 +1,8 @@
 /*
  * symbol/prototype: see prototype.h.
  *
- * Parameters are in registers in the order in which they are declared; so says the ABI, and other files rely on it. Functions that
- * only their own file calls are the compiler's: it leaves out what is not used. There the debug information of optimised code is
+ * Parameters are in registers in the order in which they are declared; so says the ABI, and other files rely on it. Functions
+ * that only their own file calls are the compiler's: it leaves out what is not used. There the debug information of optimised code is
  * asked where a parameter is at the function's first instruction, and if it is not said, then it is not known.
  */
 #include "symbol/prototype.h"
@@ -119,7 +119,8 @@ static bool is_plain(struct dwarf_cursor expression)
 	return !expression.bad && ((op >= DW_OP_reg0 && op <= DW_OP_reg31) || op == DW_OP_fbreg);
 }
 
-static void note_location(struct dwarf *dwarf, const struct subject *subject, const struct dwarf_die *die, struct parameter *parameter)
+static void note_location(struct dwarf *dwarf, const struct subject *subject, const struct dwarf_die *die,
+			  struct parameter *parameter)
 {
 	struct dwarf_cursor expression;
 
@@ -302,7 +303,8 @@ static void put_name(struct buf *out, const char *name)
 {
 	for (size_t i = 0; name && name[i] && i < PROTOTYPE_NAME_MAX; i++) {
 		unsigned char c = (unsigned char)name[i];
-		bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c >= 0x80;
+		bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+			    c >= 0x80;
 
 		buf_putc(out, fine ? (char)c : '_');
 	}
@@ -446,7 +448,8 @@ static int read_by_id(struct prototypes *prototypes, const unsigned char *id, ui
 }
 
 /* By the name that the file has for it, in its directory or the one below. */
-static int read_by_link(struct prototypes *prototypes, const struct elf *elf, const char *of, const unsigned char *id, uint32_t len)
+static int read_by_link(struct prototypes *prototypes, const struct elf *elf, const char *of, const unsigned char *id,
+			uint32_t len)
 {
 	const char *slash = strrchr(of, '/');
 	const int dir = slash ? (int)(slash - of) + 1 : 0;
@@ -540,7 +543,9 @@ bool prototypes_at(const struct prototypes *prototypes, uint64_t address, struct
 	if (low == prototypes->n || prototypes->all[low].address != address)
 		return false;
 	*out = (struct prototype){
-		.address = address, .text = prototypes->texts.data + prototypes->all[low].text, .nregs = prototypes->all[low].nregs,
+		.address = address,
+		.text = prototypes->texts.data + prototypes->all[low].text,
+		.nregs = prototypes->all[low].nregs,
 	};
 	return true;
 }
