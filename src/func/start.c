@@ -1,7 +1,6 @@
 /*
  * func/start: function tracing from a program's first moment, and of what it loads later.
  */
-#include <cpuid.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -15,6 +14,8 @@
 #include "func/local.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
+
+#include <cpuid.h>
 
 #define VECTORS 0xe6u	/* SSE, AVX, AVX-512; ours leaves the others alone */
 #define WAIT_MS 5000
