@@ -200,7 +200,7 @@ static void put_rest(struct buf *out, const struct control_profile *profile, boo
 	if (!json && open)
 		buf_printf(out, "%" PRIu64 " calls have no time: their end was not seen\n", open);
 	if (!json && profile->drops)
-		buf_printf(out, "%" PRIu64 " calls are missing: there are too many functions\n", profile->drops);
+		buf_printf(out, "%" PRIu64 " calls are missing: there was no room, or no moment to count them\n", profile->drops);
 }
 
 static int draw(struct live *live, uint32_t width, uint32_t height, struct buf *out)

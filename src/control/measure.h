@@ -29,7 +29,7 @@ struct control_profile_row {
 struct control_profile {
 	struct control_profile_row *rows;	/* in no order, one for each function */
 	size_t n;
-	uint64_t drops;		/* calls that found no row */
+	uint64_t drops;		/* calls that could not be counted */
 };
 
 #define CONTROL_PROFILE_ALL UINT32_MAX

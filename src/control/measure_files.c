@@ -126,7 +126,7 @@ int node_function_stat_read(struct node_request *request, struct err *err)
 		if (profile.rows[i].hits && (!top->thresh || control_profile_average(&profile.rows[i], self) >= top->thresh))
 			put_row(request, &profile.rows[i], self);
 	if (profile.drops)
-		buf_printf(&request->out, "  (%" PRIu64 " calls found no room)\n", profile.drops);
+		buf_printf(&request->out, "  (%" PRIu64 " calls are missing)\n", profile.drops);
 	control_profile_fini(&profile);
 	return 0;
 }

@@ -62,7 +62,9 @@ struct func_site {
 	uint32_t edge;		/* the one that was used last */
 	uint32_t flags;		/* FUNC_SITE_* */
 };
+#if __SIZEOF_POINTER__ == 8
 static_assert(sizeof(struct func_site) == 64, "the thunks shift by six");
+#endif
 
 /*
  * A call that is to be noticed when it returns: which function, to where. It has a few instructions of its own, so that the processor
@@ -83,7 +85,9 @@ struct func_edge {
 #define FUNC_EDGE_CODE 32u
 #define FUNC_EDGE_BACK 6u
 #define FUNC_EDGE_AWAY 12u
+#if __SIZEOF_POINTER__ == 8
 static_assert(sizeof(struct func_edge) == FUNC_EDGE_CODE, "code and data keep the same distance");
+#endif
 
 /* A call under way. */
 struct func_call {
@@ -99,7 +103,9 @@ struct func_call {
 	uint8_t silent;		/* no buffer wanted it: it is no depth */
 	uint64_t reserved;
 };
+#if __SIZEOF_POINTER__ == 8
 static_assert(sizeof(struct func_call) == 64, "found by a shift");
+#endif
 
 /* What the profile has to know of it. */
 struct func_profiled {
@@ -282,6 +288,8 @@ static inline bool func_selection_any(const struct func_selection *selection)
 {
 	return selection->functions || selection->graphs || selection->acts || selection->profile || selection->deep;
 }
+/* False: nothing is, without doubt. */
+bool func_may_be_wanted(void);
 bool func_select_begin(struct func_selection *selection);
 void func_select(const struct func_selection *selection, const char *name, const char *module, struct func_wanted *wanted);
 void func_select_end(struct func_selection *selection);

@@ -27,6 +27,28 @@ static const char *text_of(const struct state_head *state, uint32_t offset)
 	return text;
 }
 
+/* A look at the state where it lies: it may change meanwhile, but then whoever changed it tells us. */
+bool func_may_be_wanted(void)
+{
+	uint64_t published = LOAD_ACQUIRE(runtime.control->published), offset = (published & CONTROL_PLACE_MASK) * 4096;
+	const struct state_head *state = (const void *)((const char *)runtime.control + offset);
+	const struct state_buffer *buffer;
+	uint32_t n, at;
+
+	if (!published || offset < CONTROL_FIRST_STATE || offset > runtime.control_window - CONTROL_STATE_MAX)
+		return false;
+	n = LOAD(state->nbuffers);
+	at = LOAD(state->buffers);
+	if (LOAD(state->nfuncs) || LOAD(state->measure) || n > STATE_BUFFERS_MAX || at % 8 ||
+	    at > CONTROL_STATE_MAX - STATE_BUFFERS_MAX * sizeof(*buffer))
+		return true;
+	buffer = (const void *)((const char *)state + at);
+	for (uint32_t b = 0; b < n; b++)
+		if (LOAD(buffer[b].tracer) || LOAD(buffer[b].profile))
+			return true;
+	return false;
+}
+
 bool func_select_begin(struct func_selection *selection)
 {
 	struct state_head *state = mmap(NULL, CONTROL_STATE_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -134,8 +134,11 @@ static void find_own(void)
 static bool is_any_on(void)
 {
 	struct func_selection selection;
-	bool any = func_select_begin(&selection) && func_selection_any(&selection);
+	bool any;
 
+	if (!func_may_be_wanted())
+		return false;
+	any = func_select_begin(&selection) && func_selection_any(&selection);
 	func_select_end(&selection);
 	return any;
 }

@@ -71,7 +71,7 @@ static_assert(offsetof(struct ring_head, tail) == 0 && offsetof(struct ring_head
  * Tells the kernel where the section is. Its descriptor says: begins at 1, ends at 2, aborts to 4. The range begins right
  * behind the store that arms it: the kernel disarms a thread that it finds outside, and nothing would arm it again.
  */
-#define SECTION_ARM                                                                                \
+#define SECTION_TELL(area)                                                                         \
 	".pushsection __rseq_cs, \"aw\"\n\t"                                                       \
 	".balign 32\n\t"                                                                           \
 	"3:\n\t"                                                                                   \
@@ -79,9 +79,12 @@ static_assert(offsetof(struct ring_head, tail) == 0 && offsetof(struct ring_head
 	".quad 1f, 2f - 1f, 4f\n\t"                                                                \
 	".popsection\n\t"                                                                          \
 	"leaq 3b(%%rip), %%rax\n\t"                                                                \
-	"movq %%rax, 8(%[rs])\n\t"                                                                 \
-	"1:\n\t"                                                                                   \
-	"jmp 20f\n\t"
+	"movq %%rax, 8(" area ")\n\t"                                                              \
+	"1:\n\t"
+
+/* With turns that come first in the text, and without. */
+#define SECTION_ARM SECTION_TELL("%[rs]") "jmp 20f\n\t"
+#define SECTION_BEGIN SECTION_TELL("%%rdi")
 
 /* The abort handler stands behind the signature the kernel asks for, in an instruction that nobody can run into. */
 #define SECTION_END                                                                                \
@@ -275,18 +278,6 @@ static_assert(offsetof(struct ring_near, head) == 0 && offsetof(struct ring_near
 	      offsetof(struct ring_near, cpu) == 32 && offsetof(struct ring_near, data_size) == 36 &&
 	      offsetof(struct ring_near, mult) == 40 && offsetof(struct ring_near, counter0) == 48 &&
 	      offsetof(struct ring_near, ns0) == 56, "NEAR_x");
-
-/* As SECTION_ARM, with the area in rdi and no turns that come first. */
-#define SECTION_BEGIN                                                                              \
-	".pushsection __rseq_cs, \"aw\"\n\t"                                                       \
-	".balign 32\n\t"                                                                           \
-	"3:\n\t"                                                                                   \
-	".long 0, 0\n\t"                                                                           \
-	".quad 1f, 2f - 1f, 4f\n\t"                                                                \
-	".popsection\n\t"                                                                          \
-	"leaq 3b(%%rip), %%rax\n\t"                                                                \
-	"movq %%rax, 8(%%rdi)\n\t"                                                                 \
-	"1:\n\t"
 
 /*
  * Finds where this CPU writes and keeps it in `near`, for the section below. It is whole when it has a generation,
