@@ -202,6 +202,9 @@ static bool is_in_the_way(const struct changes *changes, const struct stopped_th
 
 /* ---- Changing it ---- */
 
+/* Eight bytes that need not be aligned. */
+typedef uint64_t __attribute__((aligned(1))) anywhere;
+
 /* Where a store of eight bytes begins that has all of it: behind the page's end there may be something else. */
 static uintptr_t store_at(const struct change *change)
 {
@@ -218,7 +221,7 @@ static void store(const struct change *change)
 
 	memcpy(&word, (const void *)at, sizeof(word));
 	memcpy((unsigned char *)&word + (change->at - at), change->bytes, change->len);
-	*(volatile uint64_t __attribute__((aligned(1))) *)at = word;
+	*(volatile anywhere *)at = word;
 	func_all.sites[change->number].flags = change->flags;
 }
 

@@ -388,6 +388,7 @@ static void altstack(void)
 	char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stack_t alt = { .ss_sp = stack + 65536 - size, .ss_size = size };
 	struct sigaction action = { .sa_handler = tick, .sa_flags = SA_ONSTACK };
+	const int before = ticks;
 
 	memset(stack, 0x5a, 65536 - size);
 	if (sigaltstack(&alt, NULL))
@@ -400,7 +401,7 @@ static void altstack(void)
 			printf("altstack overrun by %zu\n", 65536 - size - i);
 			return;
 		}
-	printf("altstack %d\n", (int)ticks);
+	printf("altstack %d\n", (int)ticks - before);
 }
 
 /* The same for a stack of a coroutine, with nothing below it. */
