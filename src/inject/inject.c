@@ -271,13 +271,13 @@ static int load_and_join(struct borrow *borrow, pid_t pid, const char *dir, stru
 	return r < 0 ? joined(r, pid, dir, err) : 1;
 }
 
-/* One that has just been started is still being loaded: until its libc is there. */
+/* One that has just been started is still being loaded, or was another program a moment ago: until its libc is there. */
 static int open_loaded(struct image *image, pid_t pid, struct err *err)
 {
 	const struct timespec nap = { .tv_nsec = 10000000 };
 	int r = target_open(image, pid, err);
 
-	for (int i = 0; !r && !target_libc(image) && i < LOAD_TRIES; i++) {
+	for (int i = 0; !r && !borrow_can(image) && i < LOAD_TRIES; i++) {
 		target_close(image);
 		nanosleep(&nap, NULL);
 		r = target_open(image, pid, err);

@@ -167,6 +167,11 @@ static uint64_t find_gadget(const struct image *image)
 	return 0;
 }
 
+bool borrow_can(const struct image *image)
+{
+	return find_gadget(image) != 0;
+}
+
 /* ---- the way back without us ---- */
 
 struct sw_bytes {

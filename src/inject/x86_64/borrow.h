@@ -29,6 +29,8 @@ struct borrow {
 	bool left;		/* it is still busy with our call, and goes back by itself */
 };
 
+/* Is there all in it that it takes? */
+bool borrow_can(const struct image *image);
 /* -EBUSY: no thread could be borrowed in the time there is. */
 int borrow_begin(struct borrow *borrow, const struct image *image, struct err *err);
 /* -ETIMEDOUT: it is still at it, and is left to finish; nothing more can be called. -EFAULT: it failed. -ESRCH: it is gone. */
