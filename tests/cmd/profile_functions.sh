@@ -14,7 +14,7 @@ cat >plain.c <<'END'
 #include <stdio.h>
 #include <unistd.h>
 
-#define FUNCTION __attribute__((noinline, noclone))
+#define FUNCTION __attribute__((noinline))
 static volatile int sink;
 FUNCTION int alpha(int n) { sink += n; return sink; }
 FUNCTION int beta(int n) { return alpha(n) + alpha(n + 1) + 1; }

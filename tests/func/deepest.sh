@@ -14,12 +14,15 @@ cat >dive.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
 
-#define FUNCTION __attribute__((noinline, noclone))
+#define FUNCTION __attribute__((noinline))
 static volatile int sink;
 static int times;
 
 FUNCTION int bottom(int n) { sink += n; return sink; }
-FUNCTION int dive(int n) { volatile char room[1000]; room[0] = (char)n; return (n ? dive(n - 1) : bottom(n)) + room[0]; }
+/* Through a pointer: no compiler makes a loop of it. */
+FUNCTION int dive(int n);
+static int (*volatile deeper)(int) = dive;
+FUNCTION int dive(int n) { volatile char room[1000]; room[0] = (char)n; return (n ? deeper(n - 1) : bottom(n)) + room[0]; }
 static void *run(void *arg) { sink = dive(times); return arg; }
 
 int main(int argc, char **argv)

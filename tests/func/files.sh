@@ -13,7 +13,7 @@ cat >tree.c <<'END'
 #include <time.h>
 #include <unistd.h>
 
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline))
 APART int leaf(int n) { __asm__ volatile("" : "+r"(n)); return n * 3 + 1; }
 APART int middle(int n) { return leaf(n) + leaf(n + 1); }
 APART int top(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += middle(i); return sum; }

@@ -18,7 +18,7 @@ cat >work.c <<'END'
 #include <string.h>
 #include <unistd.h>
 
-#define FUNCTION __attribute__((noinline, noclone))
+#define FUNCTION __attribute__((noinline))
 static volatile int sink;
 static jmp_buf place;
 
