@@ -22,7 +22,7 @@ FUNCTION int bottom(int n) { sink += n; return sink; }
 /* Through a pointer: no compiler makes a loop of it. */
 FUNCTION int dive(int n);
 static int (*volatile deeper)(int) = dive;
-FUNCTION int dive(int n) { volatile char room[1000]; room[0] = (char)n; return (n ? deeper(n - 1) : bottom(n)) + room[0]; }
+FUNCTION int dive(int n) { char room[1000]; room[0] = (char)n; __asm__ volatile("" : : "r"(room) : "memory"); return (n ? deeper(n - 1) : bottom(n)) + room[0]; }
 static void *run(void *arg) { sink = dive(times); return arg; }
 
 int main(int argc, char **argv)
