@@ -110,8 +110,12 @@ has 0 'leaf\|middle\|top'
 # Threads, and with function-fork what they start.
 again
 want 0 start -p function -l ':mod:tree'
+# On one CPU, whose ring is there then: what is not wanted does not just find no place.
+taskset -c 0 env LD_PRELOAD="$library" ./tree || fail "tree: exit $?"
+has 1 ' other <-main$'
+want 0 clear
 want 0 write set_ftrace_pid 1
-run
+taskset -c 0 env LD_PRELOAD="$library" ./tree || fail "tree: exit $?"
 has 0 'leaf'
 want 0 write set_ftrace_pid ''
 again
