@@ -385,7 +385,8 @@ static void check_files(void)
 
 int main(void)
 {
-	place = getenv("RINGSIDE_SCRATCH") ? getenv("RINGSIDE_SCRATCH") : ".";
+	place = getenv("RINGSIDE_SCRATCH");
+	CHECK(place, "where am I?");
 #if !defined(__x86_64__)
 	puts("the compiler makes no code of x86-64 here");
 	return 77;
