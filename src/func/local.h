@@ -17,6 +17,8 @@
 #define FUNC_SITES_MAX (256u << 10)
 #define FUNC_EDGES_MAX (256u << 10)
 #define FUNC_DEPTH_MAX 1024u	/* calls that a thread remembers */
+/* So near each other that it is one stack. */
+#define FUNC_SAME_STACK ((uintptr_t)8 << 20)
 #define FUNC_TAILS_MAX 16u	/* functions that jumped to each other and will return as one */
 
 /* An ELF file that is mapped here and has a plan. */
@@ -171,9 +173,13 @@ static inline uint32_t func_edge_at(uintptr_t address)
 {
 	return (uint32_t)((address - (uintptr_t)func_edge_code) / FUNC_EDGE_CODE);
 }
+static inline uintptr_t func_edge_enter(uint32_t edge)
+{
+	return (uintptr_t)func_edge_code + (uintptr_t)edge * FUNC_EDGE_CODE;
+}
 static inline uintptr_t func_edge_back(uint32_t edge)
 {
-	return (uintptr_t)func_edge_code + (uintptr_t)edge * FUNC_EDGE_CODE + FUNC_EDGE_BACK;
+	return func_edge_enter(edge) + FUNC_EDGE_BACK;
 }
 
 /* enter.c, called by the thunks. */
@@ -187,7 +193,17 @@ struct func_regs {
 };
 void func_enter(struct func_site *site, uintptr_t parent);
 struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const struct func_regs *regs);
-void func_leave(uintptr_t away, uintptr_t *slot, uint64_t retval);
+void func_leave(uintptr_t *slot, uint64_t retval);
+
+/* calls.c */
+/* A call that is not plain, or not in a plain state. */
+struct func_way func_calls_enter(struct func_site *site, uintptr_t *slot, const struct func_regs *regs) __attribute__((noinline));
+/* What its end is to those who keep calls. */
+void func_calls_leave(struct func_stack *stack, uintptr_t slot, uint64_t retval) __attribute__((noinline));
+/* Of a site of our own: who loads files, who walks stacks. */
+void func_calls_special(struct func_site *site, uintptr_t *slot) __attribute__((noinline));
+/* A call whose end nobody sees. */
+void func_calls_count(struct func_site *site);
 
 /* thunk.S */
 extern const char func_thunk_function[] __attribute__((visibility("hidden")));

@@ -138,9 +138,8 @@
 	PUSH(%rax)
 	SAVE_FLAGS
 	SAVE_MOST
-	movq 80(%rsp), %rdi
-	leaq 80(%rsp), %rsi
-	movq 72(%rsp), %rdx
+	leaq 80(%rsp), %rdi
+	movq 72(%rsp), %rsi
 	call func_leave
 	RESTORE_MOST
 	RESTORE_FLAGS

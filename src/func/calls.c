@@ -1,0 +1,429 @@
+/*
+ * func/calls: the calls that a thread is in, for function_graph and the profile: everything but a plain call in a plain state, which
+ * is in enter.c.
+ *
+ * They are kept by where on the stack their return addresses are. That is for nesting and times alone: where to return to is told by
+ * the edge. So whatever jumps out of functions, switches stacks, or forks, at worst misses a return.
+ */
+#include "base/regs.h"
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "func/put.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static inline uint32_t edge_of(struct func_site *site, uintptr_t parent)
+{
+	uint32_t edge = LOAD(site->edge);
+
+	if (LIKELY(func_edges[edge].parent == parent && func_edges[edge].site == site))
+		return edge;
+	edge = func_edge_find(site, parent);
+	if (edge)
+		STORE(site->edge, edge);
+	return edge;
+}
+
+static __attribute__((noinline)) void write_exit(const struct func_call *call, uint32_t depth, uint32_t overrun, uint64_t retval)
+{
+	struct view *view = LOAD_ACQUIRE(wiped.view);
+	uint64_t mask = call->mask & ~VIEW_SPECIAL, ts;
+	struct record_graph_exit record = {
+		.func = call->site->ip, .retval = retval, .depth = (int32_t)depth, .overrun = overrun,
+		.calltime = call->calltime, .rettime = call->calltime,
+	};
+	const struct func_put put = { view, view ? LOAD_ACQUIRE(view->published) : 0, &record };
+
+	if (!mask)
+		return;
+	if (view && view->graph_thresh && func_time(view) - call->calltime < view->graph_thresh)
+		return;
+	if (view && mask == view->func_only && mask & view->graphs &&
+	    func_put(&put, EVENT_ID_GRAPH_EXIT, &ts))
+		return;
+	if (view && !(mask & LOAD(view->graphs)) && !func_is_stale(view, put.generation))
+		return;
+	func_put_aside(&(struct func_event){
+		.site = call->site, .mask = mask, .id = EVENT_ID_GRAPH_EXIT, .len = sizeof(record), .record = &record,
+		.stamped = true,
+	});
+}
+
+static void set_limit(struct func_stack *stack)
+{
+	stack->limit = stack->walking || stack->silent ? 0 : FUNC_DEPTH_MAX;
+}
+
+/* How deep the i-th call is, for those who see only some of them. */
+static uint32_t depth_at(const struct func_stack *stack, uint32_t i)
+{
+	uint32_t depth = i - 1;
+
+	for (uint32_t n = 1; stack->silent && n < i; n++)
+		depth -= stack->call[n].silent;
+	return depth;
+}
+
+/* One that is about to be taken off the stack, or was. */
+static void forget(struct func_stack *stack, const struct func_call *call)
+{
+	if (!call->silent || !stack->silent)
+		return;
+	stack->silent--;
+	set_limit(stack);
+}
+
+/* The last call is over; that it was left somehow was seen too late for the profile. */
+static void pop(struct func_stack *stack, uint64_t retval, bool ended)
+{
+	struct func_call call = stack->call[stack->n - 1];
+	uint32_t n;
+
+	if (UNLIKELY(call.profiled) && ended)
+		func_profile_end(stack, stack->n - 1);
+	n = --stack->n;
+	write_exit(&call, depth_at(stack, n), stack->overrun, retval);
+	forget(stack, &call);
+}
+
+static inline bool is_below(uintptr_t slot, uintptr_t here)
+{
+	return slot < here && here - slot < FUNC_SAME_STACK;
+}
+
+/* Calls that were left by a jump: their places are below where we are, or taken by others. */
+static __attribute__((noinline)) void drop_left(struct func_stack *stack, uintptr_t slot, uintptr_t held)
+{
+	while (stack->n > 1) {
+		const struct func_call *last = &stack->call[stack->n - 1];
+
+		if (!is_below(last->slot, slot) && !(last->slot == slot && !func_is_back(held)))
+			break;
+		pop(stack, 0, false);
+	}
+	/* A jump out of the middle of all this may have left it too high. */
+	if (stack->n == 1 && stack->silent) {
+		stack->silent = 0;
+		set_limit(stack);
+	}
+}
+
+/* Can it be written? A stack may be gone while calls on it are remembered: a coroutine's. */
+static bool is_there(uintptr_t at, uintptr_t *known)
+{
+	const uintptr_t page = at & ~(uintptr_t)4095;
+	long r;
+
+	if (page == *known || LOAD(runtime.locked))
+		return true;
+	r = regs_syscall(SYS_madvise, (long)page, 4096, MADV_POPULATE_WRITE);
+	if (r == -EINVAL)
+		r = regs_syscall(SYS_msync, (long)page, 4096, MS_ASYNC);
+	if (!r)
+		*known = page;
+	return !r;
+}
+
+static inline bool is_on_stack(const struct func_call *call, uintptr_t slot, uintptr_t *known)
+{
+	return call->slot >= slot && call->slot - slot < FUNC_SAME_STACK && is_there(call->slot, known);
+}
+
+/* Who walked the stack is gone: returns are noticed again. */
+static __attribute__((noinline)) void hook_again(struct func_stack *stack, uintptr_t slot)
+{
+	uintptr_t known = slot & ~(uintptr_t)4095;
+
+	if (is_below(slot, stack->walking))
+		return;
+	for (uint32_t i = stack->n; i-- > 1;) {
+		struct func_call *call = &stack->call[i];
+		uintptr_t *at = (uintptr_t *)call->slot;
+
+		if (!call->bare || call->slot == slot || !is_on_stack(call, slot, &known))
+			continue;
+		if (*at == func_edges[call->edge].parent)
+			*at = func_edge_back(call->edge);
+		call->bare = 0;
+	}
+	stack->walking = stack->walker = 0;
+	set_limit(stack);
+}
+
+/*
+ * Somebody is about to walk this stack: it finds true return addresses. `slot` is the walker's own, or of what it asks for its
+ * tables. Then it is not known where on the stack it is, and may call functions from above before it is done, like a language's part in
+ * exceptions: the stack stays bare until the innermost call of all, for which it works, is over.
+ */
+static void lay_bare(struct func_stack *stack, uintptr_t slot, bool walker)
+{
+	uintptr_t within = walker ? slot : 0, known = slot & ~(uintptr_t)4095;
+
+	for (uint32_t i = stack->n; i-- > 1;) {
+		struct func_call *call = &stack->call[i];
+		uintptr_t *at = (uintptr_t *)call->slot;
+
+		if (!is_on_stack(call, slot, &known))
+			continue;
+		if (!within)
+			within = call->slot;
+		if (*at != func_edge_back(call->edge))
+			continue;
+		*at = func_true_return(*at);
+		call->bare = 1;
+	}
+	if (!within)
+		within = slot;
+	if (!is_below(within, stack->walking))
+		stack->walking = within;
+	if (walker && !is_below(slot, stack->walker))
+		stack->walker = slot;
+	stack->limit = 0;
+}
+
+void func_calls_special(struct func_site *site, uintptr_t *slot)
+{
+	struct func_stack *stack;
+
+	if (site->flags & FUNC_SITE_LOADS)
+		func_aside(func_loads_aside, NULL);
+	if (!(site->flags & FUNC_SITE_UNWINDS))
+		return;
+	/* Also in a thread that was in no function yet: those that the walker calls are not to be hooked. */
+	if (!func_self.stack)
+		func_aside(func_stack_aside, NULL);
+	stack = func_self.stack;
+	if (!stack)
+		return;
+	drop_left(stack, (uintptr_t)slot, *slot);
+	lay_bare(stack, (uintptr_t)slot, !(site->flags & FUNC_SITE_ASKED));
+}
+
+/* What is above decides what is below. True: something is barred from here on. */
+static bool inherit(const struct func_stack *stack, struct func_call *call)
+{
+	const struct func_call *above = &stack->call[stack->n - 1];
+
+	call->inside = above->inside | call->site->root;
+	call->barred = above->barred | call->site->not_root;
+	return call->barred != above->barred;
+}
+
+/* Which buffers take the call, by where we are. */
+static uint64_t taken(const struct view *view, const struct func_stack *stack, uint64_t mask, const struct func_call *call)
+{
+	mask &= ~call->barred & (~view->graph_rooted | call->inside);
+	return view->graph_depth && depth_at(stack, stack->n) >= view->graph_depth ? 0 : mask;
+}
+
+/* The record of a call, if it is to have one yet; gives the buffers that took it. */
+static uint64_t write_entry(const struct view *view, uint64_t generation, struct func_site *site, uint32_t depth, uint64_t mask,
+			    const struct func_regs *regs, uint64_t *calltime)
+{
+	struct record_graph_entry_args record;
+	const struct func_put put = { view, generation, &record };
+	struct func_event event;
+	uint32_t len;
+
+	if (view->graph_thresh) {
+		*calltime = func_time(view);
+		return mask;
+	}
+	record.func = site->ip;
+	record.depth = depth;
+	len = regs ? func_put_args(site, regs, record.args) : 0;
+	if (mask == view->func_only) {
+		bool done = len && mask & view->func_args ?
+			func_put_long(&put, EVENT_ID_GRAPH_ENTRY, len, calltime) :
+			func_put(&put, EVENT_ID_GRAPH_ENTRY, calltime);
+
+		if (done)
+			return mask;
+	}
+	event = (struct func_event){
+		.site = site, .mask = mask, .id = EVENT_ID_GRAPH_ENTRY, .len = RECORD_GRAPH_ENTRY_SIZE, .len_args = len,
+		.record = &record,
+	};
+	func_put_aside(&event);
+	*calltime = event.ts;
+	return event.done;
+}
+
+/* Functions that jumped to each other share a return address: the last of many is over when the next one begins. */
+static void make_room_for_tail(struct func_stack *stack, uintptr_t slot)
+{
+	uint32_t same = 0;
+
+	while (stack->call[stack->n - 1 - same].slot == slot)
+		same++;
+	if (same >= FUNC_TAILS_MAX)
+		pop(stack, 0, true);
+}
+
+static void push(struct func_stack *stack, const struct func_call *call, struct func_profiled *profiled)
+{
+	const uint32_t n = stack->n;
+
+	stack->call[n] = *call;
+	if (call->profiled) {
+		/* No way back but the slow one. */
+		if (call->mask)
+			stack->call[n].mask |= VIEW_SPECIAL;
+		func_profile_start(profiled);
+		stack->profiled[n] = *profiled;
+	}
+	if (call->silent) {
+		stack->silent++;
+		set_limit(stack);
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	stack->n = n + 1;
+}
+
+void func_calls_count(struct func_site *site)
+{
+	struct func_call call = { .site = site };
+	struct func_profiled profiled;
+
+	if (func_self.stack)
+		inherit(func_self.stack, &call);
+	if (site->flags & FUNC_SITE_PROFILE)
+		func_profile_begin(&call, &profiled);
+}
+
+/* Everything but a plain call in a plain state. */
+struct func_way func_calls_enter(struct func_site *site, uintptr_t *slot, const struct func_regs *regs)
+{
+	const struct func_way as_it_is = { site->body, 0 };
+	struct func_call call = { .slot = (uintptr_t)slot, .site = site };
+	uint64_t generation, mask = LOAD(site->graph);
+	struct func_profiled profiled;
+	struct func_stack *stack;
+	struct view *view;
+	bool tail, bars;
+
+	if (!func_self.stack && !func_aside(func_stack_aside, NULL))
+		return as_it_is;
+	stack = func_self.stack;
+	view = LOAD_ACQUIRE(wiped.view);
+	if (!stack || !view) {
+		func_calls_count(site);
+		return as_it_is;
+	}
+	generation = LOAD_ACQUIRE(view->published);
+	if (func_is_stale(view, generation)) {
+		if (!func_aside(func_stack_aside, NULL))
+			return as_it_is;
+		view = LOAD_ACQUIRE(wiped.view);
+		if (!view)
+			return as_it_is;
+		generation = LOAD_ACQUIRE(view->published);
+	}
+	drop_left(stack, (uintptr_t)slot, *slot);
+	if (stack->walking)
+		hook_again(stack, (uintptr_t)slot);
+	/* The walker's own functions look at where they return to. */
+	if (is_below((uintptr_t)slot, stack->walker)) {
+		func_calls_count(site);
+		return as_it_is;
+	}
+	mask &= view->graphs;
+	bars = inherit(stack, &call);
+	if (site->flags & FUNC_SITE_PROFILE)
+		call.profiled = func_profile_begin(&call, &profiled);
+	if ((!mask && !call.profiled && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK)
+		return as_it_is;
+	tail = func_is_back(*slot);
+	if (tail)
+		make_room_for_tail(stack, (uintptr_t)slot);
+	if (stack->n == FUNC_DEPTH_MAX) {
+		stack->overrun++;
+		return as_it_is;
+	}
+	if (mask == view->func_only && !func_is_chosen(view, generation))
+		mask = 0;
+	mask = taken(view, stack, mask, &call);
+	if (func_all.no_returns) {
+		if (mask)
+			write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
+		return as_it_is;
+	}
+	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
+	if ((!mask && !call.profiled && !bars) || !call.edge) {
+		stack->overrun += !call.edge;
+		return as_it_is;
+	}
+	if (mask)
+		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
+	call.silent = !mask;
+	push(stack, &call, &profiled);
+	return tail ? as_it_is : (struct func_way){ func_edge_enter(call.edge), 1 };
+}
+
+static void move(struct func_stack *stack, uint32_t to, uint32_t from)
+{
+	stack->call[to] = stack->call[from];
+	if (stack->call[from].profiled)
+		stack->profiled[to] = stack->profiled[from];
+}
+
+/* Not the last call, or not known at all. Those behind it on this stack were left; others are on theirs. */
+static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uintptr_t slot, uint64_t retval)
+{
+	uint32_t i = stack->n, kept, n;
+
+	while (i > 1 && stack->call[i - 1].slot != slot)
+		i--;
+	if (i == 1) {
+		drop_left(stack, slot, (uintptr_t)func_edge_code);
+		return;
+	}
+	n = stack->n;
+	while (n > i) {
+		struct func_call call = stack->call[--n];
+
+		if (is_below(call.slot, slot)) {
+			write_exit(&call, depth_at(stack, n), stack->overrun, 0);
+			forget(stack, &call);
+		}
+	}
+	for (kept = n = i; n < stack->n; n++)
+		if (!is_below(stack->call[n].slot, slot))
+			move(stack, kept++, n);
+	/* The one that returns, and those that jumped to it. */
+	while (stack->call[i - 1].slot == slot) {
+		struct func_call call = stack->call[--i];
+
+		if (call.profiled)
+			func_profile_end(stack, i);
+		for (n = i; n + 1 < kept; n++)
+			move(stack, n, n + 1);
+		kept--;
+		write_exit(&call, depth_at(stack, i), stack->overrun, retval);
+		forget(stack, &call);
+	}
+	stack->n = kept;
+}
+
+void func_calls_leave(struct func_stack *stack, uintptr_t slot, uint64_t retval)
+{
+	const struct func_call *call = &stack->call[stack->n - 1];
+
+	if (stack->walking)
+		hook_again(stack, slot);
+	if (call->slot == slot && call[-1].slot != slot)
+		pop(stack, retval, true);
+	else
+		leave_slowly(stack, slot, retval);
+}
+
+#endif
+
+REGS_END

@@ -1,0 +1,112 @@
+/*
+ * func/put: a record of a function into the one buffer that has a tracer. Hot; for files that begin with base/regs.h.
+ */
+#ifndef FUNC_PUT_H
+#define FUNC_PUT_H
+
+#include "ring/arch.h"
+
+#include "func/local.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* A record on its way. In memory, since a section takes all registers that a function may use as it likes: whoever keeps it there has
+ * fewer to save. */
+struct func_put {
+	const struct view *view;
+	uint64_t generation;	/* of the view, as it was looked at */
+	void *record;
+};
+
+/* put.c: where the section alone does not do. False: nothing was written. */
+bool func_put_near(const struct func_put *put, uint32_t id, uint64_t *ts) __attribute__((noinline));
+bool func_put_long(const struct func_put *put, uint32_t id, uint32_t len, uint64_t *ts) __attribute__((noinline));
+/* The same for any number of buffers, whatever it takes. What cannot be had is counted. */
+void func_put_aside(struct func_event *event) __attribute__((noinline));
+/* A reader of that ring waits for each record. */
+void func_put_wake(struct ring_head *ring, uint64_t generation, const struct ring_op *switched) __attribute__((noinline));
+/* In nanoseconds, without a record. */
+uint64_t func_time(const struct view *view);
+
+/* The fields that all records begin with. False: the thread is not ready. */
+static inline bool func_put_head(void *record, uint32_t id)
+{
+	const int32_t tid = runtime_self.tid;
+	const uint64_t common = (uint64_t)(uint32_t)tid << 32 | id;
+
+	__builtin_memcpy(record, &common, sizeof(common));
+	return tid != 0;
+}
+
+/* By the section for records of that kind. */
+static inline __attribute__((always_inline)) bool func_put_section(const struct func_put *put, uint32_t id, uint64_t *ts)
+{
+	struct ring_rseq *rs = runtime_self.rs;
+	const struct ring_near *near = &runtime_self.func_near;
+	const uint64_t *published = put->view->published_at;
+
+	switch (id) {
+	case EVENT_ID_FUNCTION:
+		return section_fast24(rs, near, published, put->generation, put->record, 24, ts) == RING_DONE;
+	case EVENT_ID_GRAPH_ENTRY:
+		return section_fast20(rs, near, published, put->generation, put->record, 20, ts) == RING_DONE;
+	default:
+		return section_stamped48(rs, near, published, put->generation, put->record, 48, ts) == RING_DONE;
+	}
+}
+
+/* Behind a record that is in: by what the thread knows of where that is. */
+static inline void func_put_told(void)
+{
+	const struct ring_near *near = &runtime_self.func_near;
+
+	if (UNLIKELY(LOAD(near->head->waiters) & RING_WAIT_EVENT))
+		func_put_wake(near->head, near->generation, NULL);
+}
+
+/* If that can be had without more ado. */
+static inline __attribute__((always_inline)) bool func_put(const struct func_put *put, uint32_t id, uint64_t *ts)
+{
+	if (UNLIKELY(!func_put_head(put->record, id)))
+		return false;
+	if (UNLIKELY(!func_put_section(put, id, ts)))
+		return func_put_near(put, id, ts);
+	func_put_told();
+	return true;
+}
+
+static inline bool func_is_stale(const struct view *view, uint64_t generation)
+{
+	return LOAD(*view->published_at) != generation;
+}
+
+/* Does the one buffer take functions of this thread? */
+static inline bool func_is_chosen(const struct view *view, uint64_t generation)
+{
+	const struct chosen *chosen = &runtime_self.func_chosen;
+
+	if (LIKELY(!(view->func_choosy & view->func_only)))
+		return true;
+	if (UNLIKELY(chosen->in != generation))
+		func_aside(func_choose_aside, NULL);
+	return chosen->in == generation && chosen->buffers & view->func_only;
+}
+
+/* What the caller has put into the first registers, behind a record's own fields. How long it is then; 0: none are wanted. */
+static inline uint32_t func_put_args(const struct func_site *site, const struct func_regs *regs, uint64_t args[RECORD_ARGS_MAX])
+{
+	const uint32_t n = (site->flags & FUNC_SITE_ARGS) / (FUNC_SITE_ARGS & -FUNC_SITE_ARGS);
+
+	if (!n)
+		return 0;
+	args[0] = regs->rdi;
+	args[1] = regs->rsi;
+	args[2] = regs->rdx;
+	args[3] = regs->rcx;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+	return RECORD_ARGS_OFFSET + n * (uint32_t)sizeof(args[0]);
+}
+
+#endif
