@@ -110,15 +110,16 @@
 	movq %rax, 72 + 8 * \flags(%rsp)
 	testq %rdx, %rdx
 	jnz 1f
-	.cfi_remember_state
 	RESTORE_MOST
 	.if \flags
 	RESTORE_FLAGS
 	.endif
 	POP(%rax)
 	leaq 8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
 	jmp *-8(%rsp)
-	.cfi_restore_state
+	/* Said in full: clang's assembler goes on counting over remember and restore. */
+	.cfi_def_cfa_offset 88 + 8 * \flags
 1:
 	RESTORE_MOST
 	.if \flags
@@ -126,6 +127,7 @@
 	.endif
 	POP(%rax)
 	leaq 16(%rsp), %rsp
+	.cfi_adjust_cfa_offset -16
 	jmp *-16(%rsp)
 	END \name
 .endm
