@@ -28,8 +28,8 @@ struct view *func_current_view(void)
 	if (LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
 		runtime_fork_child();
 	runtime_thread_ready(thread);
-	if (func_self.stack && !thread->guard)
-		func_self.stack->owner = (uint32_t)thread->real_tid;
+	if (runtime_self.func_stack && !thread->guard)
+		runtime_self.func_stack->owner = (uint32_t)thread->real_tid;
 	return runtime_view_refresh();
 }
 
@@ -185,7 +185,7 @@ void func_stack_aside(void *unused)
 	func_current_view();
 	me = (uint32_t)runtime_self.real_tid;
 	/* A vfork child has its parent's, or none. */
-	if (!func_self.stack && me && !runtime_self.guard) {
+	if (!runtime_self.func_stack && me && !runtime_self.guard) {
 		stack = take_idle(me);
 		if (!stack)
 			stack = make_stack(me);
@@ -196,7 +196,7 @@ void func_stack_aside(void *unused)
 			stack->silent = 0;
 			stack->limit = FUNC_DEPTH_MAX;
 			stack->call[0] = (struct func_call){ .slot = UINTPTR_MAX };
-			func_self.stack = stack;
+			runtime_self.func_stack = stack;
 		}
 	}
 	errno = saved;

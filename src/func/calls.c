@@ -41,7 +41,7 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 	};
 	const struct func_put put = { view, view ? LOAD_ACQUIRE(view->published) : 0, &record };
 
-	if (!mask)
+	if (!mask || !call->calltime)
 		return;
 	if (view && view->graph_thresh && func_time(view) - call->calltime < view->graph_thresh)
 		return;
@@ -197,9 +197,9 @@ void func_calls_special(struct func_site *site, uintptr_t *slot)
 	if (!(site->flags & FUNC_SITE_UNWINDS))
 		return;
 	/* Also in a thread that was in no function yet: those that the walker calls are not to be hooked. */
-	if (!func_self.stack)
+	if (!runtime_self.func_stack)
 		func_aside(func_stack_aside, NULL);
-	stack = func_self.stack;
+	stack = runtime_self.func_stack;
 	if (!stack)
 		return;
 	drop_left(stack, (uintptr_t)slot, *slot);
@@ -272,10 +272,12 @@ static void push(struct func_stack *stack, const struct func_call *call, struct 
 	const uint32_t n = stack->n;
 
 	stack->call[n] = *call;
+	stack->call[n].exit.func = call->site->ip;
+	stack->call[n].exit.calltime = call->calltime;
+	/* No way back but the slow one. */
+	if (call->mask && (call->profiled || call->slot == stack->call[n - 1].slot))
+		stack->call[n].mask |= VIEW_SPECIAL;
 	if (call->profiled) {
-		/* No way back but the slow one. */
-		if (call->mask)
-			stack->call[n].mask |= VIEW_SPECIAL;
 		func_profile_start(profiled);
 		stack->profiled[n] = *profiled;
 	}
@@ -292,16 +294,16 @@ void func_calls_count(struct func_site *site)
 	struct func_call call = { .site = site };
 	struct func_profiled profiled;
 
-	if (func_self.stack)
-		inherit(func_self.stack, &call);
+	if (runtime_self.func_stack)
+		inherit(runtime_self.func_stack, &call);
 	if (site->flags & FUNC_SITE_PROFILE)
 		func_profile_begin(&call, &profiled);
 }
 
 /* Everything but a plain call in a plain state. */
-struct func_way func_calls_enter(struct func_site *site, uintptr_t *slot, const struct func_regs *regs)
+bool func_calls_enter(struct func_site *site, struct func_way *way, const struct func_regs *regs)
 {
-	const struct func_way as_it_is = { site->body, 0 };
+	uintptr_t *slot = &way->parent;
 	struct func_call call = { .slot = (uintptr_t)slot, .site = site };
 	uint64_t generation, mask = LOAD(site->graph);
 	struct func_profiled profiled;
@@ -309,21 +311,22 @@ struct func_way func_calls_enter(struct func_site *site, uintptr_t *slot, const 
 	struct view *view;
 	bool tail, bars;
 
-	if (!func_self.stack && !func_aside(func_stack_aside, NULL))
-		return as_it_is;
-	stack = func_self.stack;
+	way->to = site->body;
+	if (!runtime_self.func_stack && !func_aside(func_stack_aside, NULL))
+		return false;
+	stack = runtime_self.func_stack;
 	view = LOAD_ACQUIRE(wiped.view);
 	if (!stack || !view) {
 		func_calls_count(site);
-		return as_it_is;
+		return false;
 	}
 	generation = LOAD_ACQUIRE(view->published);
 	if (func_is_stale(view, generation)) {
 		if (!func_aside(func_stack_aside, NULL))
-			return as_it_is;
+			return false;
 		view = LOAD_ACQUIRE(wiped.view);
 		if (!view)
-			return as_it_is;
+			return false;
 		generation = LOAD_ACQUIRE(view->published);
 	}
 	drop_left(stack, (uintptr_t)slot, *slot);
@@ -332,20 +335,20 @@ struct func_way func_calls_enter(struct func_site *site, uintptr_t *slot, const 
 	/* The walker's own functions look at where they return to. */
 	if (is_below((uintptr_t)slot, stack->walker)) {
 		func_calls_count(site);
-		return as_it_is;
+		return false;
 	}
 	mask &= view->graphs;
 	bars = inherit(stack, &call);
 	if (site->flags & FUNC_SITE_PROFILE)
 		call.profiled = func_profile_begin(&call, &profiled);
 	if ((!mask && !call.profiled && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK)
-		return as_it_is;
+		return false;
 	tail = func_is_back(*slot);
 	if (tail)
 		make_room_for_tail(stack, (uintptr_t)slot);
 	if (stack->n == FUNC_DEPTH_MAX) {
 		stack->overrun++;
-		return as_it_is;
+		return false;
 	}
 	if (mask == view->func_only && !func_is_chosen(view, generation))
 		mask = 0;
@@ -353,18 +356,20 @@ struct func_way func_calls_enter(struct func_site *site, uintptr_t *slot, const 
 	if (func_all.no_returns) {
 		if (mask)
 			write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
-		return as_it_is;
+		return false;
 	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
 	if ((!mask && !call.profiled && !bars) || !call.edge) {
 		stack->overrun += !call.edge;
-		return as_it_is;
+		return false;
 	}
 	if (mask)
 		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
 	call.silent = !mask;
 	push(stack, &call, &profiled);
-	return tail ? as_it_is : (struct func_way){ func_edge_enter(call.edge), 1 };
+	if (!tail)
+		way->to = func_edge_enter(call.edge);
+	return !tail;
 }
 
 static void move(struct func_stack *stack, uint32_t to, uint32_t from)

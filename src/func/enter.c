@@ -135,97 +135,146 @@ void func_enter(struct func_site *site, uintptr_t parent)
 /* ---- function_graph ---- */
 
 /* A call that no tracer of this kind may care about. `regs` NULL: nobody wants its arguments. */
-static __attribute__((noinline)) struct func_way enter_otherwise(struct func_site *site, uintptr_t *slot,
-								 const struct func_regs *regs)
+static __attribute__((noinline)) bool enter_otherwise(struct func_site *site, struct func_way *way, const struct func_regs *regs)
 {
-	const struct func_way as_it_is = { site->body, 0 };
-
-	if (is_own(*slot))
-		return as_it_is;
+	way->to = site->body;
+	if (is_own(way->parent))
+		return false;
 	if (site->flags & FUNC_SITE_ACTS)
 		func_aside(func_act_aside, site);
 	if (LOAD(site->function))
-		enter(site, *slot, regs);
+		enter(site, way->parent, regs);
 	if (site->flags & FUNC_SITE_DEEP)
-		func_deep_look(site, (uintptr_t)slot);
+		func_deep_look(site, (uintptr_t)&way->parent);
 	if (site->flags & (FUNC_SITE_LOADS | FUNC_SITE_UNWINDS)) {
 		func_calls_count(site);
-		func_calls_special(site, slot);
-		return as_it_is;
+		func_calls_special(site, &way->parent);
+		return false;
 	}
-	return LOAD(site->graph) || site->flags & FUNC_SITE_PROFILE ? func_calls_enter(site, slot, regs) : as_it_is;
+	return (LOAD(site->graph) || site->flags & FUNC_SITE_PROFILE) && func_calls_enter(site, way, regs);
 }
 
-struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const struct func_regs *regs)
+static struct func_call *last_call(void)
+{
+	return &runtime_self.func_stack->call[runtime_self.func_stack->n - 1];
+}
+
+/* Once more, by what holds now. The last call may be another coroutine's. */
+static bool put_late(uint32_t id, uintptr_t slot, enum ring_result result, uint64_t *ts)
 {
 	const struct view *view = LOAD_ACQUIRE(wiped.view);
-	struct func_stack *stack = func_self.stack;
-	const uintptr_t parent = *slot;
-	struct record_graph_entry record;
-	struct func_put put;
+	struct func_call *call = last_call();
+	const struct func_put put = { view, view ? LOAD_ACQUIRE(view->published) : 0, &call->entry };
+
+	/* It is written, and somebody waits for it. */
+	if (result == RING_WAITED)
+		return func_put_near(&put, id, result, ts);
+	return view && call->slot == slot && call->mask == view->graph_only && runtime_self.tid &&
+	       func_put_near(&put, id, result, ts);
+}
+
+/* On the stack before its record is written, so that a signal handler's calls come behind it. */
+static inline void push(struct func_stack *stack, struct func_call *call, struct func_site *site, struct func_way *way, uint32_t edge)
+{
+	call->slot = (uintptr_t)&way->parent;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	call->entry.depth = (int32_t)stack->n++ - 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	call->edge = edge;
+	call->state = 0;
+	call->calltime = call->inside = call->barred = 0;
+	call->mask = LOAD(site->graph);
+	call->site = site;
+	call->entry.func = site->ip;
+}
+
+/* The section alone did not do. Which function it is, and where it returns to, is told by this stack alone. */
+static __attribute__((noinline)) bool enter_late(struct func_way *way, enum ring_result result, uint64_t ts)
+{
+	const uintptr_t slot = (uintptr_t)&way->parent;
+	const bool done = put_late(EVENT_ID_GRAPH_ENTRY, slot, result, &ts);
+	struct func_call *call = last_call();
+
+	if (done) {
+		if (call->slot == slot)
+			call->calltime = call->exit.calltime = ts;
+		return true;
+	}
+	if (call->slot == slot)
+		runtime_self.func_stack->n--;
+	return enter_otherwise(func_edges[func_edge_at(way->to)].site, way, NULL);
+}
+
+/* The section takes all registers that a function may use as it likes: of what is needed behind it each has to be saved. */
+bool func_enter_graph(struct func_site *site, struct func_way *way, const struct func_regs *regs)
+{
+	const struct view *view = LOAD_ACQUIRE(wiped.view);
+	struct func_stack *stack = runtime_self.func_stack;
+	enum ring_result result = RING_AGAIN;
 	struct func_call *call;
+	struct func_put put;
+	uint64_t ts = 0;
 	uint32_t edge;
-	uint64_t ts;
 
 	if (UNLIKELY(!view || !stack || (site->flags & ~FUNC_SITE_PLAIN)))
-		return enter_otherwise(site, slot, regs);
-	put = (struct func_put){ view, LOAD_ACQUIRE(view->published), &record };
+		return enter_otherwise(site, way, regs);
 	call = &stack->call[stack->n];
+	/* Kept as it is, not found again. */
+	__asm__("" : "+r"(call));
+	if (UNLIKELY(LOAD(site->graph) != view->graph_only || stack->n >= stack->limit || call[-1].slot <= (uintptr_t)&way->parent))
+		return enter_otherwise(site, way, NULL);
+	/* Calls of the runtime's own, and those that share another's return address, have no edge. */
 	edge = LOAD(site->edge);
-	if (UNLIKELY(LOAD(site->graph) != view->graph_only || stack->n >= stack->limit || call[-1].slot <= (uintptr_t)slot ||
-		     is_own(parent) || func_edges[edge].parent != parent || func_edges[edge].site != site || func_is_back(parent)))
-		return enter_otherwise(site, slot, NULL);
-	if (UNLIKELY(!func_is_chosen(view, put.generation)))
-		return enter_otherwise(site, slot, NULL);
-	record.func = site->ip;
-	record.depth = (int32_t)(stack->n - 1);
-	if (UNLIKELY(!func_put(&put, EVENT_ID_GRAPH_ENTRY, &ts)))
-		return enter_otherwise(site, slot, NULL);
-	/* Looked up again, not kept: see struct func_put. */
-	stack = func_self.stack;
-	call = &stack->call[stack->n];
-	call->slot = (uintptr_t)slot;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	/* Now: a signal handler's calls come behind it. */
-	stack->n++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	call->site = site;
-	call->calltime = ts;
-	call->mask = LOAD(site->graph);
-	call->inside = call->barred = 0;
-	call->edge = edge;
-	call->bare = call->profiled = call->silent = 0;
-	return (struct func_way){ func_edge_enter(edge), 1 };
+	if (UNLIKELY(func_edges[edge].parent != way->parent))
+		return enter_otherwise(site, way, NULL);
+	way->to = func_edge_enter(edge);
+	push(stack, call, site, way, edge);
+	put = (struct func_put){ view, LOAD_ACQUIRE(view->published), &call->entry };
+	if (LIKELY(func_put_head(&call->entry, EVENT_ID_GRAPH_ENTRY)))
+		result = func_put_section(&put, EVENT_ID_GRAPH_ENTRY, &ts);
+	if (UNLIKELY(result != RING_DONE))
+		return enter_late(way, result, ts);
+	call->calltime = call->exit.calltime = ts;
+	return true;
 }
 
-void func_leave(uintptr_t *at, uint64_t retval)
+static __attribute__((noinline)) void leave_late(uintptr_t *at, enum ring_result result)
+{
+	uint64_t ts;
+
+	if (put_late(EVENT_ID_GRAPH_EXIT, (uintptr_t)at, result, &ts))
+		runtime_self.func_stack->n--;
+	else
+		func_calls_leave(runtime_self.func_stack, (uintptr_t)at, at[-1]);
+}
+
+void func_leave(uintptr_t *at)
 {
 	const struct view *view = LOAD_ACQUIRE(wiped.view);
-	const struct func_stack *stack = func_self.stack;
-	struct record_graph_exit record;
-	const struct func_call *call;
+	struct func_stack *stack = runtime_self.func_stack;
+	enum ring_result result = RING_AGAIN;
+	struct func_call *call;
 	struct func_put put;
 	uint64_t both, ts;
 
 	if (UNLIKELY(!stack))
 		return;
 	call = &stack->call[stack->n - 1];
-	if (UNLIKELY(!view || stack->n > stack->limit || call->mask != view->graph_only || call->slot != (uintptr_t)at ||
-		     call[-1].slot == (uintptr_t)at)) {
-		func_calls_leave(func_self.stack, (uintptr_t)at, retval);
+	if (UNLIKELY(!view || stack->n > stack->limit || call->mask != view->graph_only || call->slot != (uintptr_t)at)) {
+		func_calls_leave(stack, (uintptr_t)at, at[-1]);
 		return;
 	}
-	put = (struct func_put){ view, LOAD_ACQUIRE(view->published), &record };
-	record.func = call->site->ip;
-	record.retval = retval;
+	put = (struct func_put){ view, LOAD_ACQUIRE(view->published), &call->exit };
+	call->exit.retval = at[-1];
 	/* In one store, as the section loads it. */
 	both = (uint64_t)stack->overrun << 32 | (stack->n - 2);
-	__builtin_memcpy(&record.depth, &both, sizeof(both));
-	record.calltime = call->calltime;
-	if (LIKELY(func_put(&put, EVENT_ID_GRAPH_EXIT, &ts)))
-		func_self.stack->n--;
+	__builtin_memcpy(&call->exit.depth, &both, sizeof(both));
+	if (LIKELY(func_put_head(&call->exit, EVENT_ID_GRAPH_EXIT)))
+		result = func_put_section(&put, EVENT_ID_GRAPH_EXIT, &ts);
+	if (UNLIKELY(result != RING_DONE))
+		leave_late(at, result);
 	else
-		func_calls_leave(func_self.stack, func_self.stack->call[func_self.stack->n - 1].slot, record.retval);
+		stack->n--;
 }
 
 #endif

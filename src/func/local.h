@@ -95,18 +95,31 @@ static_assert(sizeof(struct func_edge) == FUNC_EDGE_CODE, "code and data keep th
 struct func_call {
 	uintptr_t slot;		/* where its return address is on the stack */
 	struct func_site *site;
-	uint64_t calltime;
-	uint64_t mask;		/* buffers that have its entry; VIEW_SPECIAL, too, if there are any and it is profiled */
+	uint64_t calltime;	/* 0: there is no entry yet */
+	uint64_t mask;		/* buffers that have its entry; VIEW_SPECIAL, too, if there are any and its
+				   end is more than a record: it is profiled, or shares its return address */
 	uint64_t inside;	/* of those with set_graph_function: we are below one */
 	uint64_t barred;	/* buffers that take nothing below */
 	uint32_t edge;
-	uint16_t bare;		/* the true address was put back: somebody walks the stack */
-	uint8_t profiled;	/* the stack's `profiled` of the same number is about it */
-	uint8_t silent;		/* no buffer wanted it: it is no depth */
+	union {
+		uint32_t state;		/* all of it at once */
+		struct {
+			uint16_t bare;		/* the true address was put back: somebody walks the stack */
+			uint8_t profiled;	/* the stack's `profiled` of the same number is about it */
+			uint8_t silent;		/* no buffer wanted it: it is no depth */
+		};
+	};
 	uint64_t reserved;
+	/* Its records, made where they stay: what the entry has told is there for the exit. */
+	union {
+		struct record_graph_entry entry;
+		struct record_graph_exit exit;
+		uint64_t room[8];
+	};
 };
 #if __SIZEOF_POINTER__ == 8
-static_assert(sizeof(struct func_call) == 64, "found by a shift");
+static_assert(sizeof(struct func_call) == 128, "found by a shift");
+static_assert(offsetof(struct record_graph_entry, func) == offsetof(struct record_graph_exit, func), "told once");
 #endif
 
 /* What the profile has to know of it. */
@@ -139,8 +152,8 @@ struct func_near {
 	uint64_t delta;
 };
 
+/* And what is needed where functions are called and return: runtime_self. */
 struct func_thread {
-	struct func_stack *stack;
 	uintptr_t aside;	/* not 0: in what may call functions that are traced; where on the stack */
 	struct func_near near[4];
 	uint32_t next_near;
@@ -183,21 +196,24 @@ static inline uintptr_t func_edge_back(uint32_t edge)
 }
 
 /* enter.c, called by the thunks. */
+/* On the stack: where to go on, right below the return address. */
 struct func_way {
-	uintptr_t to;
-	uintptr_t hooked;	/* `to` is an edge's code: the return address is taken off the stack for it */
+	uintptr_t to;		/* out */
+	uintptr_t parent;
 };
 /* As the thunks have them on their stack. */
 struct func_regs {
 	uint64_t r11, r10, r9, r8, rdi, rsi, rdx, rcx;
 };
 void func_enter(struct func_site *site, uintptr_t parent);
-struct func_way func_enter_graph(struct func_site *site, uintptr_t *slot, const struct func_regs *regs);
-void func_leave(uintptr_t *slot, uint64_t retval);
+/* True: it goes on with an edge's code, for which the return address is taken off the stack. */
+bool func_enter_graph(struct func_site *site, struct func_way *way, const struct func_regs *regs);
+/* `at`: where the return address was, right above the value that is returned. */
+void func_leave(uintptr_t *at);
 
 /* calls.c */
 /* A call that is not plain, or not in a plain state. */
-struct func_way func_calls_enter(struct func_site *site, uintptr_t *slot, const struct func_regs *regs) __attribute__((noinline));
+bool func_calls_enter(struct func_site *site, struct func_way *way, const struct func_regs *regs) __attribute__((noinline));
 /* What its end is to those who keep calls. */
 void func_calls_leave(struct func_stack *stack, uintptr_t slot, uint64_t retval) __attribute__((noinline));
 /* Of a site of our own: who loads files, who walks stacks. */

@@ -77,16 +77,20 @@ static bool put_whole(const struct func_put *put, uint32_t id, uint32_t len, uin
 	return true;
 }
 
-bool func_put_near(const struct func_put *put, uint32_t id, uint64_t *ts)
+bool func_put_near(const struct func_put *put, uint32_t id, enum ring_result result, uint64_t *ts)
 {
 	const struct view *view = put->view;
+	const struct ring_near *near = &runtime_self.func_near;
 
-	if (section_near(runtime_self.rs, &runtime_self.func_near, view->func_refs, view->ncpu, view->published_at,
-			 put->generation) != RING_DONE ||
-	    !func_put_section(put, id, ts))
-		return put_whole(put, id, lengths[id], ts);
-	func_put_told();
-	return true;
+	if (result != RING_WAITED) {
+		if (section_near(runtime_self.rs, &runtime_self.func_near, view->func_refs, view->ncpu, view->published_at,
+				 put->generation) != RING_DONE)
+			return put_whole(put, id, lengths[id], ts);
+		result = func_put_section(put, id, ts);
+	}
+	if (result == RING_WAITED)
+		func_put_wake(near->head, near->generation, NULL);
+	return result == RING_WAITED || result == RING_DONE || put_whole(put, id, lengths[id], ts);
 }
 
 bool func_put_long(const struct func_put *put, uint32_t id, uint32_t len, uint64_t *ts)

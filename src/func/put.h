@@ -11,16 +11,15 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* A record on its way. In memory, since a section takes all registers that a function may use as it likes: whoever keeps it there has
- * fewer to save. */
+/* A record on its way. */
 struct func_put {
 	const struct view *view;
 	uint64_t generation;	/* of the view, as it was looked at */
 	void *record;
 };
 
-/* put.c: where the section alone does not do. False: nothing was written. */
-bool func_put_near(const struct func_put *put, uint32_t id, uint64_t *ts) __attribute__((noinline));
+/* put.c: where the section alone does not do, by what came of it. False: nothing was written. */
+bool func_put_near(const struct func_put *put, uint32_t id, enum ring_result result, uint64_t *ts) __attribute__((noinline));
 bool func_put_long(const struct func_put *put, uint32_t id, uint32_t len, uint64_t *ts) __attribute__((noinline));
 /* The same for any number of buffers, whatever it takes. What cannot be had is counted. */
 void func_put_aside(struct func_event *event) __attribute__((noinline));
@@ -40,7 +39,7 @@ static inline bool func_put_head(void *record, uint32_t id)
 }
 
 /* By the section for records of that kind. */
-static inline __attribute__((always_inline)) bool func_put_section(const struct func_put *put, uint32_t id, uint64_t *ts)
+static inline __attribute__((always_inline)) enum ring_result func_put_section(const struct func_put *put, uint32_t id, uint64_t *ts)
 {
 	struct ring_rseq *rs = runtime_self.rs;
 	const struct ring_near *near = &runtime_self.func_near;
@@ -48,32 +47,23 @@ static inline __attribute__((always_inline)) bool func_put_section(const struct 
 
 	switch (id) {
 	case EVENT_ID_FUNCTION:
-		return section_fast24(rs, near, published, put->generation, put->record, 24, ts) == RING_DONE;
+		return section_fast24(rs, near, published, put->generation, put->record, 24, ts);
 	case EVENT_ID_GRAPH_ENTRY:
-		return section_fast20(rs, near, published, put->generation, put->record, 20, ts) == RING_DONE;
+		return section_fast20(rs, near, published, put->generation, put->record, 20, ts);
 	default:
-		return section_stamped48(rs, near, published, put->generation, put->record, 48, ts) == RING_DONE;
+		return section_stamped48(rs, near, published, put->generation, put->record, 48, ts);
 	}
-}
-
-/* Behind a record that is in: by what the thread knows of where that is. */
-static inline void func_put_told(void)
-{
-	const struct ring_near *near = &runtime_self.func_near;
-
-	if (UNLIKELY(LOAD(near->head->waiters) & RING_WAIT_EVENT))
-		func_put_wake(near->head, near->generation, NULL);
 }
 
 /* If that can be had without more ado. */
 static inline __attribute__((always_inline)) bool func_put(const struct func_put *put, uint32_t id, uint64_t *ts)
 {
+	enum ring_result result;
+
 	if (UNLIKELY(!func_put_head(put->record, id)))
 		return false;
-	if (UNLIKELY(!func_put_section(put, id, ts)))
-		return func_put_near(put, id, ts);
-	func_put_told();
-	return true;
+	result = func_put_section(put, id, ts);
+	return LIKELY(result == RING_DONE) || func_put_near(put, id, result, ts);
 }
 
 static inline bool func_is_stale(const struct view *view, uint64_t generation)

@@ -45,17 +45,14 @@ static bool hit(void *arg)
 		.rdi = (uint64_t)regs[REG_RDI], .rsi = (uint64_t)regs[REG_RSI], .rdx = (uint64_t)regs[REG_RDX],
 		.rcx = (uint64_t)regs[REG_RCX], .r8 = (uint64_t)regs[REG_R8], .r9 = (uint64_t)regs[REG_R9],
 	};
-	struct func_way way;
-	struct func_site *site;
-	uintptr_t *slot = (uintptr_t *)regs[REG_RSP];
+	/* Nobody has anything below the return address where a function begins. */
+	struct func_way *way = (struct func_way *)(regs[REG_RSP] - (greg_t)offsetof(struct func_way, parent));
 
 	if (!trap || !LOAD(trap->at))
 		return false;
-	site = &func_all.sites[trap->number];
-	way = func_enter_graph(site, slot, &args);
-	regs[REG_RIP] = (greg_t)way.to;
-	if (way.hooked)
-		regs[REG_RSP] += (greg_t)sizeof(*slot);
+	if (func_enter_graph(&func_all.sites[trap->number], way, &args))
+		regs[REG_RSP] += (greg_t)sizeof(way->parent);
+	regs[REG_RIP] = (greg_t)way->to;
 	return true;
 }
 

@@ -81,6 +81,7 @@ enum ring_result {
 	RING_AGAIN,		/* somebody else switched: again */
 	RING_DROPPED,		/* discard mode and full; counted */
 	RING_SWITCHED,		/* the next page is current */
+	RING_WAITED,		/* committed, and somebody waits for each event */
 };
 
 /* One event on its way. In and out of sections by memory: they have few registers. */

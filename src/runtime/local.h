@@ -104,8 +104,8 @@ struct view {
 	uint64_t graph_rooted;	/* buffers that take graphs below some functions only */
 	uint64_t graph_thresh;	/* nanoseconds that a call must take, 0: any */
 	uint32_t graph_depth;	/* how deep calls are taken, 0: any */
-	uint64_t graph_only;	/* func_only, if its tracer is function_graph, there is nothing of the last three, and graphs
-				   may go everywhere; else none */
+	uint64_t graph_only;	/* func_only, if its tracer is function_graph, of all threads, there is nothing of the last
+				   three, and graphs may go everywhere; else none */
 	struct view_measure measure;
 	uint32_t place;		/* counts the views that were built here: what hooks compare */
 	uint32_t binding;	/* lock of what is bound, here and in `room`, for events that become known later */
@@ -209,6 +209,7 @@ struct thread {
 	bool locking;		/* a guarded child gave up system calls: we did not */
 	struct ring_near near;	/* in the top buffer; generation 0 at first, which none has */
 	struct ring_near func_near;	/* in the one that has a function tracer */
+	struct func_stack *func_stack;	/* the calls it is in; NULL: none yet */
 };
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));

@@ -395,8 +395,8 @@ static void fill_functions(struct view *view)
 		view->func_only = 0;
 		view->func_refs = NULL;
 	}
-	view->graph_only = view->func_only & view->graphs && !view->graph_rooted && !barred && !view->graph_thresh &&
-			   !view->graph_depth ? view->func_only : VIEW_SPECIAL;
+	view->graph_only = view->func_only & view->graphs & ~view->func_choosy && !view->graph_rooted && !barred &&
+			   !view->graph_thresh && !view->graph_depth ? view->func_only : VIEW_SPECIAL;
 }
 
 /* Behind the hooks, which know the tables. */

@@ -101,14 +101,13 @@
 	.endif
 	SAVE_MOST
 	movl 72 + 8 * \flags(%rsp), %edi
-	leaq 80 + 8 * \flags(%rsp), %rsi
+	leaq 72 + 8 * \flags(%rsp), %rsi
 	/* Where SAVE_MOST has put them: struct func_regs. */
 	movq %rsp, %rdx
 	shlq $6, %rdi
 	addq func_all(%rip), %rdi
 	call func_enter_graph
-	movq %rax, 72 + 8 * \flags(%rsp)
-	testq %rdx, %rdx
+	testb %al, %al
 	jnz 1f
 	RESTORE_MOST
 	.if \flags
@@ -141,7 +140,6 @@
 	SAVE_FLAGS
 	SAVE_MOST
 	leaq 80(%rsp), %rdi
-	movq 72(%rsp), %rsi
 	call func_leave
 	RESTORE_MOST
 	RESTORE_FLAGS

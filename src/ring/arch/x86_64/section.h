@@ -93,7 +93,7 @@ static_assert(offsetof(struct ring_head, tail) == 0 && offsetof(struct ring_head
  */
 #define SECTION_END                                                                                \
 	"2:\n\t"                                                                                   \
-	"jmp 40f\n\t"                                                                               \
+	"jmp 40f\n\t"                                                                              \
 	".byte 0x0f, 0xb9, 0x3d\n\t"                                                               \
 	".long 0x53053053\n\t"                                                                     \
 	"4:\n\t"                                                                                   \
@@ -357,9 +357,9 @@ other:
  * the counter comes first, and what was found out before is only compared, not found again.
  */
 #define SECTION_FAST 1
-#define SECTION_FAST_FUNCTION(name, room, grow, header, copy)                                                         \
+#define SECTION_FAST_FUNCTION(name, room, grow, header, copy, behind, waited)                      \
 static inline __attribute__((always_inline)) enum ring_result                                      \
-name(struct ring_rseq *rs, const struct ring_near *near, const uint64_t *published, uint64_t generation, const void *payload,	\
+name(struct ring_rseq *rs, const struct ring_near *near, const uint64_t *published, uint64_t generation, const void *payload, \
      uint64_t len, uint64_t *ts)                                                                   \
 {                                                                                                  \
 	register uint64_t out_rax __asm__("rax");                                                  \
@@ -386,7 +386,7 @@ name(struct ring_rseq *rs, const struct ring_near *near, const uint64_t *publish
 		"movq " NEAR_TAIL ", %%r10\n\t"                                                    \
 		"cmpq " HEAD_TAIL ", %%r10\n\t"                                                    \
 		"jne %l[other]\n\t"                                                                \
-		/* r11: the page; rdi: its commit. Unsigned: no commit makes us leave the page. */	\
+		/* r11: the page; rdi: its commit. Unsigned: no commit makes us leave the page. */ \
 		"movq " NEAR_PAGE ", %%r11\n\t"                                                    \
 		"movq " PAGE_COMMIT ", %%rdi\n\t"                                                  \
 		"testq %%rdi, %%rdi\n\t"                                                           \
@@ -395,7 +395,7 @@ name(struct ring_rseq *rs, const struct ring_near *near, const uint64_t *publish
 		room                                                                               \
 		"cmpq %%rax, %%rdi\n\t"                                                            \
 		"ja %l[other]\n\t"                                                                 \
-		/* r9: the slot whose tag is our position; the two differ in one bit of their address */	\
+		/* r9: the slot whose tag is our position; the two differ in one bit of their address */ \
 		"shlq %[offset_bits], %%r10\n\t"                                                   \
 		"leaq (%%r10,%%rdi), %%rax\n\t"                                                    \
 		"addq $64, %%r9\n\t"                                                               \
@@ -435,19 +435,20 @@ name(struct ring_rseq *rs, const struct ring_near *near, const uint64_t *publish
 		"movq %%r10, (%%r9)\n\t"                                                           \
 		"movq %%rdi, " PAGE_COMMIT "\n\t"                                                  \
 		SECTION_END                                                                        \
-		: "=r"(out_rax), "+r"(in_rcx), "+r"(in_rdx), "+r"(in_rsi), "+r"(in_rdi), "+r"(in_r8), "+r"(in_r9)	\
+		behind                                                                             \
+		: "=r"(out_rax), "+r"(in_rcx), "+r"(in_rdx), "+r"(in_rsi), "+r"(in_rdi), "+r"(in_r8), "+r"(in_r9) \
 		: [offset_bits] "i"(RING_OFFSET_BITS), [delta_max] "i"(EVENT_DELTA_MAX)            \
 		: "r10", "r11", "memory", "cc"                                                     \
 		: aborted, other);                                                                 \
 	*ts = out_rax;                                                                             \
-	return RING_DONE;                                                                          \
+	return (waited) ? RING_WAITED : RING_DONE;                                                 \
 aborted:                                                                                           \
 	return RING_ABORTED;                                                                       \
 other:                                                                                             \
 	return RING_AGAIN;                                                                         \
 }
 
-/* Of any length, in rcx: by eights, and a last four; rcx counts up to 0. */
+/* Of any length, in rcx: by eights, and a last four; rcx counts up to 0. Who waits is up to the caller. */
 SECTION_FAST_FUNCTION(section_fast,
 		      "subl %%ecx, %%eax\n\tsubl $4, %%eax\n\t",
 		      "leaq 4(%%rdi,%%rcx), %%rdi\n\t",
@@ -465,14 +466,19 @@ SECTION_FAST_FUNCTION(section_fast,
 		      "je 7f\n\t"
 		      "movl -4(%%rsi), %%r8d\n\t"
 		      "movl %%r8d, -4(%%rdx)\n\t"
-		      "7:\n\t")
+		      "7:\n\t", "", 0)
+
+/* The slots have a line of their own in the head. */
+#define SECTION_WAITERS "andq $-64, %%r9\n\tmovl -48(%%r9), %%r9d\n\t"
+static_assert((int)offsetof(struct ring_head, waiters) - (int)offsetof(struct ring_head, slot) == -48, "SECTION_WAITERS");
 
 #define SECTION_FIXED(name, len, copy)                                                             \
 	SECTION_FAST_FUNCTION(name, "subl $4 + " #len ", %%eax\n\t", "leaq 4 + " #len "(%%rdi), %%rdi\n\t",	\
-			      "shlq $5, %%r8\n\torq $" #len " / 4, %%r8\n\t", copy)
+			      "shlq $5, %%r8\n\torq $" #len " / 4, %%r8\n\t", copy, SECTION_WAITERS,		\
+			      (uintptr_t)in_r9 & RING_WAIT_EVENT)
 #define SECTION_EIGHT(at) "movq " #at "(%%rsi), %%r8\n\tmovq %%r8, 4 + " #at "(%%rdx)\n\t"
 
-/* Of the lengths that records of functions have. The last eight bytes of the longest are its own time. */
+/* Of the lengths that records of functions have. The last eight bytes of the longest are its own time. These tell who waits. */
 SECTION_FIXED(section_fast20, 20, SECTION_EIGHT(0) SECTION_EIGHT(8) "movl 16(%%rsi), %%r8d\n\tmovl %%r8d, 20(%%rdx)\n\t")
 SECTION_FIXED(section_fast24, 24, SECTION_EIGHT(0) SECTION_EIGHT(8) SECTION_EIGHT(16))
 SECTION_FIXED(section_stamped48, 48, SECTION_EIGHT(0) SECTION_EIGHT(8) SECTION_EIGHT(16) SECTION_EIGHT(24) SECTION_EIGHT(32)
