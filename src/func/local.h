@@ -231,6 +231,7 @@ extern uint64_t func_vectors_size __attribute__((visibility("hidden")));	/* 0: n
 extern uint64_t func_vectors_mask __attribute__((visibility("hidden")));
 /* Calls fn(arg) with the vector registers kept, which code compiled as usual uses as it likes: in `area`, or on the stack. */
 void func_call_with_vectors(void (*fn)(void *arg), void *arg, void *area);
+/* Before anything is patched. */
 void func_vectors_init(void);
 
 /* aside.c: what is compiled as usual; see func_aside(). */

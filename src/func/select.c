@@ -33,14 +33,17 @@ bool func_may_be_wanted(void)
 	uint64_t published = LOAD_ACQUIRE(runtime.control->published), offset = (published & CONTROL_PLACE_MASK) * 4096;
 	const struct state_head *state = (const void *)((const char *)runtime.control + offset);
 	const struct state_buffer *buffer;
-	uint32_t n, at;
+	uint32_t n, at, measure;
 
 	if (!published || offset < CONTROL_FIRST_STATE || offset > runtime.control_window - CONTROL_STATE_MAX)
 		return false;
 	n = LOAD(state->nbuffers);
 	at = LOAD(state->buffers);
-	if (LOAD(state->nfuncs) || LOAD(state->measure) || n > STATE_BUFFERS_MAX || at % 8 ||
-	    at > CONTROL_STATE_MAX - STATE_BUFFERS_MAX * sizeof(*buffer))
+	measure = LOAD(state->measure);
+	if (LOAD(state->nfuncs) || n > STATE_BUFFERS_MAX || at % 8 || at > CONTROL_STATE_MAX - STATE_BUFFERS_MAX * sizeof(*buffer) ||
+	    measure % 8 || measure > CONTROL_STATE_MAX - sizeof(struct state_measure))
+		return true;
+	if (measure && LOAD(((const struct state_measure *)(const void *)((const char *)state + measure))->deep))
 		return true;
 	buffer = (const void *)((const char *)state + at);
 	for (uint32_t b = 0; b < n; b++)

@@ -43,6 +43,7 @@ bool func_sites_init(void)
 	all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (all == MAP_FAILED)
 		return false;
+	func_vectors_init();
 	func_all.sites = all;
 	func_all.nsites = 1;
 	return true;

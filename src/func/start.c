@@ -25,7 +25,7 @@
 uint64_t func_vectors_size;
 uint64_t func_vectors_mask;
 
-/* As far as the last part of them goes in the processor's layout. */
+/* As far as the last part of them goes in the processor's layout. Asking for that takes long in a virtual machine. */
 void func_vectors_init(void)
 {
 	uint32_t a, b, c, d, low, high;
@@ -150,7 +150,6 @@ __attribute__((constructor(102))) static void start(void)
 	int saved = errno;
 
 	runtime_start();
-	func_vectors_init();
 	find_own();
 	if (LOAD(runtime.attached) && !LOAD(runtime.locked)) {
 		runtime_modules_learn(true);
