@@ -9,6 +9,7 @@ x86_64) ;;
 esac
 cd "$RINGSIDE_SCRATCH" || exit 1
 cat >tree.c <<'END'
+#include <pthread.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,13 +21,25 @@ APART int top(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += middle(i)
 APART int other(int n) { return leaf(n) * 5; }
 APART int slow(int n) { struct timespec t = { .tv_nsec = 3000000 }; nanosleep(&t, 0); return leaf(n); }
 APART int child(int n) { return leaf(n); }
+APART int thread(int n) { return leaf(n); }
+
+static void *start(void *unused)
+{
+	for (int i = 0; i < 50; i++)
+		thread(i);
+	return unused;
+}
 
 int main(int argc, char **argv)
 {
 	int sum = top(3) + other(2) + slow(1);
 
-	(void)argv;
-	if (argc > 1) {
+	if (argc > 1 && argv[1][0] == 't') {
+		pthread_t second;
+
+		pthread_create(&second, 0, start, 0);
+		pthread_join(second, 0);
+	} else if (argc > 1) {
 		pid_t pid = fork();
 
 		if (!pid)
@@ -37,7 +50,7 @@ int main(int argc, char **argv)
 }
 END
 # shellcheck disable=SC2086
-$CC -O1 -fno-optimize-sibling-calls -fno-inline tree.c -o tree || fail "tree does not compile"
+$CC -O1 -fno-optimize-sibling-calls -fno-inline tree.c -o tree -lpthread || fail "tree does not compile"
 library=$RINGSIDE_BUILD/libringside.so.0
 
 # The program, in this state of the directory; its functions are known then. In $pid who it was.
@@ -127,6 +140,16 @@ sh as.sh || fail "as.sh"
 has 1 ' other <-main$'
 has 0 ' child <-'
 want 0 clear
+# Another thread, many times, on the CPU that has a ring.
+for tracer in function function_graph; do
+	want 0 start -p $tracer -l ':mod:tree'
+	sed 's/exec .*/exec taskset -c 0 .\/tree thread/' as.sh >thread.sh
+	sh thread.sh || fail "thread.sh"
+	has 0 ' thread\(()\| <-\)'
+	[ "$(grep -c ' other\(()\| <-main$\)' "$out")" -eq 1 ] || fail "$tracer: nothing of the thread that is chosen"
+	want 0 clear
+done
+want 0 start -p function -l ':mod:tree'
 want 0 write options/function-fork 1
 sh as.sh || fail "as.sh"
 has 1 ' child <-main$'
