@@ -4,6 +4,7 @@
 #include "cmd/planner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -44,7 +45,8 @@ static void set_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void __attribute__((noreturn)) serve(struct source *source, pid_t recorder)
+/* `ready`: where to tell that programs which start will wait. */
+static void __attribute__((noreturn)) serve(struct source *source, pid_t recorder, int ready)
 {
 	struct control *control;
 
@@ -52,8 +54,10 @@ static void __attribute__((noreturn)) serve(struct source *source, pid_t recorde
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != recorder)
 		_exit(1);
 	/* A handle of its own: locks are the open file's, and those of the recorder go with it. */
-	if (control_again(&control, source_control(source), NULL))
+	if (control_again(&control, source_control(source), NULL) || control_plans_offer(control, NULL) ||
+	    write(ready, "", 1) != 1)
 		_exit(1);
+	close(ready);
 	source_close(source);
 	_exit(control_plans_serve(control, &stop, -1, NULL) ? 1 : 0);
 }
@@ -92,10 +96,44 @@ static void bring_processes(struct control *control, const char *list)
 	}
 }
 
+/* False: the process has ended before it told. */
+static bool is_ready(int fd)
+{
+	ssize_t n;
+	char byte;
+
+	do
+		n = read(fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	return n == 1;
+}
+
+/* A program that starts before there is a planner does not wait for its plans, and nothing of it is traced: so we wait here. */
+static int start_process(struct planner *planner, struct source *source)
+{
+	pid_t recorder = getpid();
+	int ready[2], r = 0;
+
+	if (pipe2(ready, O_CLOEXEC))
+		return -errno;
+	planner->pid = fork();
+	if (!planner->pid) {
+		close(ready[0]);
+		serve(source, recorder, ready[1]);
+	}
+	if (planner->pid < 0)
+		r = -errno;
+	close(ready[1]);
+	if (!r && !is_ready(ready[0]) && !planner->quiet)
+		cmd_say("functions of programs that were never traced here are not known: the process that plans has ended");
+	close(ready[0]);
+	return r;
+}
+
 int planner_start(struct planner *planner, struct source *source, const struct opts *opts, bool quiet, struct err *err)
 {
 	struct control *control = source_control(source);
-	pid_t recorder = getpid();
+	int r;
 
 	if (opts_arg(opts, 0))
 		bring(control, opts_arg(opts, 0), quiet);
@@ -105,13 +143,12 @@ int planner_start(struct planner *planner, struct source *source, const struct o
 	planner->control = control;
 	planner->quiet = quiet;
 	planner->no_returns = control_registry_no_returns(&control->dir);
-	planner->pid = fork();
-	if (!planner->pid)
-		serve(source, recorder);
-	if (planner->pid > 0)
+	planner->pid = 0;
+	r = start_process(planner, source);
+	if (!r)
 		return 0;
 	planner->pid = 0;
-	return err_set(err, -errno, "cannot start a process that plans: %s", strerror(errno));
+	return err_set(err, r, "cannot start a process that plans: %s", strerror(-r));
 }
 
 int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,

@@ -345,6 +345,11 @@ static int planner_write(struct control *control, uint32_t planner, struct err *
 	return control_file_publish(&control->dir, SEGMENT_PLANS, &planner, sizeof(planner), offsetof(struct plans_head, planner), err);
 }
 
+int control_plans_offer(struct control *control, struct err *err)
+{
+	return planner_write(control, (uint32_t)getpid(), err);
+}
+
 /* Somebody else may have taken over. */
 static void planner_leave(struct control *control)
 {
@@ -399,7 +404,7 @@ int control_plans_serve(struct control *control, const volatile sig_atomic_t *st
 	if (head == MAP_FAILED)
 		r = err_set(err, -errno, "%s/registry: cannot be mapped: %s", control->dir.path, strerror(errno));
 	else
-		r = planner_write(control, (uint32_t)getpid(), err);
+		r = control_plans_offer(control, err);
 	if (!r) {
 		r = serve(control, head, stop, timeout_ms < 0 ? -1 : mono_ms() + timeout_ms, err);
 		planner_leave(control);

@@ -44,6 +44,8 @@ int control_plans_file(struct control *control, struct err *err);
 /* Makes known to the directory a file that no program brought yet, with what it needs to run, and files plans for all of it. */
 int control_plans_bring(struct control *control, const char *path, struct err *err);
 
+/* Programs that start from now on wait a moment for plans by this process, which is about to serve. Serving begins with it, too. */
+int control_plans_offer(struct control *control, struct err *err);
 /* Files plans for what programs bring, until *stop is set or that many milliseconds are over (-1: never). While it runs, programs
  * that start wait a moment for theirs. In a process of its own: files may hold anything. */
 int control_plans_serve(struct control *control, const volatile sig_atomic_t *stop, int timeout_ms, struct err *err);

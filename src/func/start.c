@@ -18,7 +18,8 @@
 #include <cpuid.h>
 
 #define VECTORS 0xe6u	/* SSE, AVX, AVX-512; ours leaves the others alone */
-#define WAIT_MS 5000
+#define WAIT_MS 5000	/* for a planner that files nothing */
+#define PAUSE_MS 20
 #define SHSTK_STATUS 0x5005
 #define SHSTK_ON 1u
 
@@ -89,12 +90,12 @@ static bool has_planner(const struct plans_head *head)
 static void wait_for_plans(void)
 {
 	const struct plans_head *head = runtime_plans_reach(0, sizeof(*head));
-	const struct timespec pause = { .tv_nsec = 20000000 };
+	const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000 };
 	struct func_file **files;
 	uint32_t n;
 	int r;
 
-	for (int waited = 0; waited < WAIT_MS && has_planner(head); waited += 20) {
+	for (int waited = 0; waited < WAIT_MS && has_planner(head);) {
 		uint32_t filed = LOAD_ACQUIRE(head->filed);
 
 		if (!func_begin())
@@ -106,6 +107,8 @@ static void wait_for_plans(void)
 		__atomic_fetch_add(&runtime.registry->wishes, 1, __ATOMIC_RELEASE);
 		syscall(SYS_futex, &runtime.registry->wishes, FUTEX_WAKE, 1, NULL, NULL, 0);
 		syscall(SYS_futex, &head->filed, FUTEX_WAIT, filed, &pause, NULL, 0);
+		/* Others may have asked before us. */
+		waited = LOAD(head->filed) == filed ? waited + PAUSE_MS : 0;
 	}
 }
 

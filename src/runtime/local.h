@@ -125,12 +125,14 @@ struct view {
 	alignas(8) uint64_t copy[CONTROL_STATE_MAX / 8];	/* the state it was made from, also where 64 bits lie anywhere */
 };
 
+#define RUNTIME_STAGES 32
+
 struct wiped {
 	struct view *view;	/* NULL: none yet, or forked */
 	uint32_t alive;		/* WIPED_* */
-	uint32_t staged;	/* bit i: stage i is in use */
 	uint32_t registering;	/* lock of what only ordinary code does */
-	char rest[4096 - sizeof(void *) - 12];	/* nothing else shares the page */
+	uint32_t stage_tid[RUNTIME_STAGES];	/* who uses it, 0 while it is free */
+	char rest[4096 - sizeof(void *) - 8 - RUNTIME_STAGES * 4];	/* nothing else shares the page */
 };
 enum { WIPED_FORKED = 0, WIPED_ALIVE = 1, WIPED_RESETTING = 2 };
 
@@ -140,7 +142,6 @@ struct window {
 };
 
 #define RUNTIME_WINDOWS 16
-#define RUNTIME_STAGES 32
 #define RUNTIME_FAMILY 16
 
 struct runtime {
@@ -162,11 +163,7 @@ struct runtime {
 	struct window rings[RUNTIME_WINDOWS];	/* mappings of the rings file, base NULL where there is none yet */
 	struct window tables[RUNTIME_WINDOWS];	/* the same of the tables file; the first has the words */
 	struct window plans[RUNTIME_WINDOWS];	/* and of the plans file, read-only; maybe none at all */
-	unsigned char *stages;
-	struct {
-		uint32_t tid;		/* of its user, 0 while it is free */
-		uintptr_t frame;	/* where on its stack */
-	} stage_of[RUNTIME_STAGES];
+	unsigned char *stages;	/* of a page each; see wiped.stage_tid */
 	struct view *views[RUNTIME_VIEWS];
 	uint32_t nknown;
 	uint32_t known[RUNTIME_EVENTS_MAX];	/* ids that this process can emit */
@@ -193,7 +190,7 @@ struct thread {
 	uint32_t guard;		/* > 0: somebody may share this thread's TLS without its rseq */
 	int32_t real_tid;	/* tid, kept while guarded */
 	uint32_t start;		/* low bits of the start time, read when first needed */
-	uint32_t stages;	/* that it has taken and not put back; a handler in between may make it one too few */
+	uint32_t stages;	/* not 0: it may have some that it has not put back; a handler in between may make it one too few */
 	struct chosen chosen;	/* of its choosy buffers, those that take this thread's events */
 	struct chosen func_chosen;	/* the same of its functions */
 	struct view *held;	/* see view.holders; a vfork child's is left when that is killed */
@@ -210,6 +207,7 @@ struct thread {
 	struct ring_near near;	/* in the top buffer; generation 0 at first, which none has */
 	struct ring_near func_near;	/* in the one that has a function tracer */
 	struct func_stack *func_stack;	/* the calls it is in; NULL: none yet */
+	uintptr_t stage_frame[RUNTIME_STAGES];	/* where on its stack it uses that stage, or is about to: stage.c. 0: nowhere */
 };
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));

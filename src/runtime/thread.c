@@ -319,12 +319,12 @@ void runtime_fork_child(void)
 		if (forked != WIPED_ALIVE || LOAD(runtime.pid) == runtime_thread_tid())
 			return;
 		wiped.view = NULL;
-		wiped.staged = wiped.registering = 0;
+		wiped.registering = 0;
+		memset(wiped.stage_tid, 0, sizeof(wiped.stage_tid));
 	}
 	runtime_family_grow(runtime.pid, forker);
 	runtime.pid = runtime_thread_tid();
 	runtime.start = 0;
-	memset(runtime.stage_of, 0, sizeof(runtime.stage_of));
 	for (int i = 0; i < RUNTIME_VIEWS && runtime.views[i]; i++) {
 		runtime.views[i]->holders = 0;
 		runtime.views[i]->state = VIEW_FREE;

@@ -82,7 +82,8 @@ is() {
 n=$((4 * $(getconf _NPROCESSORS_ONLN)))
 [ $n -le 256 ] || n=256
 # shellcheck disable=SC2016
-want 0 profile --json --module work sh -c 'LD_PRELOAD=$1 ./work threads $2 & ./work threads $2 & wait' sh "$library" $n
+want 0 profile --json --module work sh -c 'LD_PRELOAD=$1 ./work threads $2 & one=$!; ./work threads $2 & wait $! && wait $one' \
+	sh "$library" $n
 is leaf hits $((2 * n * 20000))
 is leaf timed $((2 * n * 20000))
 is middle hits $((2 * n * 2000))
