@@ -12,7 +12,8 @@
  *
  * So a call runs as fast as any: on a busy machine it takes long until tracer and thread have had their turns for each of its
  * system calls, and who takes that long to come for a lock never gets one that others want all the time. Only where no signal is
- * ignored, or a sleep is to be taken up again, every system call is looked at, and rt_sigreturn is what it is stopped at.
+ * ignored, or code that is not ours might sleep in a thread that sleeps already, every system call is looked at, and
+ * rt_sigreturn is what it is stopped at.
  *
  * Signals are held off meanwhile, but for those that faults send, one of libc's own and the bell.
  */
@@ -106,9 +107,6 @@ static int find_bell(const struct borrow *borrow)
 {
 	static const int ignored[] = { SIGURG, SIGWINCH };
 
-	/* What a sleep is taken up again with must be watched. */
-	if (-(int64_t)borrow->tracee.regs.rax == RESTART_BLOCK)
-		return 0;
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		if (!is_caught(borrow, ignored[i]))
 			return ignored[i];
@@ -460,8 +458,11 @@ static void leave(struct borrow *borrow)
 static int run_call(struct borrow *borrow, uint64_t *result)
 {
 	uint64_t deadline = tracee_deadline(CALL_NS);
+	bool asleep = -(int64_t)borrow->tracee.regs.rax == RESTART_BLOCK;
 
-	return borrow->bell ? run_to_bell(borrow, deadline, result) : run_to_return(borrow, deadline, result);
+	if (borrow->bell && !(asleep && borrow->foreign))
+		return run_to_bell(borrow, deadline, result);
+	return run_to_return(borrow, deadline, result);
 }
 
 int borrow_call(struct borrow *borrow, uint64_t function, uint64_t a, uint64_t b, uint64_t *result, struct err *err)
