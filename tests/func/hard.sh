@@ -18,11 +18,14 @@ same forks ./hard forks
 for what in main_ends at_once descriptors sandbox sandbox_raw rooted; do
 	same "$what" ./hard "$what"
 done
+# shellcheck disable=SC2086
+$CC -w -O2 "$cases/stepped.c" -o "$dir/stepped" || exit 1
+same stepped ./stepped
 # What was hooked and patched is there, too, not only unharmed.
 same works ./hard works
 recorded outer inner leaf
 
-cxx=${CXX:-$(echo "$CC" | sed 's/gcc/g++/; s/clang/clang++/')}
+cxx=${CXX:-$(echo "$CC" | sed 's/gcc/g++/; s/clang/clang++/; s/^cc/c++/')}
 # shellcheck disable=SC2086
 if $cxx -O2 "$cases/throws.cc" -o "$dir/throws" -pthread 2>"$dir/errors"; then
 	same throws ./throws

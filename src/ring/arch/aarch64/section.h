@@ -115,16 +115,16 @@ static_assert(offsetof(struct page_head, time_stamp) == 0 &&
 
 /*
  * The abort handler stands behind the signature the kernel asks for, a breakpoint that nobody runs
- * into.
+ * into. It is a part of the function: this is where a thread stands when a signal has interrupted
+ * the section, and whoever unwinds it then has to find the way.
  */
 #define SECTION_END                                                                                \
 	"2:\n\t"                                                                                   \
-	".pushsection .text.unlikely, \"ax\"\n\t"                                                  \
-	".balign 4\n\t"                                                                            \
+	"b 40f\n\t"                                                                                \
 	".inst 0xd428bc00\n\t"                                                                     \
 	"4:\n\t"                                                                                   \
 	"b %l[aborted]\n\t"                                                                        \
-	".popsection\n\t"
+	"40:\n\t"
 
 /* w7: the CPU; x8: its ref; x9: the ring's head; x10: tail; w11: index of its page. */
 #define SECTION_FIND                                                                               \

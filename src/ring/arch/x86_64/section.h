@@ -86,15 +86,19 @@ static_assert(offsetof(struct ring_head, tail) == 0 && offsetof(struct ring_head
 #define SECTION_ARM SECTION_TELL("%[rs]") "jmp 20f\n\t"
 #define SECTION_BEGIN SECTION_TELL("%%rdi")
 
-/* The abort handler stands behind the signature the kernel asks for, in an instruction that nobody can run into. */
+/*
+ * The abort handler stands behind the signature the kernel asks for, in an instruction that nobody can run into. It is a part of the
+ * function, jump or no jump: this is where a thread stands when a signal has interrupted the section, and whoever unwinds
+ * it then has to find the way.
+ */
 #define SECTION_END                                                                                \
 	"2:\n\t"                                                                                   \
-	".pushsection .text.unlikely, \"ax\"\n\t"                                                  \
+	"jmp 40f\n\t"                                                                               \
 	".byte 0x0f, 0xb9, 0x3d\n\t"                                                               \
 	".long 0x53053053\n\t"                                                                     \
 	"4:\n\t"                                                                                   \
 	"jmp %l[aborted]\n\t"                                                                      \
-	".popsection\n\t"
+	"40:\n\t"
 
 /* ecx: the CPU; r8: its ref; r9: the ring's head; r10: tail; r11: index of its page. */
 #define SECTION_FIND                                                                               \
