@@ -97,7 +97,8 @@ int main(void)
 		tracee_let_go(&tracee);
 	}
 	__atomic_store_n(&shared->over, 1, __ATOMIC_RELAXED);
-	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status), "it ended with %x", (unsigned int)status);
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status), "it ended with %x",
+	      (unsigned int)status);
 	CHECK(stopped == STOPS, "of %d stops %d", STOPS, stopped);
 	return 0;
 }

@@ -5,8 +5,8 @@
  *
  *	| code: call *%rbx; tgkill; rt_sigreturn | texts |   stack, downwards <- | signal frame |
  *
- * Behind the call the thread sends itself a signal that its program ignores, the bell: while it is traced it stops for that all the
- * same. We take the result out of %rbx, and restore everything ourselves. But if we are killed, or run out of patience, nothing
+ * Behind the call the thread sends itself a signal that its program ignores, the bell: while it is traced it stops for that all
+ * the same. We take the result out of %rbx, and restore everything ourselves. But if we are killed, or run out of patience, nothing
  * comes of the bell, and rt_sigreturn takes the thread back to where it was found, with all its registers and its mask, which is
  * less exact. The thread's own stack is not touched.
  *
