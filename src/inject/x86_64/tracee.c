@@ -12,7 +12,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +23,6 @@
 #include <unistd.h>
 
 #define STOP_NS 200000000ull	/* a thread that does not stop by then waits for a disk, or for a vfork child */
-#define SPINS 200u
 
 #define PTRACE_STOP_EVENT(status) ((status) >> 16)
 
@@ -66,12 +64,15 @@ static int note_stop(struct tracee *tracee, int status)
 	return tracee->stopped ? 0 : -ESRCH;
 }
 
-/* It may stop the next moment, or never. */
+/* It may stop the next moment, or never. The kernel says so by SIGCHLD, which wakes who holds that off; others look again soon. */
 static int wait_for_stop(struct tracee *tracee, uint64_t deadline, int *status)
 {
-	struct timespec nap = { .tv_nsec = 50000 };
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	sigset_t child;
 
-	for (uint32_t tries = 0;; tries++) {
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	for (;;) {
 		pid_t r = waitpid(tracee->tid, status, __WALL | WNOHANG);
 
 		if (r == tracee->tid)
@@ -80,10 +81,7 @@ static int wait_for_stop(struct tracee *tracee, uint64_t deadline, int *status)
 			return -ESRCH;
 		if (now() > deadline)
 			return -ETIMEDOUT;
-		if (tries < SPINS)
-			sched_yield();
-		else
-			nanosleep(&nap, NULL);
+		sigtimedwait(&child, NULL, &nap);
 	}
 }
 
