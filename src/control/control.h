@@ -53,7 +53,8 @@ struct control {
 	struct buf words;	/* that the transaction changes, in force with it: space.h */
 	uint64_t traced;	/* what the state asked of functions as of the last begin: poke.h */
 	bool retell;	/* programs that run are told of it even if that is the same */
-	bool aside;	/* nobody waits for them to be told: who waits for us may be one of them */
+	bool aside;	/* who waits for us may be one of them: it is told by somebody else, when it waits no more */
+	pid_t asker;	/* the thread that does, 0: not known */
 	int unreached;	/* programs that could not be told when there was last something to tell, and why the first could not */
 	struct err why_unreached;
 	bool escape;	/* control characters in what programs recorded are shown as \\n, \\x1b */

@@ -4,12 +4,17 @@
 #include "control/poke.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
 #include "inject/inject.h"
+#include "inject/process.h"
+
+#define ASIDE_MS 30000
 
 static uint32_t add_text(uint32_t sum, const char *text)
 {
@@ -57,18 +62,43 @@ uint64_t control_traced(const struct control_state *state)
 	return any ? 1ull << 32 | sum : 0;
 }
 
-/* A grandchild, so that nobody has to wait for it. */
+/* Who asked for it cannot be stopped before it has its answer: a word when all the others have been told, and then it. */
+static void poke_and_tell(const struct control *control, int to)
+{
+	struct process asker;
+	pid_t last = control->asker > 0 && !process_read(&asker, control->asker) ? asker.tgid : 0;
+	ssize_t n;
+
+	inject_poke_all(control->dir.path, last, NULL);
+	do
+		n = write(to, "", 1);
+	while (n < 0 && errno == EINTR);
+	if (last)
+		inject_poke(last, control->dir.path, NULL);
+}
+
+/* By a grandchild, so that nobody has to wait for its end. */
 static void poke_aside(const struct control *control)
 {
-	pid_t child = fork();
+	struct pollfd word = { .events = POLLIN };
+	int ends[2];
+	pid_t child;
 
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	child = fork();
 	if (!child) {
 		if (!fork())
-			inject_poke_all(control->dir.path, NULL);
+			poke_and_tell(control, ends[1]);
 		_exit(0);
 	}
+	close(ends[1]);
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
+	word.fd = ends[0];
+	while (child > 0 && poll(&word, 1, ASIDE_MS) < 0 && errno == EINTR)
+		;
+	close(ends[0]);
 }
 
 void control_poke(struct control *control)
@@ -83,5 +113,5 @@ void control_poke(struct control *control)
 	if (control->aside)
 		poke_aside(control);
 	else
-		control->unreached = inject_poke_all(control->dir.path, &control->why_unreached);
+		control->unreached = inject_poke_all(control->dir.path, 0, &control->why_unreached);
 }

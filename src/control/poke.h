@@ -12,7 +12,11 @@
 /* A number for what the state asks of functions; 0: nothing. */
 uint64_t control_traced(const struct control_state *state);
 
-/* Behind a commit, without the lock: if it asks for something else than before. */
+/*
+ * Behind a commit, without the lock: if it asks for something else than before. All have been told when this returns; with
+ * control->aside all but the asker's process, or half a minute is over. Each program by itself has less time, and nobody waits
+ * for who is stopped.
+ */
 void control_poke(struct control *control);
 
 #endif

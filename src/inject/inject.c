@@ -201,8 +201,10 @@ static int load(struct borrow *borrow, const char *dir, struct err *err)
 		return err_set(err, -ENOTSUP, "process %d has no dlopen: nothing can be loaded into it", (int)borrow->image->pid);
 	snprintf(file, sizeof(file), "%s/" LINK, dir);
 	path = borrow_text(borrow, file);
+	borrow->foreign = true;
 	/* RTLD_NOW; nobody else is to see its names. */
 	r = path ? borrow_call(borrow, function, path, 2, &handle, err) : err_set(err, -ENAMETOOLONG, "%.200s is too long", dir);
+	borrow->foreign = false;
 	return r || handle ? r : tell_refusal(borrow, err);
 }
 
@@ -463,6 +465,7 @@ int inject_poke(pid_t pid, const char *dir, struct err *err)
 
 struct pokes {
 	const char *dir;
+	pid_t but;
 	struct attachment attachment;
 	struct err *err;
 	int failed;
@@ -473,7 +476,7 @@ static bool poke_one(void *ctx, pid_t pid)
 	struct pokes *pokes = ctx;
 	struct err err = ERR_INIT;
 
-	if (pid == getpid() || is_at(pid, pokes->dir, &pokes->attachment) != 1 || !*pokes->attachment.library)
+	if (pid == getpid() || pid == pokes->but || is_at(pid, pokes->dir, &pokes->attachment) != 1 || !*pokes->attachment.library)
 		return true;
 	/* Who ended meanwhile needs no word. */
 	if (inject_poke(pid, pokes->dir, &err) < 0 && err.code != -ESRCH) {
@@ -483,7 +486,7 @@ static bool poke_one(void *ctx, pid_t pid)
 	return true;
 }
 
-int inject_poke_all(const char *dir, struct err *err)
+int inject_poke_all(const char *dir, pid_t but, struct err *err)
 {
 	struct pokes *pokes = calloc(1, sizeof(*pokes));
 	char real[PATH_MAX];
@@ -491,6 +494,7 @@ int inject_poke_all(const char *dir, struct err *err)
 
 	if (!r) {
 		pokes->dir = real;
+		pokes->but = but;
 		pokes->err = err;
 		r = process_walk(poke_one, pokes);
 		r = r ? err_set(err, r, "/proc: %s", strerror(-r)) : pokes->failed;

@@ -30,7 +30,10 @@ int inject_detach(pid_t pid, const char *dir, struct err *err);
 /* It looks at the directory's state: functions are patched, or as they were. 0 also when it has no runtime to be called. */
 int inject_poke(pid_t pid, const char *dir, struct err *err);
 
-/* The same for all live processes that have joined the directory. How many could not be reached; `err` tells of the first. */
-int inject_poke_all(const char *dir, struct err *err);
+/*
+ * The same for all live processes that have joined the directory, less process `but`, 0: none. How many could not be reached;
+ * `err` tells of the first.
+ */
+int inject_poke_all(const char *dir, pid_t but, struct err *err);
 
 #endif

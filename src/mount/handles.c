@@ -138,6 +138,7 @@ static void take_turn(struct handle *handle)
 	}
 	handle->wanting--;
 	handle->busy = true;
+	handle->control->asker = handle->asker;
 	pthread_mutex_unlock(&handle->lock);
 }
 
@@ -175,16 +176,17 @@ static void note_leaving(struct handle *handle, bool leaving)
 	pthread_mutex_unlock(&handle->all->lock);
 }
 
-void handle_touch(struct handle *handle, uint64_t owner)
+void handle_touch(struct handle *handle, uint64_t owner, pid_t asker)
 {
 	pthread_mutex_lock(&handle->lock);
 	handle->used = true;
 	handle->owner = owner;
+	handle->asker = asker;
 	pthread_mutex_unlock(&handle->lock);
 	note_leaving(handle, false);
 }
 
-int handle_flush(struct handle *handle, uint64_t owner, bool others, struct err *err)
+int handle_flush(struct handle *handle, uint64_t owner, pid_t asker, bool others, struct err *err)
 {
 	bool last, used;
 	int r = 0;
@@ -192,6 +194,8 @@ int handle_flush(struct handle *handle, uint64_t owner, bool others, struct err 
 	pthread_mutex_lock(&handle->lock);
 	used = handle->used;
 	last = (!used || handle->owner == owner) && !others;
+	if (last)
+		handle->asker = asker;
 	pthread_mutex_unlock(&handle->lock);
 	if (last && used && !handle->followed) {
 		take_turn(handle);

@@ -48,6 +48,7 @@ struct handle {
 	pthread_t sleeper;
 	bool used;
 	uint64_t owner;			/* who used it last */
+	pid_t asker;			/* and by which thread */
 
 	/* park.c: requests that wait for something to read. */
 	struct parked *parked;
@@ -80,10 +81,10 @@ void handle_close(struct handle *handle);
 int handle_begin(struct handle *handle, struct err *err);
 void handle_end(struct handle *handle);
 
-/* `owner` reads or writes. */
-void handle_touch(struct handle *handle, uint64_t owner);
-/* `owner` closed a descriptor; `others` are using it at this moment. What closing the file said. */
-int handle_flush(struct handle *handle, uint64_t owner, bool others, struct err *err);
+/* `owner` reads or writes, and its thread `asker` waits for that. */
+void handle_touch(struct handle *handle, uint64_t owner, pid_t asker);
+/* `owner` closed a descriptor, the same; `others` are using it at this moment. What closing the file said. */
+int handle_flush(struct handle *handle, uint64_t owner, pid_t asker, bool others, struct err *err);
 
 /* Is one open at or below that path? */
 bool handles_below(struct handles *all, const char *path);

@@ -174,6 +174,7 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 	r = ops_join(path, sizeof(path), inode_of(server, parent)->path, name);
 	if (!r) {
 		pthread_mutex_lock(&server->change_lock);
+		server->change->asker = fuse_req_ctx(req)->pid;
 		r = tree_mkdir(server->change, path, NULL);
 		pthread_mutex_unlock(&server->change_lock);
 	}
@@ -184,13 +185,14 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 		reply_entry(req, path, &made);
 }
 
-static int remove_dir(struct server *server, const char *path)
+static int remove_dir(struct server *server, const char *path, pid_t asker)
 {
 	int r;
 
 	if (handles_below(&server->handles, path))
 		return -EBUSY;
 	pthread_mutex_lock(&server->change_lock);
+	server->change->asker = asker;
 	r = tree_rmdir(server->change, path, NULL);
 	pthread_mutex_unlock(&server->change_lock);
 	return r;
@@ -205,15 +207,15 @@ static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 	r = ops_join(path, sizeof(path), inode_of(server, parent)->path, name);
 	if (!r)
-		r = remove_dir(server, path);
+		r = remove_dir(server, path, fuse_req_ctx(req)->pid);
 	if (r == -EBUSY && handles_wait_leaving(&server->handles, path, left))
-		r = remove_dir(server, path);
+		r = remove_dir(server, path, fuse_req_ctx(req)->pid);
 	if (!r)
 		inodes_unset_below(&server->inodes, path);
 	fuse_reply_err(req, -r);
 }
 
-static int open_handle(struct server *server, const char *path, unsigned int flags,
+static int open_handle(struct server *server, const char *path, unsigned int flags, pid_t asker,
 		       struct handle **handle)
 {
 	struct control *control;
@@ -222,7 +224,10 @@ static int open_handle(struct server *server, const char *path, unsigned int fla
 	pthread_mutex_lock(&server->look_lock);
 	r = control_again(&control, server->look, NULL);
 	pthread_mutex_unlock(&server->look_lock);
-	return r ? r : handle_open(handle, &server->handles, control, path, flags, NULL);
+	if (r)
+		return r;
+	control->asker = asker;
+	return handle_open(handle, &server->handles, control, path, flags, NULL);
 }
 
 static unsigned int open_flags(int flags)
@@ -267,12 +272,13 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	uint64_t left = handles_left(&server->handles);
 	const char *path = inode_of(server, ino)->path;
 	unsigned int flags = open_flags(fi->flags);
+	pid_t asker = fuse_req_ctx(req)->pid;
 	struct handle *handle;
 	int r;
 
-	r = open_handle(server, path, flags, &handle);
+	r = open_handle(server, path, flags, asker, &handle);
 	if (r == -EBUSY && handles_wait_leaving(&server->handles, path, left))
-		r = open_handle(server, path, flags, &handle);
+		r = open_handle(server, path, flags, asker, &handle);
 	if (r) {
 		fuse_reply_err(req, r == -ENOENT ? ENODEV : -r);
 		return;
@@ -315,7 +321,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, stru
 		return;
 	}
 	bytes = malloc(size ? size : 1);
-	handle_touch(handle, fi->lock_owner);
+	handle_touch(handle, fi->lock_owner, fuse_req_ctx(req)->pid);
 	if (bytes)
 		n = handle_begin(handle, NULL);
 	if (!n) {
@@ -406,7 +412,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t le
 
 	(void)ino;
 	(void)off;
-	handle_touch(handle, fi->lock_owner);
+	handle_touch(handle, fi->lock_owner, fuse_req_ctx(req)->pid);
 	if (takes_records(handle->path)) {
 		n = send_record(req, handle, text, len);
 		if (n)
@@ -425,7 +431,7 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	bool others = park_wake(handle, &fi->lock_owner);
 
 	(void)ino;
-	fuse_reply_err(req, -handle_flush(handle, fi->lock_owner, others, NULL));
+	fuse_reply_err(req, -handle_flush(handle, fi->lock_owner, fuse_req_ctx(req)->pid, others, NULL));
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

@@ -238,7 +238,7 @@ void park_read(struct handle *handle, fuse_req_t req, size_t size, uint64_t owne
 	struct parked *parked;
 	ssize_t n;
 
-	handle_touch(handle, owner);
+	handle_touch(handle, owner, fuse_req_ctx(req)->pid);
 	parked = bytes ? park(handle, req, size, owner) : NULL;
 	if (!parked) {
 		free(bytes);

@@ -60,7 +60,7 @@ static void attach(pid_t pid, int want)
 static void poke_all(int want)
 {
 	struct err err = ERR_INIT;
-	int r = inject_poke_all(dir, &err);
+	int r = inject_poke_all(dir, 0, &err);
 
 	CHECK(r == want, "%d instead of %d: %s", r, want, err.text);
 	CHECK(!want == !*err.text, "words: '%s'", err.text);
@@ -113,6 +113,7 @@ int main(void)
 	wait_for_state(pids[0], 'T');
 	wait_for_state(pids[2], 'T');
 	poke_all(1);
+	CHECK(!inject_poke_all(dir, pids[0], &err), "not even without it: %s", err.text);
 	kill(pids[0], SIGCONT);
 	kill(pids[2], SIGCONT);
 	wait_for_state(pids[0], 'S');

@@ -3,13 +3,19 @@
  *
  * What a call needs is mapped in the process by one system call, through a `syscall` instruction of its libc:
  *
- *	| code: call *%rbx; mov %rax, %rbx; mov $15, %eax; syscall | texts |   stack, downwards <- | signal frame |
+ *	| code: call *%rbx; tgkill; rt_sigreturn | texts |   stack, downwards <- | signal frame |
  *
- * Behind the call comes rt_sigreturn, which would take the thread back to where it was found, with all its registers and its
- * mask. We stop it at that very system call, take the result out of %rbx, and restore everything ourselves, which is more exact.
- * But if we are killed, or run out of patience, the thread finds its way back alone. The thread's own stack is not touched.
+ * Behind the call the thread sends itself a signal that its program ignores, the bell: while it is traced it stops for that all
+ * the same. We take the result out of %rbx, and restore everything ourselves. But if we are killed, or run out of patience, nothing
+ * comes of the bell, and rt_sigreturn takes the thread back to where it was found, with all its registers and its mask, which is
+ * less exact. The thread's own stack is not touched.
  *
- * Signals are held off meanwhile, but for those that faults send and one of libc's own.
+ * So a call runs as fast as any: on a busy machine it takes long until tracer and thread have had their turns for each of its
+ * system calls, and who takes that long to come for a lock never gets one that others want all the time. Only where no signal is
+ * ignored, or code that is not ours might sleep in a thread that sleeps already, every system call is looked at, and
+ * rt_sigreturn is what it is stopped at.
+ *
+ * Signals are held off meanwhile, but for those that faults send, one of libc's own and the bell.
  */
 #include "inject/x86_64/borrow.h"
 
@@ -43,13 +49,11 @@
 
 #define CALL_NS 10000000000ull
 #define BEGIN_NS 5000000000ull
-#define STEP_NS 1000000000ull	/* for a system call that waits for nobody */
 
 #define FAULTS (1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1) | \
 		1ull << (SIGTRAP - 1) | 1ull << (SIGSYS - 1))
 
-/* libc's own for setuid in all threads: who sends it waits for the thread, maybe with a lock that a call of ours wants. */
-#define EVERYBODY (1ull << (33 - 1))
+#define EVERYBODY (1ull << (TRACEE_EVERYBODY - 1))
 
 #define EFLAGS_TRAP 0x100u
 #define EFLAGS_BACKWARDS 0x400u
@@ -57,13 +61,29 @@
 /* The kernel's codes for "do that again". */
 enum { RESTART_SYS = 512, RESTART_NOINTR = 513, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
 
-static const uint8_t code[] = { 0xff, 0xd3, 0x48, 0x89, 0xc3, 0xb8, SYS_rt_sigreturn, 0x00, 0x00, 0x00, 0x0f, 0x05 };
+static const uint8_t code[] = {
+	0xff, 0xd3,			/* call *%rbx */
+	0x48, 0x89, 0xc3,		/* mov %rax, %rbx */
+	0x44, 0x89, 0xe7,		/* mov %r12d, %edi: the process */
+	0x44, 0x89, 0xee,		/* mov %r13d, %esi: the thread */
+	0x44, 0x89, 0xf2,		/* mov %r14d, %edx: the bell */
+	0xb8, SYS_tgkill, 0x00, 0x00, 0x00,
+	0x0f, 0x05,			/* syscall */
+#define BELL_AT 21u
+	0xb8, SYS_rt_sigreturn, 0x00, 0x00, 0x00,
+	0x0f, 0x05,
+};
 
 /* ---- stops on the way ---- */
 
 static bool is_syscall_stop(int status)
 {
 	return status >> 16 == 0 && WSTOPSIG(status) == (SIGTRAP | 0x80);
+}
+
+static uint64_t bit(int sig)
+{
+	return sig ? 1ull << (sig - 1) : 0;
 }
 
 /* Would the program handle it? */
@@ -79,7 +99,18 @@ static bool is_caught(const struct borrow *borrow, int sig)
 		sscanf(line, "SigCgt: %" SCNx64, &caught);
 	if (file)
 		fclose(file);
-	return caught >> (sig - 1) & 1;
+	return caught & bit(sig);
+}
+
+/* A signal that nothing comes of; 0: none. */
+static int find_bell(const struct borrow *borrow)
+{
+	static const int ignored[] = { SIGURG, SIGWINCH };
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		if (!is_caught(borrow, ignored[i]))
+			return ignored[i];
+	return 0;
 }
 
 /* A signal on its way to the thread: 0 and what it gets of it, or -EFAULT when the call cannot go on. */
@@ -88,19 +119,19 @@ static int on_signal(struct borrow *borrow, int sig, int *deliver)
 	siginfo_t info;
 
 	*deliver = 0;
-	if (EVERYBODY >> (sig - 1) & 1) {
+	if ((EVERYBODY | bit(borrow->bell)) & bit(sig)) {
 		*deliver = sig;
 		borrow->broke_sleep = true;
 		return 0;
 	}
-	if (FAULTS >> (sig - 1) & 1 && !ptrace(PTRACE_GETSIGINFO, borrow->tracee.tid, NULL, &info) && info.si_code > 0) {
+	if (FAULTS & bit(sig) && !ptrace(PTRACE_GETSIGINFO, borrow->tracee.tid, NULL, &info) && info.si_code > 0) {
 		if (!is_caught(borrow, sig))
 			return -EFAULT;
 		*deliver = sig;
 		borrow->broke_sleep = true;
 		return 0;
 	}
-	borrow->held |= 1ull << (sig - 1);
+	borrow->held |= bit(sig);
 	return 0;
 }
 
@@ -126,10 +157,10 @@ static bool breaks_sleep(uint64_t number)
 
 /* ---- system calls without a stack ---- */
 
+/* However long it takes until the thread has its turn: from there it does not find its way back alone. */
 static int raw_syscall(struct borrow *borrow, long number, const uint64_t args[6], int64_t *result)
 {
 	struct user_regs_struct regs = borrow->tracee.regs;
-	uint64_t deadline = tracee_deadline(STEP_NS);
 	int r;
 
 	regs.rip = borrow->gadget;
@@ -143,9 +174,9 @@ static int raw_syscall(struct borrow *borrow, long number, const uint64_t args[6
 	regs.r9 = args[5];
 	r = tracee_set(&borrow->tracee, &regs);
 	if (!r)
-		r = run_to_syscall(borrow, deadline);
+		r = run_to_syscall(borrow, TRACEE_NO_DEADLINE);
 	if (!r)
-		r = run_to_syscall(borrow, deadline);
+		r = run_to_syscall(borrow, TRACEE_NO_DEADLINE);
 	if (!r)
 		r = tracee_get(&borrow->tracee, &regs);
 	*result = (int64_t)regs.rax;
@@ -341,7 +372,7 @@ static int set_out(struct borrow *borrow, uint64_t function, uint64_t a, uint64_
 	int r = clean_xstate(borrow);
 
 	if (!r)
-		r = hold_signals(borrow, ~(FAULTS | EVERYBODY));
+		r = hold_signals(borrow, ~(FAULTS | EVERYBODY | bit(borrow->bell)));
 	if (r)
 		return r;
 	regs.orig_rax = (uint64_t)-1;
@@ -349,6 +380,9 @@ static int set_out(struct borrow *borrow, uint64_t function, uint64_t a, uint64_
 	regs.rsp = borrow->frame;
 	regs.rbp = 0;
 	regs.rbx = function;
+	regs.r12 = (uint64_t)borrow->tracee.pid;
+	regs.r13 = (uint64_t)borrow->tracee.tid;
+	regs.r14 = (uint64_t)borrow->bell;
 	regs.rdi = a;
 	regs.rsi = b;
 	regs.rax = 0;
@@ -356,10 +390,33 @@ static int set_out(struct borrow *borrow, uint64_t function, uint64_t a, uint64_
 	return tracee_set(&borrow->tracee, &regs);
 }
 
-/* Runs until it is about to go back; *result is what the function gave. */
-static int run_call(struct borrow *borrow, uint64_t *result)
+/* Runs until it rings; *result is what the function gave. */
+static int run_to_bell(struct borrow *borrow, uint64_t deadline, uint64_t *result)
 {
-	uint64_t deadline = tracee_deadline(CALL_NS);
+	struct user_regs_struct regs;
+	int status, sig = 0, r;
+
+	for (;;) {
+		r = tracee_run(&borrow->tracee, PTRACE_CONT, sig, deadline, &status);
+		if (!r)
+			r = tracee_get(&borrow->tracee, &regs);
+		if (r)
+			return r;
+		sig = borrow->tracee.signal;
+		if (sig == borrow->bell && regs.rip == borrow->memory + BELL_AT)
+			break;
+		if (sig)
+			r = on_signal(borrow, sig, &sig);
+		if (r)
+			return r;
+	}
+	*result = regs.rbx;
+	return 0;
+}
+
+/* The same, watched, until it is about to go back. */
+static int run_to_return(struct borrow *borrow, uint64_t deadline, uint64_t *result)
+{
 	struct user_regs_struct regs;
 	int r;
 
@@ -378,7 +435,15 @@ static int run_call(struct borrow *borrow, uint64_t *result)
 	/* And does not. */
 	regs.orig_rax = (uint64_t)-1;
 	r = tracee_set(&borrow->tracee, &regs);
-	return r ? r : run_to_syscall(borrow, tracee_deadline(STEP_NS));
+	return r ? r : run_to_syscall(borrow, TRACEE_NO_DEADLINE);
+}
+
+/* What came and was kept from it. */
+static void give_signals(const struct borrow *borrow)
+{
+	for (int sig = 1; sig <= 64; sig++)
+		if (borrow->held & bit(sig))
+			syscall(SYS_tgkill, borrow->tracee.pid, borrow->tracee.tid, sig);
 }
 
 static void leave(struct borrow *borrow)
@@ -387,17 +452,29 @@ static void leave(struct borrow *borrow)
 	/* It is stopped then, or it is not ours any more. */
 	tracee_interrupt(&borrow->tracee);
 	tracee_let_go(&borrow->tracee);
+	give_signals(borrow);
+}
+
+static int run_call(struct borrow *borrow, uint64_t *result)
+{
+	uint64_t deadline = tracee_deadline(CALL_NS);
+	bool asleep = -(int64_t)borrow->tracee.regs.rax == RESTART_BLOCK;
+
+	if (borrow->bell && !(asleep && borrow->foreign))
+		return run_to_bell(borrow, deadline, result);
+	return run_to_return(borrow, deadline, result);
 }
 
 int borrow_call(struct borrow *borrow, uint64_t function, uint64_t a, uint64_t b, uint64_t *result, struct err *err)
 {
-	int r = borrow->left ? -ETIMEDOUT : set_out(borrow, function, a, b);
+	int r = borrow->left ? -ETIMEDOUT : set_out(borrow, function, a, b), masked;
 
 	*result = 0;
 	if (!r)
 		r = run_call(borrow, result);
-	if (!r)
-		r = hold_signals(borrow, ~FAULTS);
+	/* Also one that failed: what comes from now on waits until it is given back. */
+	masked = r == -ETIMEDOUT ? 0 : hold_signals(borrow, ~FAULTS);
+	r = r ? r : masked;
 	if (r == -ETIMEDOUT) {
 		if (!borrow->left)
 			leave(borrow);
@@ -483,6 +560,7 @@ int borrow_begin(struct borrow *borrow, const struct image *image, struct err *e
 	r = wait_for_thread(borrow, err);
 	if (r)
 		return r;
+	borrow->bell = find_bell(borrow);
 	r = hold_signals(borrow, ~FAULTS);
 	if (!r)
 		r = map_memory(borrow);
@@ -492,14 +570,6 @@ int borrow_begin(struct borrow *borrow, const struct image *image, struct err *e
 	}
 	save_errno(borrow);
 	return 0;
-}
-
-/* What came and was kept from it. */
-static void give_signals(const struct borrow *borrow)
-{
-	for (int sig = 1; sig <= 64; sig++)
-		if (borrow->held >> (sig - 1) & 1)
-			syscall(SYS_tgkill, borrow->tracee.pid, borrow->tracee.tid, sig);
 }
 
 void borrow_end(struct borrow *borrow)

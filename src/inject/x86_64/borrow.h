@@ -24,6 +24,8 @@ struct borrow {
 	uint64_t frame;		/* the top of that stack: what takes it back without us */
 	uint64_t errno_at;	/* 0: not known */
 	int error;		/* its errno, as it was found */
+	int bell;		/* the signal by which it says that a call is over, 0: its system calls are watched */
+	bool foreign;		/* what is called is not ours: nobody knows which system calls it makes */
 	uint64_t held;		/* signals that came meanwhile and that it still gets */
 	bool broke_sleep;	/* a call of ours made it forget how long to sleep */
 	bool left;		/* it is still busy with our call, and goes back by itself */

@@ -123,6 +123,9 @@ bool safe_to_borrow(const struct image *image, const struct tracee *tracee)
 			/* A small stack for signals alone: what it left behind is elsewhere, and is looked at there. */
 			if (frame.reg[FRAME_RSP] - before > SAME_STACK)
 				return false;
+			/* Somebody waits for it, with a lock. */
+			if (frame.signal == TRACEE_EVERYBODY)
+				return false;
 			break;
 		case FRAME_END:
 			return true;

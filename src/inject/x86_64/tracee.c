@@ -12,7 +12,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +23,6 @@
 #include <unistd.h>
 
 #define STOP_NS 200000000ull	/* a thread that does not stop by then waits for a disk, or for a vfork child */
-#define SPINS 200u
 
 #define PTRACE_STOP_EVENT(status) ((status) >> 16)
 
@@ -57,24 +55,33 @@ int tracee_get(struct tracee *tracee, struct user_regs_struct *regs)
 	return iov.iov_len == sizeof(*regs) ? 0 : -ENOTSUP;
 }
 
-/* It may stop the next moment, or never. */
+static int note_stop(struct tracee *tracee, int status)
+{
+	bool own = PTRACE_STOP_EVENT(status) || WSTOPSIG(status) & 0x80;
+
+	tracee->stopped = WIFSTOPPED(status);
+	tracee->signal = tracee->stopped && !own ? WSTOPSIG(status) : 0;
+	return tracee->stopped ? 0 : -ESRCH;
+}
+
+/* It may stop the next moment, or never. The kernel says so by SIGCHLD, which wakes who holds that off; others look again soon. */
 static int wait_for_stop(struct tracee *tracee, uint64_t deadline, int *status)
 {
-	struct timespec nap = { .tv_nsec = 50000 };
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	sigset_t child;
 
-	for (uint32_t tries = 0;; tries++) {
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	for (;;) {
 		pid_t r = waitpid(tracee->tid, status, __WALL | WNOHANG);
 
 		if (r == tracee->tid)
-			return WIFSTOPPED(*status) ? 0 : -ESRCH;
+			return note_stop(tracee, *status);
 		if (r < 0 && errno != EINTR)
 			return -ESRCH;
 		if (now() > deadline)
 			return -ETIMEDOUT;
-		if (tries < SPINS)
-			sched_yield();
-		else
-			nanosleep(&nap, NULL);
+		sigtimedwait(&child, NULL, &nap);
 	}
 }
 
@@ -84,27 +91,36 @@ int tracee_run(struct tracee *tracee, int how, int sig, uint64_t deadline, int *
 
 	if (ptrace((enum __ptrace_request)how, tracee->tid, NULL, (void *)(uintptr_t)sig))
 		return -errno;
+	tracee->stopped = false;
+	tracee->signal = 0;
 	r = wait_for_stop(tracee, deadline, status);
 	/* It runs another program now, in which nothing of ours is. */
 	if (!r && PTRACE_STOP_EVENT(*status) == PTRACE_EVENT_EXEC) {
-		ptrace(PTRACE_DETACH, tracee->tid, NULL, NULL);
+		tracee_let_go(tracee);
 		return -ESRCH;
 	}
 	return r;
 }
 
+/* From one stop to that which we ask for: it comes before the thread is back in its program, so nothing is run on the way. */
+static int run_to_trap(struct tracee *tracee, int sig, uint64_t deadline, int *status)
+{
+	if (ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL))
+		return -errno;
+	return tracee_run(tracee, PTRACE_CONT, sig, deadline, status);
+}
+
 int tracee_interrupt(struct tracee *tracee)
 {
-	int status, sig, r;
+	const uint64_t deadline = tracee_deadline(STOP_NS);
+	int status, r;
 
 	if (ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL))
 		return -errno;
-	r = wait_for_stop(tracee, tracee_deadline(STOP_NS), &status);
-	/* Signals that come first are the thread's own business. */
-	for (int tries = 0; !r && tries < 64 && PTRACE_STOP_EVENT(status) != PTRACE_EVENT_STOP; tries++) {
-		sig = PTRACE_STOP_EVENT(status) || WSTOPSIG(status) & 0x80 ? 0 : WSTOPSIG(status);
-		r = tracee_run(tracee, PTRACE_CONT, sig, tracee_deadline(STOP_NS), &status);
-	}
+	r = wait_for_stop(tracee, deadline, &status);
+	/* Whatever else it stops for comes instead of what was asked for, not before it. A signal is the thread's own business. */
+	while (!r && PTRACE_STOP_EVENT(status) != PTRACE_EVENT_STOP)
+		r = run_to_trap(tracee, tracee->signal, deadline, &status);
 	/* A stop of the whole process: whoever wanted that shall have it. */
 	if (!r && (PTRACE_STOP_EVENT(status) != PTRACE_EVENT_STOP || WSTOPSIG(status) != SIGTRAP))
 		r = -EAGAIN;
@@ -113,13 +129,11 @@ int tracee_interrupt(struct tracee *tracee)
 
 int tracee_settle(struct tracee *tracee)
 {
-	int status = 0, r = 0;
+	int status, r;
 
-	if (ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL))
-		return -errno;
-	/* Nothing is run on the way: the stop comes before the thread is back in its program. */
-	for (int tries = 0; !r && tries < 64 && PTRACE_STOP_EVENT(status) != PTRACE_EVENT_STOP; tries++)
-		r = tracee_run(tracee, PTRACE_CONT, 0, tracee_deadline(STOP_NS), &status);
+	do
+		r = run_to_trap(tracee, 0, TRACEE_NO_DEADLINE, &status);
+	while (!r && PTRACE_STOP_EVENT(status) != PTRACE_EVENT_STOP);
 	return r;
 }
 
@@ -236,6 +250,8 @@ int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid)
 
 	tracee->pid = pid;
 	tracee->tid = tid;
+	tracee->stopped = false;
+	tracee->signal = 0;
 	r = seize(tracee);
 	if (r)
 		return r;
@@ -261,20 +277,15 @@ int tracee_restore(struct tracee *tracee)
 	return tracee_set(tracee, &tracee->regs) ? -EIO : r;
 }
 
-/* Only what is stopped can be let go. */
+/* Only what is stopped can be let go, and only when it was seen for what: a signal is lost if nobody hands it on. */
 void tracee_let_go(struct tracee *tracee)
 {
 	int status;
 
-	while (ptrace(PTRACE_DETACH, tracee->tid, NULL, NULL)) {
-		if (wait_for_stop(tracee, tracee_deadline(STOP_NS), &status) != 0)
-			return;
-		/* It stopped for a signal, which it still gets. */
-		if (!PTRACE_STOP_EVENT(status) && !(WSTOPSIG(status) & 0x80)) {
-			ptrace(PTRACE_DETACH, tracee->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status));
-			return;
-		}
-	}
+	if (!tracee->stopped && wait_for_stop(tracee, tracee_deadline(STOP_NS), &status))
+		return;
+	ptrace(PTRACE_DETACH, tracee->tid, NULL, (void *)(uintptr_t)tracee->signal);
+	tracee->stopped = false;
 }
 
 #endif

@@ -16,8 +16,13 @@
 
 #define TRACEE_XSTATE_MAX 16384u
 
+/* libc's own signal for setuid in all threads: who sends it waits for each, maybe with a lock that a call of ours wants. */
+#define TRACEE_EVERYBODY 33
+
 struct tracee {
 	pid_t pid, tid;
+	bool stopped;			/* and seen to be */
+	int signal;			/* that it stopped for and has not got, 0: none */
 	struct user_regs_struct regs;	/* as it was found */
 	uint64_t mask;			/* the same, signals that it holds off */
 	uint32_t xstate_len;
@@ -32,7 +37,8 @@ void tracee_let_go(struct tracee *tracee);
 
 /* Lets it run on, by PTRACE_CONT or PTRACE_SYSCALL, to the next stop. -ETIMEDOUT at `deadline`, then it still runs; -ESRCH. */
 int tracee_run(struct tracee *tracee, int how, int sig, uint64_t deadline, int *status);
-/* From any stop to one in which restored registers mean what they meant: interrupted system calls are taken up again. */
+/* From any stop to one in which restored registers mean what they meant: interrupted system calls are taken up again. It is not
+ * restored yet, so there is no time limit. */
 int tracee_settle(struct tracee *tracee);
 /* Out of a call that takes too long: stops it wherever it is. */
 int tracee_interrupt(struct tracee *tracee);
@@ -41,6 +47,7 @@ int tracee_interrupt(struct tracee *tracee);
 bool tracee_in_call(const struct tracee *tracee);
 
 /* Nanoseconds from now on. */
+#define TRACEE_NO_DEADLINE UINT64_MAX
 uint64_t tracee_deadline(uint64_t ns);
 
 int tracee_set(struct tracee *tracee, const struct user_regs_struct *regs);

@@ -422,6 +422,9 @@ static enum frame_step step(const struct image *image, struct frame *frame, cons
 	return caller.reg[FRAME_RIP] ? FRAME_CALLER : FRAME_END;
 }
 
+/* In front of it, the kernel's ucontext, which ends with a mask of 64 bits. */
+#define SIGNAL_INFO_AT (offsetof(ucontext_t, uc_sigmask) + 8)
+
 /* mov $15, %rax; syscall: what a signal's handler returns to. The kernel's ucontext is then on top of the stack. */
 static bool is_signal_return(const struct image *image, uint64_t address)
 {
@@ -438,13 +441,16 @@ static enum frame_step step_signal(const struct image *image, struct frame *fram
 		REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
 	};
 	gregset_t saved;
+	int32_t sig;
 
-	if (!target_read(image, frame->reg[FRAME_RSP] + offsetof(ucontext_t, uc_mcontext.gregs), saved, sizeof(saved)))
+	if (!target_read(image, frame->reg[FRAME_RSP] + offsetof(ucontext_t, uc_mcontext.gregs), saved, sizeof(saved)) ||
+	    !target_read(image, frame->reg[FRAME_RSP] + SIGNAL_INFO_AT, &sig, sizeof(sig)))
 		return FRAME_LOST;
 	for (uint32_t i = 0; i < FRAME_REGS; i++)
 		frame->reg[i] = (uint64_t)saved[words[i]];
 	frame->known = (1u << FRAME_REGS) - 1;
 	frame->exact = true;
+	frame->signal = sig;
 	return FRAME_INTERRUPTED;
 }
 

@@ -17,6 +17,7 @@ struct frame {
 	uint64_t reg[FRAME_REGS];
 	uint32_t known;		/* a bit for each whose value that is */
 	bool exact;		/* interrupted there: RIP is no return address */
+	int signal;		/* behind FRAME_INTERRUPTED: by which */
 };
 
 enum frame_step {
