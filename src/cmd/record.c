@@ -18,6 +18,7 @@
 
 #include "cmd/background.h"
 #include "cmd/exit_maps.h"
+#include "cmd/flight_death.h"
 #include "cmd/interrupt.h"
 #include "cmd/launch.h"
 #include "cmd/planner.h"
@@ -73,12 +74,13 @@ struct session {
 	struct planner planner;
 	struct background background;
 	struct reach reach;
+	struct flight_death others;	/* of -P without a command: whose end is ours */
 	struct record *record;
 	struct flight *flight;
 	struct record_buffer *buffers;
 	struct progress progress;
 	bool began;		/* something may be recorded */
-	bool ended;		/* the command has */
+	bool ended;		/* the command has, or the last of the others */
 	int status;
 	struct err err;
 };
@@ -159,6 +161,19 @@ static int take_priority(struct session *session)
 	return 0;
 }
 
+/* With -c, what they started may go on. Where one of them cannot be watched the end is up to the user. */
+static void watch_others(struct session *session)
+{
+	struct err err = ERR_INIT;
+
+	if (session->ask.has_command || session->ask.flight || opts_value(session->opts, "children"))
+		return;
+	if (flight_death_watch(&session->others, session->opts, &err)) {
+		flight_death_fini(&session->others);
+		session->others = (struct flight_death){ 0 };
+	}
+}
+
 /* Everything but the first event. */
 static int begin(struct session *session)
 {
@@ -167,6 +182,7 @@ static int begin(struct session *session)
 	r = r < 0 ? r : take_priority(session);
 	if (!r)
 		r = take_argv(session);
+	watch_others(session);
 	if (!r)
 		r = planner_begin(&session->planner, session->setup, session->source, session->opts, &session->err);
 	if (!r && session->ask.has_command)
@@ -209,6 +225,8 @@ static int step(struct session *session)
 	int r;
 
 	watch_command(session);
+	while (flight_death_gone(&session->others))
+		session->ended = !session->others.left;
 	if (session->ended || interrupt_end())
 		return 0;
 	record_sleep(session->record, progress_wait(&session->progress), interrupt_word(), seen, &all);
@@ -359,6 +377,7 @@ static void give_up(struct session *session)
 	record_close(session->record);
 	record_flight_close(session->flight);
 	reach_close(&session->reach);
+	flight_death_fini(&session->others);
 	if (session->setup && (session->ask.keep_buffers && session->began ? setup_leave(session->setup, &err)
 									   : setup_undo(session->setup, &err)))
 		cmd_say("%s", err.text);

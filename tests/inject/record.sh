@@ -134,4 +134,12 @@ target=$other
 "$RINGSIDE" attach "$target" || fail 'a linked program cannot be attached again'
 grows "$before" || fail 'a linked program tells nothing when it is attached again'
 kill -9 "$target" "$one"
+
+# A recording of others ends with the last of them.
+sleep 1 &
+first=$!
+sleep 2 &
+timeout 60 "$RINGSIDE" record -q -o "$dir/trace.dat" -e sched:sched_process_exit -P "$first,$!" 2>"$dir/errors" ||
+	fail "record -P does not end with its processes: $(cat "$dir/errors")"
+! grep -qs '^State:.[RS]' "/proc/$!/status" || fail 'record -P ends before its processes'
 exit "$bad"
