@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sevens.h"
+
 enum {
 	PE_OMIT = 0xff, PE_FORMAT = 0x0f, PE_PCREL = 0x10, PE_HOW = 0x70, PE_INDIRECT = 0x80,
 	PE_ABS = 0, PE_ULEB = 1, PE_UDATA2 = 2, PE_UDATA4 = 3, PE_UDATA8 = 4, PE_SLEB = 9, PE_SDATA2 = 10, PE_SDATA4 = 11,
@@ -70,20 +72,13 @@ static int64_t signed_number(struct cursor *cursor, size_t len)
 
 static uint64_t leb(struct cursor *cursor, bool is_signed)
 {
-	uint64_t value = 0, byte = 0x80;
-	unsigned int shift = 0;
+	struct sevens sevens = { 0 };
 
-	while (byte & 0x80 && !cursor->bad) {
-		byte = number(cursor, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		else if (shift > 70)
-			cursor->bad = true;
-		shift += 7;
-	}
-	if (is_signed && shift < 64 && byte & 0x40)
-		value |= ~0ull << shift;
-	return cursor->bad ? 0 : value;
+	while (sevens_add(&sevens, number(cursor, 1)) && !cursor->bad)
+		cursor->bad = sevens.shift > 70;
+	if (cursor->bad)
+		return 0;
+	return is_signed ? (uint64_t)sevens_signed(&sevens) : sevens.value;
 }
 
 static uint64_t uleb(struct cursor *cursor)

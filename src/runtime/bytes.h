@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/sevens.h"
 #include "runtime/unwind.h"
 
 struct bytes {
@@ -29,34 +30,25 @@ static inline uint64_t take(struct bytes *bytes, uint32_t size)
 	return value;
 }
 
-/* Seven bits a byte, the lowest first; *sign: the bits above them, if it has a sign and that is set. */
-static inline uint64_t take_sevens(struct bytes *bytes, uint64_t *sign)
+static inline struct sevens take_sevens(struct bytes *bytes)
 {
-	uint64_t value = 0, byte;
-	uint32_t shift = 0;
+	struct sevens sevens = { 0 };
 
-	do {
-		byte = take(bytes, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !bytes->bad);
-	*sign = byte & 0x40 && shift < 64 ? ~0ull << shift : 0;
-	return value;
+	while (sevens_add(&sevens, take(bytes, 1)) && !bytes->bad)
+		;
+	return sevens;
 }
 
 static inline uint64_t take_unsigned(struct bytes *bytes)
 {
-	uint64_t sign;
-
-	return take_sevens(bytes, &sign);
+	return take_sevens(bytes).value;
 }
 
 static inline int64_t take_signed(struct bytes *bytes)
 {
-	uint64_t sign, value = take_sevens(bytes, &sign);
+	const struct sevens sevens = take_sevens(bytes);
 
-	return (int64_t)(value | sign);
+	return sevens_signed(&sevens);
 }
 
 static inline void skip(struct bytes *bytes, uint64_t n)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sevens.h"
 #include "symbol/dwarf_numbers.h"
 #include "symbol/inflate.h"
 
@@ -54,36 +55,25 @@ uint64_t dwarf_word(struct dwarf_cursor *cursor, uint32_t size)
 	return value;
 }
 
+static struct sevens take_sevens(struct dwarf_cursor *cursor)
+{
+	struct sevens sevens = { 0 };
+
+	while (sevens_add(&sevens, dwarf_word(cursor, 1)) && !cursor->bad)
+		;
+	return sevens;
+}
+
 uint64_t dwarf_uleb(struct dwarf_cursor *cursor)
 {
-	uint64_t value = 0;
-	uint32_t shift = 0;
-	unsigned char byte;
-
-	do {
-		byte = (unsigned char)dwarf_word(cursor, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !cursor->bad);
-	return value;
+	return take_sevens(cursor).value;
 }
 
 int64_t dwarf_sleb(struct dwarf_cursor *cursor)
 {
-	uint64_t value = 0;
-	uint32_t shift = 0;
-	unsigned char byte;
+	const struct sevens sevens = take_sevens(cursor);
 
-	do {
-		byte = (unsigned char)dwarf_word(cursor, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !cursor->bad);
-	if (shift < 64 && byte & 0x40)
-		value |= ~0ull << shift;
-	return (int64_t)value;
+	return sevens_signed(&sevens);
 }
 
 bool dwarf_step(struct dwarf *dwarf)

@@ -3,13 +3,7 @@
 # recording lasts.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-case $(uname -m) in
-x86_64) ;;
-*) exit 77 ;;
-esac
-# What is traced is of the processor that the tool was built for.
-"$RINGSIDE" start -e all && "$RINGSIDE" list -t >"$out" && "$RINGSIDE" reset || exit 1
-grep -qx function "$out" || exit 77
+with_functions
 
 cd "$RINGSIDE_SCRATCH" || exit 1
 cat >plain.c <<'END'

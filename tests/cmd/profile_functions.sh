@@ -2,12 +2,7 @@
 # ringside profile: functions of a command, of what runs, of some only; and everything as it was.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-case $(uname -m) in
-x86_64) ;;
-*) exit 77 ;;
-esac
-"$RINGSIDE" start -e all && "$RINGSIDE" list -t >"$out" && "$RINGSIDE" reset || exit 1
-grep -qx function "$out" || exit 77
+with_functions
 
 cd "$RINGSIDE_SCRATCH" || exit 1
 cat >plain.c <<'END'

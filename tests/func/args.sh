@@ -3,12 +3,7 @@
 # nothing of it; they are there while their option is on, in the buffers that have it, and nobody is disturbed.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-case $(uname -m) in
-x86_64) ;;
-*) exit 77 ;;
-esac
-"$RINGSIDE" start -e all && "$RINGSIDE" list -t >"$out" && "$RINGSIDE" reset || exit 1
-grep -qx function "$out" || exit 77
+with_functions
 
 cd "$RINGSIDE_SCRATCH" || exit 1
 cat >args.c <<'END'

@@ -2,12 +2,7 @@
 # The deepest stack of any thread of any program: stack_trace, stack_max_size, stack_trace_filter.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-case $(uname -m) in
-x86_64) ;;
-*) exit 77 ;;
-esac
-"$RINGSIDE" start -e all && "$RINGSIDE" list -t >"$out" && "$RINGSIDE" reset || exit 1
-grep -qx function "$out" || exit 77
+with_functions
 
 cd "$RINGSIDE_SCRATCH" || exit 1
 cat >dive.c <<'END'

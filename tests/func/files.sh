@@ -3,10 +3,7 @@
 # stacks, and several buffers at once.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-case $(uname -m) in
-x86_64) ;;
-*) exit 77 ;;
-esac
+with_functions
 cd "$RINGSIDE_SCRATCH" || exit 1
 cat >tree.c <<'END'
 #include <pthread.h>

@@ -3,12 +3,7 @@
 # no time for a while, since no program is started before it is there. If it ends at once, the program runs all the same.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-case $(uname -m) in
-x86_64) ;;
-*) exit 77 ;;
-esac
-"$RINGSIDE" start -e all && "$RINGSIDE" list -t >"$out" && "$RINGSIDE" reset || exit 1
-grep -qx function "$out" || exit 77
+with_functions
 
 cd "$RINGSIDE_SCRATCH" || exit 1
 # The first process that the tool forks, held up or ended.

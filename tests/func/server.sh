@@ -2,10 +2,7 @@
 # A busy server: nginx under wrk, attached, traced, and left alone again a hundred times. No request is lost, and the server goes on.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-case $(uname -m) in
-x86_64) ;;
-*) exit 77 ;;
-esac
+with_functions
 PATH=$PATH:/usr/sbin
 for peer in nginx wrk; do
 	command -v $peer >/dev/null || {

@@ -2,10 +2,7 @@
 # uftrace on the same program: the same calls in the same nesting, of all threads.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-case $(uname -m) in
-x86_64) ;;
-*) exit 77 ;;
-esac
+with_functions
 command -v uftrace >/dev/null || {
 	echo "SKIP: uftrace is not installed"
 	exit 77

@@ -2,10 +2,7 @@
 # What was patched is undone without a trace: every byte of code is as it was, and no page of it can be written.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-case $(uname -m) in
-x86_64) ;;
-*) exit 77 ;;
-esac
+with_functions
 cd "$RINGSIDE_SCRATCH" || exit 1
 cat >sums.c <<'END'
 #include <pthread.h>

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "base/sevens.h"
+
 #define ENTRY_MAX 8192u		/* bytes of an FDE or CIE */
 #define STEPS_MAX 4096
 #define SAVED_MAX 8
@@ -50,34 +52,25 @@ static uint64_t take(struct entry *entry, uint32_t size)
 	return value;
 }
 
+static struct sevens take_sevens(struct entry *entry)
+{
+	struct sevens sevens = { 0 };
+
+	while (sevens_add(&sevens, take(entry, 1)) && !entry->bad)
+		;
+	return sevens;
+}
+
 static uint64_t take_unsigned(struct entry *entry)
 {
-	uint64_t value = 0;
-	uint32_t shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = (uint8_t)take(entry, 1);
-		value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-		shift += 7;
-	} while (byte & 0x80);
-	return value;
+	return take_sevens(entry).value;
 }
 
 static int64_t take_signed(struct entry *entry)
 {
-	uint64_t value = 0;
-	uint32_t shift = 0;
-	uint8_t byte;
+	const struct sevens sevens = take_sevens(entry);
 
-	do {
-		byte = (uint8_t)take(entry, 1);
-		value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-		shift += 7;
-	} while (byte & 0x80);
-	if (byte & 0x40 && shift < 64)
-		value |= ~0ull << shift;
-	return (int64_t)value;
+	return sevens_signed(&sevens);
 }
 
 static void skip(struct entry *entry, uint64_t n)
