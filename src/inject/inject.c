@@ -287,31 +287,46 @@ static int open_loaded(struct image *image, pid_t pid, struct err *err)
 	return r;
 }
 
+/* A thread of it, and what it runs: whatever that was when it was looked at, it may have become another program since. */
+static int open_and_borrow(struct image *image, struct borrow *borrow, pid_t pid, struct err *err)
+{
+	int r;
+
+	for (int i = 0;; i++) {
+		r = open_loaded(image, pid, err);
+		if (r)
+			return r;
+		r = borrow_begin(borrow, image, err);
+		if (!r)
+			return 0;
+		target_close(image);
+		if (r != -ESTALE || i == LOAD_TRIES) {
+			explain(r, pid, err);
+			return r;
+		}
+	}
+}
+
 static int act(const struct ask *ask, struct err *err)
 {
+	struct borrow *borrow = calloc(1, sizeof(*borrow));
 	struct image image;
-	struct borrow *borrow;
-	bool has;
-	int r = open_loaded(&image, ask->pid, err);
+	int r;
 
-	if (r)
-		return r;
-	has = target_find(&image, "__ringside_attach");
-	borrow = calloc(1, sizeof(*borrow));
-	r = borrow ? borrow_begin(borrow, &image, err) : err_set(err, -ENOMEM, "out of memory");
-	if (r) {
-		explain(r, ask->pid, err);
-	} else {
-		if (ask->what == ATTACH && !has)
+	if (!borrow)
+		return err_set(err, -ENOMEM, "out of memory");
+	r = open_and_borrow(&image, borrow, ask->pid, err);
+	if (!r) {
+		if (ask->what == ATTACH && !target_find(&image, "__ringside_attach"))
 			r = load_and_join(borrow, ask->pid, ask->dir, err);
 		else if (ask->what == ATTACH)
 			r = joined(call_attach(borrow, &image, ask->dir, err), ask->pid, ask->dir, err);
 		else
 			r = call_still(borrow, &image, ask->what == POKE ? "__ringside_poke" : "__ringside_detach", err);
 		borrow_end(borrow);
+		target_close(&image);
 	}
 	free(borrow);
-	target_close(&image);
 	return r;
 }
 

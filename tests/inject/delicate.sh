@@ -23,4 +23,31 @@ for kind in dlopen alarm-apart; do
 		finish "$kind, $i"
 	done
 done
+
+# One that becomes another program all the time: whichever it is when it stands still is the one that is attached.
+cat >"$dir/again.c" <<'C'
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	if (argc > 1 && argv[1][0] == '0') {
+		printf("%d\n", (int)getpid());
+		fflush(stdout);
+	}
+	argv[1] = "1";
+	if (access(argv[2], F_OK))
+		execv("/proc/self/exe", argv);
+	return 0;
+}
+C
+# shellcheck disable=SC2086
+$CC -O1 "$dir/again.c" -o "$dir/again" || exit 1
+begin "$dir/again" 0 "$dir/enough"
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	"$RINGSIDE" attach "$target" 2>"$dir/errors" ||
+		grep -q 'another program\|ended meanwhile\|cannot be disturbed\|that can be disturbed\|Try again\|no libc' "$dir/errors" ||
+		fail "again: $(cat "$dir/errors")"
+done
+: >"$dir/enough"
+wait "$parent" || fail "again: the program ends with $?"
 exit "$bad"

@@ -59,17 +59,22 @@ wait "$parent" 2>/dev/null
 wait "$tool" && fail "a dead program was attached"
 grep -q "process $target ended meanwhile" "$dir/errors" || fail "dead: $(cat "$dir/errors")"
 
-# It takes too long. The program is stopped meanwhile, too, and continued.
-begin "$dir/target" sleep poll malloc
-hang
-kill -STOP "$target"
-kill -CONT "$target"
-wait "$tool" && fail "a library that never came was loaded"
-grep -q 'Try again' "$dir/errors" || fail "late: $(cat "$dir/errors")"
-[ -z "$(tracer_of "$target")" ] || fail "late: somebody still traces it"
-let_go
-"$RINGSIDE" attach "$target" || fail "late: it cannot be attached afterwards"
-finish 'too late'
+# It takes too long. The program is stopped meanwhile, too, and continued: also if nobody but the borrowed thread can see that.
+for kinds in 'sleep poll malloc' long; do
+	# shellcheck disable=SC2086
+	begin "$dir/target" $kinds
+	hang
+	kill -STOP "$target"
+	sleep 0.1
+	kill -CONT "$target"
+	wait "$tool" && fail "a library that never came was loaded"
+	grep -q 'Try again' "$dir/errors" || fail "late: $(cat "$dir/errors")"
+	[ -z "$(tracer_of "$target")" ] || fail "late: somebody still traces it"
+	! grep -q '^State:.T' "/proc/$target/status" || { fail "late: it is stopped"; kill -CONT "$target"; }
+	let_go
+	"$RINGSIDE" attach "$target" || fail "late: it cannot be attached afterwards"
+	finish 'too late'
+done
 
 # Another thread runs another program meanwhile.
 cat >"$dir/exec.c" <<'C'

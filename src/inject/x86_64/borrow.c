@@ -119,6 +119,11 @@ static int on_signal(struct borrow *borrow, int sig, int *deliver)
 	siginfo_t info;
 
 	*deliver = 0;
+	/* Nobody can hold it off, and what continues the process may come before we are done: the others stop, and this one with us. */
+	if (sig == SIGSTOP) {
+		*deliver = sig;
+		return 0;
+	}
 	if ((EVERYBODY | bit(borrow->bell)) & bit(sig)) {
 		*deliver = sig;
 		borrow->broke_sleep = true;
@@ -547,6 +552,14 @@ static void save_errno(struct borrow *borrow)
 		borrow->errno_at = 0;
 }
 
+/* Now that it stands still: it may have become another program after it was looked at. */
+static bool is_same(const struct borrow *borrow)
+{
+	uint8_t there[2];
+
+	return target_read(borrow->image, borrow->gadget, there, sizeof(there)) && there[0] == 0x0f && there[1] == 0x05;
+}
+
 int borrow_begin(struct borrow *borrow, const struct image *image, struct err *err)
 {
 	int r;
@@ -560,6 +573,10 @@ int borrow_begin(struct borrow *borrow, const struct image *image, struct err *e
 	r = wait_for_thread(borrow, err);
 	if (r)
 		return r;
+	if (!is_same(borrow)) {
+		tracee_let_go(&borrow->tracee);
+		return err_set(err, -ESTALE, "process %d has just become another program", (int)image->pid);
+	}
 	borrow->bell = find_bell(borrow);
 	r = hold_signals(borrow, ~FAULTS);
 	if (!r)

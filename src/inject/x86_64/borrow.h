@@ -33,7 +33,7 @@ struct borrow {
 
 /* Is there all in it that it takes? */
 bool borrow_can(const struct image *image);
-/* -EBUSY: no thread could be borrowed in the time there is. */
+/* -EBUSY: no thread could be borrowed in the time there is. -ESTALE: it is another program than the image tells of. */
 int borrow_begin(struct borrow *borrow, const struct image *image, struct err *err);
 /* -ETIMEDOUT: it is still at it, and is left to finish; nothing more can be called. -EFAULT: it failed. -ESRCH: it is gone. */
 int borrow_call(struct borrow *borrow, uint64_t function, uint64_t a, uint64_t b, uint64_t *result, struct err *err);
