@@ -87,8 +87,9 @@ static uint64_t count_oom_kills(void)
 	return n;
 }
 
-int flight_death_watch(struct flight_death *death, const struct opts *opts, struct err *err)
+int flight_death_watch(struct flight_death *death, const struct opts *opts, bool all, struct err *err)
 {
+	bool missing = false;
 	int r = 0;
 
 	death->oom_kills = count_oom_kills();
@@ -100,10 +101,14 @@ int flight_death_watch(struct flight_death *death, const struct opts *opts, stru
 			continue;
 		for (long tid = strtol(list, &end, 10); !r && end != list; tid = strtol(list, &end, 10)) {
 			r = watch(death, (pid_t)tid, err);
+			if (r == -ESRCH && !all) {
+				missing = true;
+				r = 0;
+			}
 			list = *end ? end + 1 : end;
 		}
 	}
-	return r;
+	return !r && missing && !death->n ? -ESRCH : r;
 }
 
 void flight_death_fini(struct flight_death *death)

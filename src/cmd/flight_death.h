@@ -26,8 +26,8 @@ struct flight_death {
 	uint64_t oom_kills;	/* in our control group, before */
 };
 
-/* All threads of the -P that the line has, by their processes. -ESRCH: there is none of that number. */
-int flight_death_watch(struct flight_death *death, const struct opts *opts, struct err *err);
+/* The processes of the threads that -P names. -ESRCH: one of them is not there; if not `all` have to be, none is. */
+int flight_death_watch(struct flight_death *death, const struct opts *opts, bool all, struct err *err);
 void flight_death_fini(struct flight_death *death);
 
 /* One that is gone since this was last asked; 0: none. */

@@ -161,17 +161,20 @@ static int take_priority(struct session *session)
 	return 0;
 }
 
-/* With -c, what they started may go on. Where one of them cannot be watched the end is up to the user. */
-static void watch_others(struct session *session)
+/* With -c, what they started may go on. Where they cannot be watched the end is up to the user. */
+static int watch_others(struct session *session)
 {
-	struct err err = ERR_INIT;
+	int r;
 
 	if (session->ask.has_command || session->ask.flight || opts_value(session->opts, "children"))
-		return;
-	if (flight_death_watch(&session->others, session->opts, &err)) {
+		return 0;
+	r = flight_death_watch(&session->others, session->opts, false, &session->err);
+	if (r && r != -ESRCH) {
 		flight_death_fini(&session->others);
 		session->others = (struct flight_death){ 0 };
+		r = 0;
 	}
+	return r;
 }
 
 /* Everything but the first event. */
@@ -182,7 +185,8 @@ static int begin(struct session *session)
 	r = r < 0 ? r : take_priority(session);
 	if (!r)
 		r = take_argv(session);
-	watch_others(session);
+	if (!r)
+		r = watch_others(session);
 	if (!r)
 		r = planner_begin(&session->planner, session->setup, session->source, session->opts, &session->err);
 	if (!r && session->ask.has_command)

@@ -384,7 +384,7 @@ int record_flight_open(struct flight **out, const struct record_ask *ask, const 
 	if (!r && flight->on == ON_EVENT)
 		r = watch_event(flight, err);
 	if (!r && flight->on == ON_DEATH)
-		r = flight_death_watch(&flight->death, opts, err);
+		r = flight_death_watch(&flight->death, opts, true, err);
 	return r;
 }
 
