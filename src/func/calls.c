@@ -37,13 +37,13 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 	uint64_t mask = call->mask & ~VIEW_SPECIAL, ts;
 	struct record_graph_exit record = {
 		.func = call->site->ip, .retval = retval, .depth = (int32_t)depth, .overrun = overrun,
-		.calltime = call->calltime, .rettime = call->calltime,
+		.calltime = call->exit.calltime, .rettime = call->exit.calltime,
 	};
 	const struct func_put put = { view, view ? LOAD_ACQUIRE(view->published) : 0, &record };
 
-	if (!mask || !call->calltime)
+	if (!mask || !call->exit.calltime)
 		return;
-	if (view && view->graph_thresh && func_time(view) - call->calltime < view->graph_thresh)
+	if (view && view->graph_thresh && func_time(view) - call->exit.calltime < view->graph_thresh)
 		return;
 	if (view && mask == view->func_only && mask & view->graphs &&
 	    func_put(&put, EVENT_ID_GRAPH_EXIT, &ts))
@@ -273,7 +273,6 @@ static void push(struct func_stack *stack, const struct func_call *call, struct 
 
 	stack->call[n] = *call;
 	stack->call[n].exit.func = call->site->ip;
-	stack->call[n].exit.calltime = call->calltime;
 	/* No way back but the slow one. */
 	if (call->mask && (call->profiled || call->slot == stack->call[n - 1].slot))
 		stack->call[n].mask |= VIEW_SPECIAL;
@@ -355,7 +354,7 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 	mask = taken(view, stack, mask, &call);
 	if (func_all.no_returns) {
 		if (mask)
-			write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
+			write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.exit.calltime);
 		return false;
 	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
@@ -364,7 +363,7 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 		return false;
 	}
 	if (mask)
-		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.calltime);
+		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.exit.calltime);
 	call.silent = !mask;
 	push(stack, &call, &profiled);
 	if (!tail)

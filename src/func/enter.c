@@ -182,7 +182,7 @@ static inline void push(struct func_stack *stack, struct func_call *call, struct
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	call->edge = edge;
 	call->state = 0;
-	call->calltime = call->inside = call->barred = 0;
+	call->exit.calltime = call->inside = call->barred = 0;
 	call->mask = LOAD(site->graph);
 	call->site = site;
 	call->entry.func = site->ip;
@@ -197,7 +197,7 @@ static __attribute__((noinline)) bool enter_late(struct func_way *way, enum ring
 
 	if (done) {
 		if (call->slot == slot)
-			call->calltime = call->exit.calltime = ts;
+			call->exit.calltime = ts;
 		return true;
 	}
 	if (call->slot == slot)
@@ -234,7 +234,7 @@ bool func_enter_graph(struct func_site *site, struct func_way *way, const struct
 		result = func_put_section(&put, EVENT_ID_GRAPH_ENTRY, &ts);
 	if (UNLIKELY(result != RING_DONE))
 		return enter_late(way, result, ts);
-	call->calltime = call->exit.calltime = ts;
+	call->exit.calltime = ts;
 	return true;
 }
 

@@ -95,7 +95,6 @@ static_assert(sizeof(struct func_edge) == FUNC_EDGE_CODE, "code and data keep th
 struct func_call {
 	uintptr_t slot;		/* where its return address is on the stack */
 	struct func_site *site;
-	uint64_t calltime;	/* 0: there is no entry yet */
 	uint64_t mask;		/* buffers that have its entry; VIEW_SPECIAL, too, if there are any and its
 				   end is more than a record: it is profiled, or shares its return address */
 	uint64_t inside;	/* of those with set_graph_function: we are below one */
@@ -109,8 +108,8 @@ struct func_call {
 			uint8_t silent;		/* no buffer wanted it: it is no depth */
 		};
 	};
-	uint64_t reserved;
-	/* Its records, made where they stay: what the entry has told is there for the exit. */
+	uint64_t reserved[2];
+	/* Its records, made where they stay: what the entry has told is there for the exit. calltime 0: there is no entry yet. */
 	union {
 		struct record_graph_entry entry;
 		struct record_graph_exit exit;
