@@ -349,6 +349,7 @@ static int read_sorts(struct hist_read *read)
 		hist->sorts[hist->nsorts++] = (struct spec_sort){ -1, -1, false };
 		return 0;
 	}
+	hist_change_dash(list, 'X', '-');
 	while ((way = strsep(&list, ",")) != NULL) {
 		int ret;
 

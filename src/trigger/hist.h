@@ -48,6 +48,8 @@ int hist_meet(const struct spec_hist *hist, const struct spec_world *world, cons
 	      uint32_t *old, struct spec_error *error);
 
 /* An expression: its text is cut up. */
+/* .sym-offset has a dash that is no operator: expressions are read with an X in its place. */
+void hist_change_dash(char *text, char from, char to);
 int hist_read_expr(struct hist_read *read, char *text, unsigned int as, const struct spec_term **out);
 /* A field, a variable or a literal. */
 int hist_read_atom(struct hist_read *read, char *text, unsigned int as, const struct spec_term **out);

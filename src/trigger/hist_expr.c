@@ -311,7 +311,15 @@ static bool has_operator(const char *text)
 	return strpbrk(text, "+-*/") != NULL;
 }
 
-/* A variable of this line that is nothing but a field stands for that field. */
+/* Numbers that were worked out count, since they are shown as one number. */
+static bool is_number(const struct hist_read *read, const char *var)
+{
+	int number = read->own_refs ? hist_own_var(read, var) : -1;
+
+	return number >= 0 && read->hist->vars[number].value->what == SPEC_NUMBER;
+}
+
+/* A variable of this line that is nothing but a field stands for that field; so does a number, and no field is called that. */
 static const char *own_field(const struct hist_read *read, const char *system, const char *event, const char *ref)
 {
 	if (system && (strcmp(system, read->system) || strcmp(event, read->event)))
@@ -319,7 +327,9 @@ static const char *own_field(const struct hist_read *read, const char *system, c
 	for (uint32_t i = 0; is_ref(ref) && i < read->ndefs; i++) {
 		const struct hist_def *def = &read->defs[i];
 
-		if (!strcmp(def->name, ref + 1) && !has_operator(def->expr) && !is_ref(def->expr))
+		if (strcmp(def->name, ref + 1) || is_ref(def->expr))
+			continue;
+		if (!has_operator(def->expr) || is_number(read, def->name))
 			return def->expr;
 	}
 	return NULL;
@@ -335,13 +345,23 @@ static const struct spec_term *own_ref(struct hist_read *read, const char *syste
 	return hist_refer_own(read, (uint32_t)number);
 }
 
+/* A variable by its whole name: this line's own, or else another's. */
+static const struct spec_term *find_ref(struct hist_read *read, const char *system, const char *event, const char *name)
+{
+	const struct spec_term *term = own_ref(read, system, event, name);
+	struct hist_owner owner;
+
+	if (!term && hist_find_var(read, system, event, name, &owner))
+		term = hist_refer(read, &owner, system != NULL);
+	return term;
+}
+
 /*
  * sys.event.$name or $name. Listings show the first as $sys.event.name, and microseconds with their modifier behind the
  * name: both are understood, since what is shown is written again to remove it.
  */
 static bool read_ref(struct hist_read *read, char *system, char *event, char *ref, const struct spec_term **out)
 {
-	struct hist_owner owner;
 	char *dot;
 
 	if (!is_ref(ref) && system && system[0] == '$')
@@ -350,20 +370,13 @@ static bool read_ref(struct hist_read *read, char *system, char *event, char *re
 		ref++;
 	else
 		return false;
-	*out = own_ref(read, system, event, ref);
-	if (*out)
-		return true;
-	if (!hist_find_var(read, system, event, ref, &owner)) {
-		dot = strchr(ref, '.');
-		if (!dot || strcmp(dot, ".usecs"))
-			return false;
+	*out = find_ref(read, system, event, ref);
+	dot = strchr(ref, '.');
+	if (!*out && dot && !strcmp(dot, ".usecs")) {
 		*dot = '\0';
-		if (!hist_find_var(read, system, event, ref, &owner)) {
-			*dot = '.';
-			return false;
-		}
+		*out = find_ref(read, system, event, ref);
+		*dot = '.';
 	}
-	*out = hist_refer(read, &owner, system != NULL);
 	return *out != NULL;
 }
 
@@ -550,6 +563,17 @@ static int read_part(struct hist_read *read, char *text, unsigned int as, uint32
 	if (!ret)
 		ret = read_operand(read, at, subexprs, &b);
 	return ret ? ret : join(read, op, a, b, at, out);
+}
+
+void hist_change_dash(char *text, char from, char to)
+{
+	const size_t dash = strlen(".sym"), len = strlen(".sym-offset");
+
+	while ((text = strstr(text, ".sym")) != NULL) {
+		if (text[dash] == from && !strncmp(text + dash + 1, "offset", len - dash - 1))
+			text[dash] = to;
+		text += dash;
+	}
 }
 
 int hist_read_expr(struct hist_read *read, char *text, unsigned int as, const struct spec_term **out)

@@ -145,17 +145,6 @@ static int read_target(struct trigger_box *box, const struct spec_world *world, 
 	return ret || !rest || !*rest ? ret : read_condition(box, rest, error);
 }
 
-/* An operator to the readers of expressions is no part of a name: .sym-offset is read as .symXoffset. */
-static void hide_dash(char *line)
-{
-	char *at = line;
-
-	while ((at = strstr(at, ".sym-offset")) != NULL) {
-		at[4] = 'X';
-		at += strlen(".sym-offset");
-	}
-}
-
 static int read_hist(struct trigger_box *box, const struct spec_world *world, const char *system, const char *event,
 		     char *line, struct spec_error *error)
 {
@@ -185,7 +174,7 @@ static int read_hist(struct trigger_box *box, const struct spec_world *world, co
 		line = read_strip(line);
 		read.hist->filter = box->trigger.filter;
 	}
-	hide_dash(line);
+	hist_change_dash(line, '-', 'X');
 	return hist_read_line(&read, line);
 }
 

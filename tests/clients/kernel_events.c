@@ -158,14 +158,27 @@ static void back(const void *timer)
 	trace_sched_sched_switch("swapper/0", 0, 120, 0, comm, thread_id(), prio());
 }
 
-/* A function of a name that cases look for. */
+/* A function of a name that cases look for, also as the one that takes memory. */
 #define FUNCTION __attribute__((noinline, noclone, used))
+
+static void allocate(const void *site)
+{
+	trace_kmem_kmalloc((unsigned long)(uintptr_t)site, NULL, 96, 128, 0, -1);
+}
+
+FUNCTION static const void *here(void)
+{
+	return __builtin_return_address(0);
+}
 
 FUNCTION static pid_t kernel_clone(void)
 {
 	pid_t (*real)(void) = next("fork");
+	pid_t child = real();
 
-	return real();
+	if (child)
+		allocate(here());
+	return child;
 }
 
 /* Its name before Linux 5.10. */
@@ -191,11 +204,6 @@ FUNCTION static ssize_t proc_reg_write(int fd, const void *bytes, size_t len)
 	ssize_t n = real(fd, bytes, len);
 
 	return n < 0 ? -errno : n;
-}
-
-static void allocate(const void *site)
-{
-	trace_kmem_kmalloc((unsigned long)(uintptr_t)site, NULL, 96, 128, 0, -1);
 }
 
 static int doze(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest, const void *site)
@@ -233,7 +241,6 @@ pid_t fork(void)
 		name(comm);
 		trace_sched_sched_process_fork(comm, thread_id(), comm, child);
 	}
-	allocate(__builtin_return_address(0));
 	trace_raw_syscalls_sys_exit(SYS_clone, child);
 	return child;
 }

@@ -32,6 +32,14 @@ static const struct decode_format *event(void *arg, const char *system, const ch
 static const struct spec_world world = { .event = event };
 static const struct spec_world believing = { .event = event, .anything = true };
 
+/* A world with one histogram, which arg is. */
+static const struct spec_hist *only_hist(void *arg, uint32_t i, const char **system, const char **name)
+{
+	*system = "s";
+	*name = "e";
+	return i ? NULL : arg;
+}
+
 static struct spec_trigger *take(const struct spec_world *w, const char *name, const char *line, const char *shown)
 {
 	struct spec_error error = SPEC_ERROR_INIT;
@@ -106,6 +114,49 @@ static void own(void)
 	CHECK(y->what == SPEC_MATH && y->a->what == SPEC_VAR && y->a->is_own && y->a->var_number == 0, "own");
 	spec_trigger_free(trigger);
 	refuse(&world, "e", "hist:keys=i:y=$x*2,x=l-i", -EINVAL);
+	/* The kernel refuses the second; shown, the first is the same. */
+	refuse(&world, "e", "hist:keys=i:x=5*3,y=$x", -EINVAL);
+	refuse(&world, "e", "hist:keys=i:x=15,y=$x", -EINVAL);
+}
+
+/* What is shown is what is written, behind a !, to remove it. */
+static void shown(void)
+{
+	static const char *const lines[] = {
+		"hist:keys=l.sym-offset,i:vals=hitcount:sort=l.sym-offset.descending,i:size=2048",
+		"hist:keys=i:vals=hitcount:x=common_timestamp.usecs-$ts,y=$x.usecs:sort=hitcount:size=2048:clock=global",
+	};
+	static const char *const written[] = {
+		"hist:keys=l.sym-offset,i:sort=l.descending,i",
+		"hist:keys=i:x=common_timestamp.usecs-$ts:y=$x",
+	};
+	struct spec_error error = SPEC_ERROR_INIT;
+	struct spec_trigger *removed, *trigger;
+	struct spec_world asked = world;
+	struct buf line = BUF_INIT;
+
+	trigger = take(&world, "e", "hist:keys=i:ts=common_timestamp.usecs",
+		       "hist:keys=i:vals=hitcount:ts=common_timestamp.usecs:sort=hitcount:size=2048:clock=global [active]");
+	trigger->hist->serial = 1;
+	asked.arg = trigger->hist;
+	asked.hist = only_hist;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct spec_trigger *set;
+
+		buf_reset(&line);
+		buf_printf(&line, "%s [active]", lines[i]);
+		set = take(&asked, "e", written[i], line.data);
+		buf_reset(&line);
+		buf_printf(&line, "!%s", lines[i]);
+		CHECK(!spec_trigger_parse(&removed, &asked, "s", "e", line.data, line.len, &error), "%s: %s", line.data,
+		      error.text);
+		CHECK(removed->remove && spec_trigger_same(set, removed), "%s is not %s", line.data, written[i]);
+		spec_trigger_free(set);
+		spec_trigger_free(removed);
+	}
+	buf_fini(&line);
+	spec_error_fini(&error);
+	spec_trigger_free(trigger);
 }
 
 static void believed(void)
@@ -134,6 +185,7 @@ int main(void)
 	many();
 	modifiers();
 	own();
+	shown();
 	believed();
 	decode_format_free(format);
 	return 0;
