@@ -411,6 +411,9 @@ int hist_read_atom(struct hist_read *read, char *text, unsigned int as, const st
 		return -ENOMEM;
 	if (is_ref(text))
 		read_refuse(read->error, -EINVAL, "Couldn't find variable", text + 1);
+	/* The kernel forgets what stands before the points; a variable that is not there is no field of its name. */
+	if (system && system[0] == '$')
+		return read_refuse(read->error, -EINVAL, "Couldn't find variable", text);
 	return read_field(read, text, as, out);
 }
 

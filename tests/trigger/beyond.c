@@ -114,6 +114,7 @@ static void own(void)
 	CHECK(y->what == SPEC_MATH && y->a->what == SPEC_VAR && y->a->is_own && y->a->var_number == 0, "own");
 	spec_trigger_free(trigger);
 	refuse(&world, "e", "hist:keys=i:y=$x*2,x=l-i", -EINVAL);
+	refuse(&world, "e", "hist:keys=i:x=$s.f.l", -EINVAL);
 	/* The kernel refuses the second; shown, the first is the same. */
 	refuse(&world, "e", "hist:keys=i:x=5*3,y=$x", -EINVAL);
 	refuse(&world, "e", "hist:keys=i:x=15,y=$x", -EINVAL);
