@@ -319,18 +319,33 @@ static bool is_number(const struct hist_read *read, const char *var)
 	return number >= 0 && read->hist->vars[number].value->what == SPEC_NUMBER;
 }
 
-/* A variable of this line that is nothing but a field stands for that field; so does a number, and no field is called that. */
+static const struct hist_def *find_def(const struct hist_read *read, const char *name)
+{
+	for (uint32_t i = 0; i < read->ndefs; i++) {
+		if (!strcmp(read->defs[i].name, name))
+			return &read->defs[i];
+	}
+	return NULL;
+}
+
+/*
+ * A variable of this line that is nothing but a field, or but such a variable, stands for that field. So does a number, and
+ * no field is called that.
+ */
 static const char *own_field(const struct hist_read *read, const char *system, const char *event, const char *ref)
 {
+	const struct hist_def *def;
+
 	if (system && (strcmp(system, read->system) || strcmp(event, read->event)))
 		return NULL;
+	/* Two that mean each other mean nothing. */
 	for (uint32_t i = 0; is_ref(ref) && i < read->ndefs; i++) {
-		const struct hist_def *def = &read->defs[i];
-
-		if (strcmp(def->name, ref + 1) || is_ref(def->expr))
-			continue;
-		if (!has_operator(def->expr) || is_number(read, def->name))
-			return def->expr;
+		def = find_def(read, ref + 1);
+		if (!def)
+			return NULL;
+		ref = def->expr;
+		if (!is_ref(ref))
+			return !has_operator(ref) || is_number(read, def->name) ? ref : NULL;
 	}
 	return NULL;
 }
@@ -375,6 +390,8 @@ static bool read_ref(struct hist_read *read, char *system, char *event, char *re
 	if (!*out && dot && !strcmp(dot, ".usecs")) {
 		*dot = '\0';
 		*out = find_ref(read, system, event, ref);
+		if (*out && !hist_is_usecs(*out))
+			*out = NULL;
 		*dot = '.';
 	}
 	return *out != NULL;

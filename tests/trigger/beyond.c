@@ -115,6 +115,11 @@ static void own(void)
 	spec_trigger_free(trigger);
 	refuse(&world, "e", "hist:keys=i:y=$x*2,x=l-i", -EINVAL);
 	refuse(&world, "e", "hist:keys=i:x=$s.f.l", -EINVAL);
+	trigger = take(&world, "e", "hist:keys=i:x=$y,z=$x,y=l",
+		       "hist:keys=i:vals=hitcount:x=l,z=l,y=l:sort=hitcount:size=2048 [active]");
+	spec_trigger_free(trigger);
+	refuse(&world, "e", "hist:keys=i:x=$y,y=$x", -EINVAL);
+	refuse(&world, "e", "hist:keys=i:x=l-i,y=$x.usecs", -EINVAL);
 	/* The kernel refuses the second; shown, the first is the same. */
 	refuse(&world, "e", "hist:keys=i:x=5*3,y=$x", -EINVAL);
 	refuse(&world, "e", "hist:keys=i:x=15,y=$x", -EINVAL);
