@@ -154,6 +154,9 @@ static int read_var(struct hist_read *read, const struct hist_def *def)
 		return read_refuse(read->error, -EINVAL, "Variable already defined", def->name);
 	if (!read_copy_name(var->name, def->name))
 		return read_refuse_silently(read->error, -EINVAL, "the name of a variable is too long");
+	/* The kernel would take it, and nobody could tell it from a modifier. */
+	if (strchr(def->name, '.'))
+		return read_refuse_silently(read->error, -EINVAL, "the name of a variable has a point in it");
 	ret = hist_read_expr(read, text, HIST_AS_VAR, &var->value);
 	if (ret)
 		return ret;

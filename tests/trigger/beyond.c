@@ -120,6 +120,7 @@ static void own(void)
 	spec_trigger_free(trigger);
 	refuse(&world, "e", "hist:keys=i:x=$y,y=$x", -EINVAL);
 	refuse(&world, "e", "hist:keys=i:x=l-i,y=$x.usecs", -EINVAL);
+	refuse(&world, "e", "hist:keys=i:x.usecs=l", -EINVAL);
 	/* The kernel refuses the second; shown, the first is the same. */
 	refuse(&world, "e", "hist:keys=i:x=5*3,y=$x", -EINVAL);
 	refuse(&world, "e", "hist:keys=i:x=15,y=$x", -EINVAL);
