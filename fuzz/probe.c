@@ -13,12 +13,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int ret;
 
 	spec_setup();
-	ret = spec_probe_parse(&probe, &spec_world, (const char *)data, size, &error);
+	ret = spec_probe_parse(&probe, &spec_world, 'd', (const char *)data, size, &error);
 	if (ret) {
 		spec_check_error(&error, ret);
 	} else {
 		spec_probe_show(probe, &shown);
-		if (spec_probe_parse(&same, &spec_world, shown.data, shown.len, &error))
+		if (spec_probe_parse(&same, &spec_world, 'd', shown.data, shown.len, &error))
 			spec_must_be(false, "what is shown is refused", shown.data, error.text);
 		spec_probe_show(same, &second);
 		spec_must_be(!strcmp(shown.data, second.data), "shown differently", shown.data, second.data);

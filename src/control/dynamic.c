@@ -128,7 +128,7 @@ static int probe_set(struct control_items *items, const char *text, size_t len, 
 	struct buf body = BUF_INIT;
 	int r;
 
-	r = spec_probe_parse(&spec.probe, control_items_world(items, 0, false), text, len, error);
+	r = spec_probe_parse(&spec.probe, control_items_world(items, 0, false), 'd', text, len, error);
 	if (r)
 		return control_items_refuse(error, r, err);
 	r = spec_probe_meet(spec.probe, control_items_world(items, 0, false), error);

@@ -192,7 +192,7 @@ static void understand(struct control_items *items, uint32_t i)
 		   spec_synth_parse(&spec.synth, &remove, world, !strncmp(from->text, "s:", 2), from->text, len,
 				    &error)) {
 		spec.synth = NULL;
-	} else if (item->kind == STATE_ITEM_PROBE && spec_probe_parse(&spec.probe, world, from->text, len, &error)) {
+	} else if (item->kind == STATE_ITEM_PROBE && spec_probe_parse(&spec.probe, world, 'd', from->text, len, &error)) {
 		spec.probe = NULL;
 	}
 	if (spec.trigger && spec.trigger->hist)
@@ -345,7 +345,7 @@ int control_items_lower(struct control_items *items, struct spec_error *error, s
 {
 	struct control_state *state = &items->control->state;
 	struct lower_item *all = calloc(state->nitems + 1, sizeof(*all));
-	struct buf hooks = BUF_INIT, code = BUF_INIT;
+	struct buf hooks = BUF_INIT, probes = BUF_INIT, code = BUF_INIT;
 	int r;
 
 	if (!all)
@@ -360,18 +360,21 @@ int control_items_lower(struct control_items *items, struct spec_error *error, s
 			.is_old = state->items[i].item.serial < items->first_new,
 		};
 	r = lower(all, state->nitems, control_items_world(items, 0, false), control_items_parts(items->control), &hooks,
-		  &code, error);
+		  &probes, &code, error);
 	free(all);
 	if (r) {
 		buf_fini(&hooks);
+		buf_fini(&probes);
 		buf_fini(&code);
 		if (r == -E2BIG)
 			return err_set(err, r, "there are more filters and triggers than a directory can hold");
 		return control_items_refuse(error, r, err);
 	}
 	buf_fini(&state->hooks);
+	buf_fini(&state->probes);
 	buf_fini(&state->code);
 	state->hooks = hooks;
+	state->probes = probes;
 	state->code = code;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "control/file.h"
 #include "control/state_func.h"
 #include "layout/hook.h"
+#include "layout/probe.h"
 
 #define READ_TRIES 1000
 #define CONTROL_RESERVE (CONTROL_FIRST_STATE + 32768u)
@@ -77,6 +78,7 @@ void control_state_default(struct control_state *state)
 	state->ntable_limbo = 0;
 	state->measure = (struct state_measure){ 0 };
 	buf_reset(&state->hooks);
+	buf_reset(&state->probes);
 	buf_reset(&state->code);
 	memset(state->buffers, 0, sizeof(state->buffers));
 	control_buffer_default(&state->buffers[0], STATE_BORN_TOP);
@@ -91,6 +93,7 @@ void control_state_fini(struct control_state *state)
 	state_funcs_drop(state);
 	free(state->funcs);
 	buf_fini(&state->hooks);
+	buf_fini(&state->probes);
 	buf_fini(&state->code);
 	memset(state, 0, sizeof(*state));
 }
@@ -383,10 +386,12 @@ static const char *take_items(struct control_state *state, const struct state_he
 static const char *take_hooks(struct control_state *state, const struct state_head *head, const char *bytes)
 {
 	buf_reset(&state->hooks);
+	buf_reset(&state->probes);
 	buf_reset(&state->code);
 	buf_add(&state->hooks, bytes + head->hooks, head->nhooks * sizeof(struct state_hook));
+	buf_add(&state->probes, bytes + head->probes, head->nprobes * sizeof(struct state_probe));
 	buf_add(&state->code, bytes + head->code, head->code_size);
-	if (buf_failed(&state->hooks) || buf_failed(&state->code))
+	if (buf_failed(&state->hooks) || buf_failed(&state->probes) || buf_failed(&state->code))
 		return "no memory for it";
 	for (uint32_t i = 0; i < head->nhooks; i++) {
 		const struct state_hook *hook = (const struct state_hook *)(const void *)state->hooks.data + i;
@@ -413,6 +418,7 @@ static const char *take(struct control_state *state, const struct state_head *he
 	    !table_inside(head, head->limbo, head->nlimbo, sizeof(struct state_limbo)) ||
 	    !table_inside(head, head->pids, head->npids, sizeof(struct state_pid)) ||
 	    !table_inside(head, head->hooks, head->nhooks, sizeof(struct state_hook)) ||
+	    !table_inside(head, head->probes, head->nprobes, sizeof(struct state_probe)) ||
 	    !table_inside(head, head->code, head->code_size, 1) ||
 	    !table_inside(head, head->items, head->nitems, sizeof(struct state_item)) ||
 	    !table_inside(head, head->table_limbo, head->ntable_limbo, sizeof(struct state_limbo)) ||
@@ -563,6 +569,7 @@ static void lay_out(const struct control_state *state, struct state_head *head)
 	head->npids = state->npids;
 	head->cmdlines = state->cmdlines;
 	head->nhooks = (uint32_t)(state->hooks.len / sizeof(struct state_hook));
+	head->nprobes = (uint32_t)(state->probes.len / sizeof(struct state_probe));
 	head->code_size = (uint32_t)(state->code.len + 7) & ~7u;
 	head->nitems = state->nitems;
 	head->serial = state->serial;
@@ -573,7 +580,8 @@ static void lay_out(const struct control_state *state, struct state_head *head)
 	head->limbo = head->rules + state->nrules * (uint32_t)sizeof(struct state_rule);
 	head->pids = head->limbo + state->nlimbo * (uint32_t)sizeof(struct state_limbo);
 	head->hooks = head->pids + state->npids * (uint32_t)sizeof(struct state_pid);
-	head->code = head->hooks + head->nhooks * (uint32_t)sizeof(struct state_hook);
+	head->probes = head->hooks + head->nhooks * (uint32_t)sizeof(struct state_hook);
+	head->code = head->probes + head->nprobes * (uint32_t)sizeof(struct state_probe);
 	head->items = head->code + head->code_size;
 	head->table_limbo = head->items + state->nitems * (uint32_t)sizeof(struct state_item);
 	head->nfuncs = state->nfuncs;
@@ -622,6 +630,8 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 		memcpy(bytes + head->pids, state->pids, state->npids * sizeof(struct state_pid));
 	if (head->nhooks)
 		memcpy(bytes + head->hooks, state->hooks.data, head->nhooks * sizeof(struct state_hook));
+	if (head->nprobes)
+		memcpy(bytes + head->probes, state->probes.data, head->nprobes * sizeof(struct state_probe));
 	if (state->code.len)
 		memcpy(bytes + head->code, state->code.data, state->code.len);
 	memcpy(bytes + head->table_limbo, state->table_limbo, state->ntable_limbo * sizeof(struct state_limbo));

@@ -62,6 +62,7 @@ struct control_state {
 	uint64_t items_mark;	/* another one whenever items came or went */
 	struct state_limbo table_limbo[STATE_LIMBO_MAX];
 	struct buf hooks;	/* struct state_hook[] */
+	struct buf probes;	/* struct state_probe[] */
 	struct buf code;
 	struct control_func *funcs;	/* as they were written: control/func_lines */
 	uint32_t nfuncs;

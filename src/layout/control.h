@@ -259,7 +259,7 @@ enum state_item_kind {
 	STATE_ITEM_FILTER = 1,	/* of an event in a buffer */
 	STATE_ITEM_TRIGGER,
 	STATE_ITEM_SYNTH,	/* of the directory: buffer 0 */
-	STATE_ITEM_PROBE,	/* an event probe; buffer 0 */
+	STATE_ITEM_PROBE,	/* of an event, an instruction, a function; buffer 0. `table`: struct probe_count[] of the latter two */
 	STATE_ITEM_SOFT,	/* triggers switch this event of this buffer: word `count` says whether it is on */
 	STATE_ITEM_OFF,		/* triggers switch this buffer: word `count` is not 0 while they have it off */
 };
@@ -335,7 +335,9 @@ struct state_head {
 	uint32_t nfuncs;
 	uint32_t funcs;		/* struct state_func[] */
 	uint32_t measure;	/* struct state_measure; 0: there is nothing of that */
+	uint32_t nprobes;
+	uint32_t probes;	/* struct state_probe[], see layout/probe.h */
 };
-static_assert(sizeof(struct state_head) == 104, "state header");
+static_assert(sizeof(struct state_head) == 112, "state header");
 
 #endif

@@ -11,6 +11,11 @@
  * instructions as they can be run elsewhere:
  *
  *   f:  [endbr64]  jmp stub                    stub:  ... the window's instructions, moved; jmp f + at + window
+ *
+ * Probes are at any instruction, system calls at theirs. A site of that kind is a *point*: its window may begin before the instruction that
+ * is meant, if only so a jump has room. Functions' entries and system calls are in a file's plan; the other points are in its *extra*
+ * plan, of the same make, which is filed anew whenever a probe needs one that is not there: `extra[slot]` names the newest, which has
+ * all points of those before it.
  */
 #ifndef LAYOUT_PLAN_H
 #define LAYOUT_PLAN_H
@@ -34,6 +39,7 @@ struct plans_head {
 	uint32_t planner;	/* a process that files plans for what programs bring from now on; 0: none does. Maybe dead */
 	uint64_t reserved[6];
 	uint64_t plan[REGISTRY_ELFS];	/* of each ELF file of the registry: its offset; 0: not yet; PLAN_NONE */
+	uint64_t extra[REGISTRY_ELFS];	/* its extra plan's; 0: there is none */
 };
 #define PLANS_DATA_OFFSET ((sizeof(struct plans_head) + 4095) & ~4095ull)
 #define PLAN_NONE 1ull		/* nothing of it can be patched: not this processor's, not readable, our own */
@@ -56,6 +62,8 @@ enum plan_reason {
 	PLAN_OVERLAPS,		/* another symbol lies within it */
 	PLAN_RESOLVER,		/* an indirect function: what runs is another one */
 	PLAN_SPECIAL,		/* a signal's way back, the program's very first instruction, and the like */
+	PLAN_MIDDLE,		/* a point in the middle of an instruction */
+	PLAN_NOWHERE,		/* a point where no code is */
 	PLAN_REASONS
 };
 
@@ -66,14 +74,23 @@ enum {
 	PLAN_SITE_LOADS = 1u << 3,	/* the loader's _dl_debug_state: files were loaded or unloaded */
 	PLAN_SITE_GOES = 1u << 4,	/* the moved instructions end with a jump or a return: nothing comes behind */
 	PLAN_SITE_HIDDEN = 1u << 5,	/* for the runtime itself: no function to trace */
+	PLAN_SITE_POINT = 1u << 6,	/* an instruction anywhere: see below */
+	PLAN_SITE_SYSCALL = 1u << 7,	/* a point: a system call. Always hidden, too */
 };
 
-/* By address; several names of one address are one site, with the name that says most. */
+/*
+ * By address; several names of one address are one site, with the name that says most. Of a point: `address` is the instruction's and
+ * `name` that of the function around it; its window begins `before` bytes before it, `at` and `size` are 0.
+ */
 struct plan_site {
 	uint64_t address;	/* of the function, in the file's memory image */
-	uint32_t size;		/* of the function */
+	union {
+		uint32_t size;		/* of the function */
+		uint32_t before;	/* PLAN_SITE_POINT */
+	};
 	uint32_t name;		/* in names */
-	uint32_t code;		/* in code: the window's bytes as they were, then the moved ones */
+	uint32_t code;		/* in code: the window's bytes as they were, the moved ones, then `struct plan_step`s: a byte that counts
+				   them, and each instruction of the window */
 	uint32_t fixes;		/* the first of them */
 	uint16_t flags;		/* PLAN_SITE_* */
 	uint8_t kind;
@@ -85,8 +102,14 @@ struct plan_site {
 };
 static_assert(sizeof(struct plan_site) == 32, "site");
 
+/* An instruction of a window: where it begins, and where its moved form does. Those behind a window's end have none. */
+struct plan_step {
+	uint8_t at, moved;
+};
+
 /*
- * Where the moved instructions depend on their place. Let W be where the window is and M where the moved instructions are.
+ * Where the moved instructions depend on their place. Let W be where the window is and M where the moved instructions are; or, of
+ * those that are moved further by what is put between them, less their place among the moved ones.
  *   PLAN_FIX_NEAR  four bytes: add W - M, and it must fit into a signed number of 32 bits
  *   PLAN_FIX_AT    eight bytes: add W
  */

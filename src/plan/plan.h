@@ -22,6 +22,12 @@ struct plan_file {
 /* -ENOTSUP: of another processor, or our own runtime; -ESTALE: its build-id is another; -ENOSYS: there is no decoder in here. */
 int plan_make(struct buf *out, const struct plan_file *file, struct err *err);
 
+/*
+ * The extra plan of points at these addresses of the memory image, in any order; several of one address are one. Each becomes a site,
+ * PLAN_NOT with its reason where that cannot be: in the middle of an instruction, in a restartable sequence. Errors as above.
+ */
+int plan_make_extra(struct buf *out, const struct plan_file *file, const uint64_t *addresses, size_t n, struct err *err);
+
 /* NULL, or what is wrong with bytes that claim to be a plan. Whoever reads one checks it, and once. */
 const char *plan_check(const struct plan *plan, size_t size);
 

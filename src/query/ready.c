@@ -189,7 +189,7 @@ static int make_hooks(struct ready *ready, struct err *err)
 		items[i] = (struct lower_item){ .item = &ready->items[i].item, .text = ready->items[i].line->text,
 						.trigger = ready->items[i].trigger, .synth = ready->items[i].synth };
 	if (!r)
-		r = lower(items, ready->nitems, &ready->world, 1, &ready->hooks, &ready->code, &error);
+		r = lower(items, ready->nitems, &ready->world, 1, &ready->hooks, NULL, &ready->code, &error);
 	if (r)
 		refused(&error, r, "this cannot be run", err);
 	spec_error_fini(&error);

@@ -332,7 +332,7 @@ static bool seen_before(const struct lower_item *items, size_t i)
 }
 
 int lower(const struct lower_item *items, size_t n, const struct spec_world *world, uint32_t parts, struct buf *hooks,
-	  struct buf *code, struct spec_error *error)
+	  struct buf *probes, struct buf *code, struct spec_error *error)
 {
 	struct lowering low = {
 		.items = items, .n = n, .world = world, .parts = parts, .hooks = hooks, .code = code, .error = error,
@@ -341,6 +341,7 @@ int lower(const struct lower_item *items, size_t n, const struct spec_world *wor
 	const char *system, *event;
 	uint32_t buffer;
 
+	(void)probes;
 	/* Offset 0 is nothing. */
 	buf_add(code, nothing, sizeof(nothing));
 	for (size_t i = 0; i < n && !low.failed; i++)

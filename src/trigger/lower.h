@@ -34,8 +34,8 @@ void lower_hist_shape(const struct spec_hist *hist, uint32_t parts, struct table
 uint64_t lower_hist_cells(const struct spec_hist *hist);
 void lower_hist_var(const struct spec_hist *hist, uint64_t cells, uint32_t number, struct hook_var *var);
 
-/* -E2BIG when there is too much of it for a state. */
+/* `probes`: struct state_probe[]; NULL: there are none. -E2BIG when there is too much of it for a state. */
 int lower(const struct lower_item *items, size_t n, const struct spec_world *world, uint32_t parts, struct buf *hooks,
-	  struct buf *code, struct spec_error *error);
+	  struct buf *probes, struct buf *code, struct spec_error *error);
 
 #endif

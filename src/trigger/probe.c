@@ -247,7 +247,7 @@ static int read_line(struct probe_read *read, char *line)
 	return ret;
 }
 
-int spec_probe_parse(struct spec_probe **out, const struct spec_world *world, const char *text, size_t len,
+int spec_probe_parse(struct spec_probe **out, const struct spec_world *world, char file, const char *text, size_t len,
 		     struct spec_error *error)
 {
 	struct probe_box *box = calloc(1, sizeof(*box));
@@ -255,6 +255,7 @@ int spec_probe_parse(struct spec_probe **out, const struct spec_world *world, co
 	char *line;
 	int ret;
 
+	(void)file;
 	*out = NULL;
 	read_begin(error, text, len, "event_probe");
 	if (!box)

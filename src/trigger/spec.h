@@ -163,13 +163,16 @@ struct spec_synth {
 	struct spec_field fields[64];
 };
 
-/* An event probe's argument: how it is fetched is a tree of its own, compiled by lowering. */
+/*
+ * A probe's argument: how it is fetched is a tree of its own, compiled by lowering. Registers are named as fields of struct probe_hit
+ * are; arguments and what is returned become registers or places on the stack when they are read.
+ */
 struct spec_fetch {
-	enum { FETCH_FIELD, FETCH_COMM, FETCH_NUMBER, FETCH_LITERAL, FETCH_PEEK } what;
-	char name[SPEC_NAME_MAX];	/* FETCH_FIELD */
-	uint64_t number;		/* FETCH_NUMBER */
+	enum { FETCH_FIELD, FETCH_COMM, FETCH_NUMBER, FETCH_LITERAL, FETCH_PEEK, FETCH_REGISTER, FETCH_SYMBOL, FETCH_FILE } what;
+	char name[SPEC_NAME_MAX];	/* FETCH_FIELD, FETCH_REGISTER, FETCH_SYMBOL: an address in whatever program it is */
+	uint64_t number;		/* FETCH_NUMBER; FETCH_FILE: an address by its offset in the probe's file */
 	char *literal;			/* FETCH_LITERAL */
-	int64_t offset;			/* FETCH_PEEK: at `of` + offset */
+	int64_t offset;			/* FETCH_PEEK: at `of` + offset; FETCH_SYMBOL */
 	const struct spec_fetch *of;
 };
 
@@ -184,14 +187,32 @@ struct spec_arg {
 	char style;			/* 'u' 's' 'x' 'c' (char) 't' (text) 'S' (symbol) */
 };
 
+enum spec_probe_kind {
+	SPEC_PROBE_EVENT,	/* e: another event */
+	SPEC_PROBE_CODE,	/* p, r: a function of any program, or an instruction of one: kprobe_events */
+	SPEC_PROBE_FILE,	/* p, r: an offset in a file: uprobe_events */
+	SPEC_PROBE_FUNCTION,	/* f: a function of any program */
+	SPEC_PROBE_TRACEPOINT,	/* t: an event that programs declare, by its arguments */
+};
+
 struct spec_probe {
+	enum spec_probe_kind kind;
 	char group[SPEC_NAME_MAX];
 	char name[SPEC_NAME_MAX];
-	char on_system[SPEC_NAME_MAX];
-	char on_event[SPEC_NAME_MAX];
 	uint32_t nargs;
 	struct spec_arg *args;
+	/* SPEC_PROBE_EVENT and _TRACEPOINT */
+	char on_system[SPEC_NAME_MAX];
+	char on_event[SPEC_NAME_MAX];
 	char *filter;
+	/* The others. */
+	bool returns;		/* r, and %return */
+	bool saves;		/* of one that returns: arguments are asked for, as they were at entry */
+	uint32_t max_active;	/* as written behind r; 0: nothing was */
+	char *file;		/* _FILE: whole path; _CODE: `MODULE:` of the place, or NULL */
+	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address */
+	uint64_t offset;
+	uint64_t semaphore;	/* _FILE: (REFCTR), 0: none */
 };
 
 /* ---- Reading ---- */
@@ -207,6 +228,12 @@ struct spec_world {
 	bool (*clock)(void *arg, const char *name);
 	/* Addresses of a function, for .function and symbols; NULL: nobody knows any. */
 	bool (*function)(void *arg, const char *name, uint64_t *start, uint64_t *end);
+	/* In how many places functions of that name are, in that file (NULL: any) of those that are known; -ENOENT: nobody knows the file yet. */
+	int (*places)(void *arg, const char *module, const char *name);
+	/* What a function's parameters are, as a declaration of C, by its debug information; NULL: not known. */
+	const char *(*prototype)(void *arg, const char *module, const char *name);
+	/* 0; -ENOENT: there is no such file, -EINVAL: it is no regular one. `real`: its path without links, of PATH_MAX bytes. */
+	int (*file)(void *arg, const char *path, char *real);
 	bool anything;		/* names of events and fields are believed: for programs that are still to come */
 };
 
@@ -241,12 +268,17 @@ bool spec_synth_same(const struct spec_synth *a, const struct spec_synth *b);
 /* The body of its `format`: common fields to print format. */
 void spec_synth_format(const struct spec_synth *synth, struct buf *out);
 
-/* One line of dynamic_events that begins with e; what removes (-:) is for who keeps them. */
-int spec_probe_parse(struct spec_probe **out, const struct spec_world *world, const char *text, size_t len,
+/*
+ * One line of dynamic_events that begins with e, p, r, f or t; what removes (-:) is for who keeps them. `file`: of which file it is a line,
+ * 'k' kprobe_events, 'u' uprobe_events, 'd' dynamic_events: -ECANCELED: it is none for that file.
+ */
+int spec_probe_parse(struct spec_probe **out, const struct spec_world *world, char file, const char *text, size_t len,
 		     struct spec_error *error);
 void spec_probe_free(struct spec_probe *probe);
 /* 0, or -EEXIST with the message when the world has an event of its name: asked before it is added. */
 int spec_probe_meet(const struct spec_probe *probe, const struct spec_world *world, struct spec_error *error);
+/* 0: both may be points of one event; -EEXIST with the message: they are of different kinds, arguments, or the same. */
+int spec_probe_join(const struct spec_probe *probe, const struct spec_probe *first, struct spec_error *error);
 void spec_probe_show(const struct spec_probe *probe, struct buf *out);
 void spec_probe_format(const struct spec_probe *probe, struct buf *out);
 

@@ -277,7 +277,7 @@ static int write_synth(bool dynamic, const char *text, struct spec_error *error)
 static int write_probe(const char *text, struct spec_error *error)
 {
 	struct spec_probe *probe;
-	int ret = spec_probe_parse(&probe, &world, text, strlen(text), error);
+	int ret = spec_probe_parse(&probe, &world, 'd', text, strlen(text), error);
 
 	if (ret)
 		return ret;

@@ -161,7 +161,7 @@ static void everything(struct buf *hooks, struct buf *code)
 	items[n - 1].system[0] = '\0';
 	add(STATE_ITEM_FILTER, "two", "who == \"me\"");
 	items[3].count = 101;
-	CHECK(!lower(all, n, &world, 4, hooks, code, &error), "%s", error.text);
+	CHECK(!lower(all, n, &world, 4, hooks, NULL, code, &error), "%s", error.text);
 	CHECK(hooks->len == 2 * sizeof(struct state_hook), "%zu hooks", hooks->len / sizeof(struct state_hook));
 	CHECK(bind(hooks, code, "one").sound == 1 && bind(hooks, code, "two").sound == 3, "all acts are sound");
 	CHECK(bind(hooks, code, "two").filter, "it has a filter");
@@ -201,13 +201,13 @@ static void broken(void)
 	struct spec_error error = SPEC_ERROR_INIT;
 
 	add(STATE_ITEM_FILTER, "one", "nosuch == 1");
-	CHECK(lower(all, n, &world, 4, &hooks, &code, &error) == -EINVAL && error.message, "it is refused");
+	CHECK(lower(all, n, &world, 4, &hooks, NULL, &code, &error) == -EINVAL && error.message, "it is refused");
 	spec_error_fini(&error);
 	error = (struct spec_error)SPEC_ERROR_INIT;
 	buf_reset(&hooks);
 	buf_reset(&code);
 	all[n - 1].is_old = true;
-	CHECK(!lower(all, n, &world, 4, &hooks, &code, &error), "it is left out");
+	CHECK(!lower(all, n, &world, 4, &hooks, NULL, &code, &error), "it is left out");
 	spec_error_fini(&error);
 	buf_fini(&hooks);
 	buf_fini(&code);
@@ -221,7 +221,7 @@ static void refuse(const char *text, int want, const char *words)
 	int r;
 
 	add_trigger("one", text);
-	r = lower(all, n, &world, 4, &hooks, &code, &error);
+	r = lower(all, n, &world, 4, &hooks, NULL, &code, &error);
 	CHECK(r == want && (words ? error.message && !strcmp(error.message, words) : !error.message), "%s: %d, '%s'", text, r,
 	      error.message ? error.message : "");
 	spec_trigger_free((struct spec_trigger *)all[--n].trigger);
