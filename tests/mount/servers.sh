@@ -10,13 +10,18 @@ gone() {
 	[ -z "$(server)" ]
 }
 
+# Not before that are its descriptors closed: its command line goes first.
+dead() {
+	! grep -qs '^State:.[^Z]' "/proc/$1/status"
+}
+
 # Killed: nothing is lost but the mount, which is made anew.
 mount_tree
 echo before >"$place/trace_marker"
 echo 33 >"$place/buffer_percent"
 pid=$(server)
 kill -KILL "$pid"
-until_it gone
+until_it dead "$pid"
 fails 'Transport endpoint is not connected' ls "$place"
 want 0 cat trace
 grep -q 'tracing_mark_write: before' "$out" || fail "the marker is lost"
