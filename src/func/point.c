@@ -237,7 +237,7 @@ static bool add(struct func_wants *wants, uintptr_t at, const struct func_probe 
 {
 	if (wants->n == wants->room || !probe)
 		return false;
-	wants->all[wants->n++] = (struct func_want){ at, probe };
+	wants->all[wants->n++] = (struct func_want){ .at = at, .probe = probe };
 	return true;
 }
 
