@@ -523,7 +523,6 @@ int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 		return -ENOTCONN;
 	/* Where nothing was published yet nothing is wanted. */
 	func_select_begin(&selection);
-	selection.points = func_points_any(&selection);
 	if (!func_selection_any(&selection) && !func_all.sites) {
 		func_select_end(&selection);
 		return 0;
