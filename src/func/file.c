@@ -51,37 +51,39 @@ static bool is_sound(const struct plan *plan)
 	       crc32c(crc32c(0, &head, sizeof(head)), plan + 1, plan->size - sizeof(head)) == crc;
 }
 
-static bool steps_ok(const struct plan *plan, const struct plan_site *site)
+/* Behind the moved bytes, and the instruction that a point means is one of them. */
+static bool has_steps(const struct plan *plan, const struct plan_site *site)
 {
-	const unsigned char *code = (const unsigned char *)plan + plan->code + site->code + site->window + site->moved;
-	const uint32_t n = code[0];
+	const uint32_t used = (uint32_t)site->window + site->moved, room = plan->code_size - site->code - used;
+	const uint8_t *steps = (const uint8_t *)plan + plan->code + site->code + used;
+	const uint32_t n = room ? *steps++ : 0, before = site->flags & PLAN_SITE_POINT ? site->before : 0;
 	uint32_t at = 0, moved = 0;
+	bool met = false;
 
-	if (!n || n > PLAN_WINDOW_MAX || n * sizeof(struct plan_step) > plan->code_size - site->code - site->window - site->moved - 1)
+	if (!n || n > PLAN_WINDOW_MAX || n * sizeof(struct plan_step) > room - 1 || steps[0] || steps[1])
 		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct plan_step *step = (const struct plan_step *)(const void *)(code + 1) + i;
-
-		if (i ? step->at <= at || step->moved < moved || step->at >= site->window || step->moved > site->moved : step->at || step->moved)
+	for (uint32_t i = 0; i < n; i++, steps += sizeof(struct plan_step)) {
+		if (steps[0] >= site->window || steps[1] >= site->moved || (i && (steps[0] <= at || steps[1] < moved)))
 			return false;
-		at = step->at;
-		moved = step->moved;
+		at = steps[0];
+		moved = steps[1];
+		met |= at == before;
 	}
-	return true;
+	return met;
 }
 
 const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i)
 {
 	const struct plan_site *site = (const struct plan_site *)(const void *)((const char *)plan + plan->sites) + i;
 	const struct plan_fix *fixes = (const void *)((const char *)plan + plan->fixes);
+	const uint64_t window = plan_site_window(site);
 
 	if ((site->kind != PLAN_JUMP && site->kind != PLAN_TRAP) || !site->window ||
 	    (site->kind == PLAN_JUMP && site->window < PLAN_JUMP_SIZE) || site->window > PLAN_WINDOW_MAX || site->moved > PLAN_MOVED_MAX ||
 	    site->name >= plan->names_size || site->code > plan->code_size ||
-	    (uint32_t)site->window + site->moved + 1 > plan->code_size - site->code || site->fixes > plan->nfixes ||
-	    site->nfixes > plan->nfixes - site->fixes || site->address < plan->text_start ||
-	    site->address + site->at + site->window > plan->text_end || !steps_ok(plan, site) ||
-	    (site->flags & PLAN_SITE_POINT && (site->before >= site->window || site->before > site->address - plan->text_start)))
+	    (uint32_t)site->window + site->moved > plan->code_size - site->code || site->fixes > plan->nfixes ||
+	    site->nfixes > plan->nfixes - site->fixes || window < plan->text_start || window >= plan->text_end ||
+	    site->window > plan->text_end - window || !has_steps(plan, site))
 		return NULL;
 	for (uint32_t n = 0; n < site->nfixes; n++) {
 		const struct plan_fix *fix = &fixes[site->fixes + n];

@@ -447,7 +447,7 @@ static bool has_traps(const struct func_file *file)
 	for (uint32_t i = 0; i < file->plan->nsites; i++) {
 		const struct plan_site *site = func_plan_site(file->plan, i);
 
-		if (site && site->kind == PLAN_TRAP)
+		if (site && site->kind == PLAN_TRAP && !(site->flags & PLAN_SITE_HIDDEN))
 			return true;
 	}
 	return false;
