@@ -58,12 +58,6 @@ static inline bool probe_is_user(const struct spec_probe *probe)
 	return probe->kind == SPEC_PROBE_FILE;
 }
 
-/* In code, not at another event. */
-static inline bool probe_is_code(const struct spec_probe *probe)
-{
-	return probe->kind != SPEC_PROBE_EVENT && probe->kind != SPEC_PROBE_TRACEPOINT;
-}
-
 /* error_log's name of who refuses. */
 const char *probe_location(enum spec_probe_kind kind);
 

@@ -123,7 +123,7 @@ static int read_symbol(struct probe_read *read, char *text, struct spec_fetch *f
 	if (sign)
 		*sign = '\0';
 	found = read->world->function && read->world->function(read->world->arg, text, &fetch->number, &end);
-	if (!probe_is_code(read->probe)) {
+	if (!spec_probe_is_code(read->probe)) {
 		fetch->number += (uint64_t)fetch->offset;
 		return found ? 0 : read_refuse_silently(read->error, -ENOENT, "no function is called %.80s", text);
 	}
@@ -228,7 +228,7 @@ static int read_stack(struct probe_read *read, const char *text, const struct sp
 		return probe_refuse(read, -EINVAL, bad_variable, read->offset);
 	if (*text && n > (probe_is_user(read->probe) ? UINT32_MAX : STACK_MAX))
 		return probe_refuse(read, -EINVAL, "Invalid stack number", read->offset);
-	if (!probe_is_code(read->probe))
+	if (!spec_probe_is_code(read->probe))
 		return read_refuse_silently(read->error, -EINVAL, "a declared event has no stack: $stack is for probes in code");
 	return *text ? read_on_stack(read, n, out) : read_register(read, "sp", out);
 }
@@ -251,7 +251,7 @@ static int read_given(struct probe_read *read, uint32_t n, const struct spec_fet
 static bool has_params(const struct probe_read *read)
 {
 	return read->probe->kind == SPEC_PROBE_TRACEPOINT ||
-	       (probe_is_code(read->probe) && !probe_is_user(read->probe) && read->at_entry);
+	       (spec_probe_is_code(read->probe) && !probe_is_user(read->probe) && read->at_entry);
 }
 
 static int read_declared(struct probe_read *read, uint32_t n, const struct spec_fetch **out)

@@ -141,7 +141,7 @@ static bool at_function(const struct probe_read *read)
 {
 	const struct spec_probe *probe = read->probe;
 
-	return probe->kind == SPEC_PROBE_TRACEPOINT || (probe_is_code(probe) && !probe_is_user(probe) && read->at_entry);
+	return probe->kind == SPEC_PROBE_TRACEPOINT || (spec_probe_is_code(probe) && !probe_is_user(probe) && read->at_entry);
 }
 
 /* Which word is `$arg*`; 0: none is. *any: some word begins with $arg. */

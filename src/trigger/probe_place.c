@@ -80,7 +80,7 @@ static int read_names(struct probe_read *read, const char *colon, const char *by
 	read_copy_name(probe->group, group ? group : groups[probe->kind]);
 	snprintf(probe->name, sizeof(probe->name), "%s", name ? name : by_itself);
 	for (char *c = probe->name; !name && *c; c++) {
-		if (!isalnum((unsigned char)*c))
+		if (!isalnum((unsigned char)*c) || (c == probe->name && isdigit((unsigned char)*c)))
 			*c = '_';
 	}
 	return 0;

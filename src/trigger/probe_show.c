@@ -184,7 +184,7 @@ static void show_values(const struct spec_arg *arg, struct buf *out)
 static void show_print(const struct spec_probe *probe, struct buf *out)
 {
 	buf_puts(out, "\nprint fmt: \"(");
-	if (!probe_is_code(probe))
+	if (!spec_probe_is_code(probe))
 		buf_printf(out, "%s.%s", probe->on_system, probe->on_event);
 	else
 		buf_puts(out, probe->returns ? "%lx <- %lx" : "%lx");
@@ -198,7 +198,7 @@ static void show_print(const struct spec_probe *probe, struct buf *out)
 		buf_puts(out, arg->count ? "}" : "");
 	}
 	buf_putc(out, '"');
-	if (probe_is_code(probe))
+	if (spec_probe_is_code(probe))
 		buf_puts(out, probe->returns ? ", REC->__probe_func, REC->__probe_ret_ip" : ", REC->__probe_ip");
 	for (uint32_t i = 0; i < probe->nargs; i++)
 		show_values(&probe->args[i], out);
@@ -207,10 +207,10 @@ static void show_print(const struct spec_probe *probe, struct buf *out)
 void spec_probe_format(const struct spec_probe *probe, struct buf *out)
 {
 	buf_puts(out, RECORD_HEAD_FORMAT);
-	if (probe_is_code(probe) && probe->returns) {
+	if (spec_probe_is_code(probe) && probe->returns) {
 		format_field(out, "unsigned long", "__probe_func", offsetof(struct record_probe_return, func), 8, false);
 		format_field(out, "unsigned long", "__probe_ret_ip", offsetof(struct record_probe_return, ret_ip), 8, false);
-	} else if (probe_is_code(probe)) {
+	} else if (spec_probe_is_code(probe)) {
 		format_field(out, "unsigned long", "__probe_ip", offsetof(struct record_probe, ip), 8, false);
 	}
 	for (uint32_t i = 0; i < probe->nargs; i++) {

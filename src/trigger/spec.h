@@ -216,6 +216,12 @@ struct spec_probe {
 	uint64_t semaphore;	/* _FILE: (REFCTR), 0: none */
 };
 
+/* Is it in code, and not at another event? */
+static inline bool spec_probe_is_code(const struct spec_probe *probe)
+{
+	return probe->kind != SPEC_PROBE_EVENT && probe->kind != SPEC_PROBE_TRACEPOINT;
+}
+
 /* ---- Reading ---- */
 
 /* What there is to name. Callers of one world are one thread. */
