@@ -75,8 +75,9 @@ static bool add_probes(const struct control_state *state, uint32_t *sum)
 
 uint64_t control_traced(const struct control_state *state)
 {
-	bool any = state->measure.deep;
-	uint32_t sum = any;
+	const bool calls = state->calls.len != 0;
+	bool any = state->measure.deep || calls;
+	uint32_t sum = state->measure.deep | (uint32_t)calls << 1;
 
 	for (uint32_t b = 0; b < state->nbuffers; b++) {
 		const struct state_buffer *buffer = &state->buffers[b];
