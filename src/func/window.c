@@ -287,7 +287,10 @@ static void place_alone(struct func_layout *layout, struct covers *covers, uint3
 		cover.start = at;
 		cover.end = at + 1;
 	}
-	cover.number = trap && !file->traps ? 0 : site_at(file, cover.start);
+	/* What only fills up is covered by the jump before it. */
+	if (trap && (!file->traps || !is_free(covers, at, at + 1)))
+		return;
+	cover.number = site_at(file, cover.start);
 	window = cover.number ? begin(cover.number, file, file->extra, site) : NULL;
 	if (!window)
 		return;
