@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -374,11 +375,22 @@ static void check_library(const char *command, const char *source)
 	dlclose(library);
 }
 
+/* On one CPU: steps are handed from one process to the other and back. */
+static void here_only(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
 int main(void)
 {
 	static const char *const ways[] = { "gcc -O2", "gcc -O0", "gcc -O3 -mno-red-zone", "gcc -Os -fcf-protection=full",
 					    "gcc -O2 -fno-plt -fno-asynchronous-unwind-tables", "clang -O2" };
 
+	here_only();
 	place = getenv("RINGSIDE_SCRATCH");
 	CHECK(place && getenv("RINGSIDE_SOURCE"), "where am I?");
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
