@@ -240,7 +240,7 @@ struct spec_world {
 	/* How often a file has functions of that name: of the file that is named, or (NULL) of the one that has the most. 0: none has one;
 	 * -ENOENT: nobody knows that file yet. */
 	int (*places)(void *arg, const char *module, const char *name);
-	/* What a function's parameters are, as a declaration of C, by its debug information; NULL: not known. */
+	/* What a function takes and gives, by its debug information: see layout/prototype.h; NULL: not known. */
 	const char *(*prototype)(void *arg, const char *module, const char *name);
 	/* 0; -ENOENT: there is no such file, -EINVAL: it is no regular one. `real`: its path without links, of PATH_MAX bytes. */
 	int (*file)(void *arg, const char *path, char *real);
