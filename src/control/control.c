@@ -20,6 +20,7 @@
 #include "base/mono.h"
 #include "capture/stream.h"
 #include "control/buffer.h"
+#include "control/calls.h"
 #include "control/errors.h"
 #include "control/file.h"
 #include "control/hints.h"
@@ -321,6 +322,8 @@ int control_commit(struct control *control, struct err *err)
 	struct control_hints *hints;
 	int r = control_sides_arm(control, err);
 
+	if (!r)
+		r = control_calls_fill(control, err);
 	if (r) {
 		control_cancel(control);
 		return r;

@@ -12,11 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "control/calls.h"
 #include "control/file.h"
 #include "ring/intern.h"
 
 /* Raised when the lists change: directories get what is new, and keep what they had. */
-#define LIST_NUMBER 1u
+#define LIST_NUMBER 2u
 
 static const struct {
 	const char *name;
@@ -24,6 +25,7 @@ static const struct {
 } systems[] = {
 	{ "kmem", named_kmem },
 	{ "raw_syscalls", named_raw_syscalls },
+	{ "ringside", named_ringside },
 	{ "sched", named_sched },
 	{ "signal", named_signal },
 	{ "timer", named_timer },
@@ -39,10 +41,23 @@ static const struct {
 	{ "sched", "sched_process_fork" },
 };
 
+/* Of a system call that this machine has. */
+static bool is_call(const struct control_event *event)
+{
+	const char *name = event->name;
+
+	if (strcmp(event->system, "syscalls") != 0)
+		return control_call_number("read") >= 0;
+	name += !strncmp(name, "sys_enter_", 10) ? 10 : !strncmp(name, "sys_exit_", 9) ? 9 : 0;
+	return control_call_number(name) >= 0;
+}
+
 bool control_event_has_source(const struct control_event *event)
 {
 	if (!event->named)
 		return true;
+	if (!strcmp(event->system, "raw_syscalls") || !strcmp(event->system, "syscalls") || !strcmp(event->system, "ringside"))
+		return is_call(event);
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (!strcmp(own[i].system, event->system) && !strcmp(own[i].name, event->name))
 			return true;

@@ -29,6 +29,7 @@ extern const struct named_event named_kmem[];
 extern const struct named_event named_signal[];
 extern const struct named_event named_timer[];
 extern const struct named_event named_raw_syscalls[];
+extern const struct named_event named_ringside[];
 /* NAME(TYPE ARGUMENT, ...), sorted; NULL at the end. */
 extern const char *const named_syscalls[];
 

@@ -70,6 +70,12 @@ const struct named_event named_signal[] = {
 	{ NULL, NULL, NULL },
 };
 
+/* What arguments of system calls point to: struct record_call_data. */
+const struct named_event named_ringside[] = {
+	{ "call_data", "long id; int arg; unsigned int size; string data", "\"NR %ld arg %d: %u bytes\", REC->id, REC->arg, REC->size" },
+	{ NULL, NULL, NULL },
+};
+
 const struct named_event named_raw_syscalls[] = {
 	{ "sys_enter",
 	  "long id; unsigned long args[6]",

@@ -15,6 +15,7 @@
 #include "base/crc32c.h"
 #include "control/file.h"
 #include "control/state_func.h"
+#include "layout/calls.h"
 #include "layout/hook.h"
 #include "layout/probe.h"
 
@@ -79,6 +80,7 @@ void control_state_default(struct control_state *state)
 	state->measure = (struct state_measure){ 0 };
 	buf_reset(&state->hooks);
 	buf_reset(&state->probes);
+	buf_reset(&state->calls);
 	buf_reset(&state->code);
 	memset(state->buffers, 0, sizeof(state->buffers));
 	control_buffer_default(&state->buffers[0], STATE_BORN_TOP);
@@ -94,6 +96,7 @@ void control_state_fini(struct control_state *state)
 	free(state->funcs);
 	buf_fini(&state->hooks);
 	buf_fini(&state->probes);
+	buf_fini(&state->calls);
 	buf_fini(&state->code);
 	memset(state, 0, sizeof(*state));
 }
@@ -391,7 +394,10 @@ static const char *take_hooks(struct control_state *state, const struct state_he
 	buf_add(&state->hooks, bytes + head->hooks, head->nhooks * sizeof(struct state_hook));
 	buf_add(&state->probes, bytes + head->probes, head->nprobes * sizeof(struct state_probe));
 	buf_add(&state->code, bytes + head->code, head->code_size);
-	if (buf_failed(&state->hooks) || buf_failed(&state->probes) || buf_failed(&state->code))
+	buf_reset(&state->calls);
+	if (head->calls)
+		buf_add(&state->calls, bytes + head->calls, sizeof(struct state_calls));
+	if (buf_failed(&state->calls) || buf_failed(&state->hooks) || buf_failed(&state->probes) || buf_failed(&state->code))
 		return "no memory for it";
 	for (uint32_t i = 0; i < head->nhooks; i++) {
 		const struct state_hook *hook = (const struct state_hook *)(const void *)state->hooks.data + i;
@@ -423,6 +429,7 @@ static const char *take(struct control_state *state, const struct state_head *he
 	    !table_inside(head, head->items, head->nitems, sizeof(struct state_item)) ||
 	    !table_inside(head, head->table_limbo, head->ntable_limbo, sizeof(struct state_limbo)) ||
 	    !table_inside(head, head->funcs, head->nfuncs, sizeof(struct state_func)) ||
+	    (head->calls && !table_inside(head, head->calls, 1, sizeof(struct state_calls))) ||
 	    (head->measure && !table_inside(head, head->measure, 1, sizeof(struct state_measure))))
 		return "impossible offsets";
 	if (rules_reserve(state, head->nrules) || pids_reserve(state, head->npids))
@@ -588,6 +595,8 @@ static void lay_out(const struct control_state *state, struct state_head *head)
 	head->funcs = head->table_limbo + state->ntable_limbo * (uint32_t)sizeof(struct state_limbo);
 	head->measure = head->funcs + state->nfuncs * (uint32_t)sizeof(struct state_func);
 	head->size = head->measure + (uint32_t)sizeof(struct state_measure);
+	head->calls = state->calls.len ? head->size : 0;
+	head->size += (uint32_t)state->calls.len;
 }
 
 /* Texts lie behind all else. Where theirs end. */
@@ -636,6 +645,8 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 		memcpy(bytes + head->code, state->code.data, state->code.len);
 	memcpy(bytes + head->table_limbo, state->table_limbo, state->ntable_limbo * sizeof(struct state_limbo));
 	memcpy(bytes + head->measure, &state->measure, sizeof(state->measure));
+	if (head->calls)
+		memcpy(bytes + head->calls, state->calls.data, state->calls.len);
 	state_funcs_put(state, head, put_items(state, head, texts, bytes), bytes);
 	return bytes;
 }

@@ -13,6 +13,7 @@
 
 #define BUCKETS (2 * FUNC_POINTS_MAX)
 #define ARENA ((size_t)1 << 20)
+#define SEMAPHORES_MAX 1024u
 
 static struct func_probe *probes;	/* FUNC_PROBES_MAX of them */
 static uint32_t nprobes;
@@ -233,6 +234,48 @@ static uintptr_t address_of(const struct func_file *file, uint64_t offset, uint3
 	return 0;
 }
 
+/* ---- Semaphores: numbers of the program's that count who listens, so that it prepares nothing for nobody ---- */
+
+static struct semaphore {
+	uintptr_t at;
+	const struct func_file *file;
+	uint64_t update;	/* that wanted it last */
+} semaphores[SEMAPHORES_MAX];
+static uint32_t nsemaphores;
+
+static void raise(const struct func_file *file, uintptr_t at)
+{
+	for (uint32_t i = 0; i < nsemaphores; i++)
+		if (semaphores[i].at == at && semaphores[i].file == file) {
+			semaphores[i].update = func_all.update;
+			return;
+		}
+	if (!at || nsemaphores == SEMAPHORES_MAX)
+		return;
+	semaphores[nsemaphores++] = (struct semaphore){ at, file, func_all.update };
+	__atomic_fetch_add((uint16_t *)at, 1, __ATOMIC_RELAXED);
+}
+
+void func_semaphores_lower(const struct func_file *file)
+{
+	for (uint32_t i = nsemaphores; i-- > 0;) {
+		if (semaphores[i].file != file || semaphores[i].update == func_all.update)
+			continue;
+		__atomic_fetch_sub((uint16_t *)semaphores[i].at, 1, __ATOMIC_RELAXED);
+		semaphores[i] = semaphores[--nsemaphores];
+	}
+}
+
+/* As the loader has just brought it. */
+static void forget(const struct func_file *file)
+{
+	for (uint32_t i = nsemaphores; i-- > 0;)
+		if (semaphores[i].file == file)
+			semaphores[i] = semaphores[--nsemaphores];
+}
+
+/* ---- Wants ---- */
+
 static bool add(struct func_wants *wants, uintptr_t at, const struct func_probe *probe)
 {
 	if (wants->n == wants->room || !probe)
@@ -281,6 +324,8 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 	uint32_t n;
 
 	*wants = (struct func_wants){ 0 };
+	if (file->fresh)
+		forget(file);
 	if (!state || !state->nprobes || !func_points_init())
 		return false;
 	probe = table(state, &n);
@@ -299,8 +344,8 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 			continue;
 		}
 		at = probe[i].file ? address_of(file, probe[i].offset, PF_X) : 0;
-		if (at)
-			add(wants, at, find_probe(state, i));
+		if (at && add(wants, at, find_probe(state, i)) && probe[i].semaphore)
+			raise(file, address_of(file, probe[i].semaphore, PF_W));
 	}
 	sort(wants);
 	return wants->n;

@@ -319,6 +319,7 @@ static void look_at(struct changes *changes, struct func_file *file, const struc
 	note_functions(changes, &looking);
 	func_windows_each(note_window, &noting);
 	func_layout_close(&looking.layout);
+	func_semaphores_lower(file);
 	munmap(looking.indexes, file->plan->nsites * sizeof(*looking.indexes));
 }
 

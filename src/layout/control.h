@@ -337,7 +337,9 @@ struct state_head {
 	uint32_t measure;	/* struct state_measure; 0: there is nothing of that */
 	uint32_t nprobes;
 	uint32_t probes;	/* struct state_probe[], see layout/probe.h */
+	uint32_t calls;		/* struct state_calls, see layout/calls.h; 0: nobody wants system calls */
+	uint32_t reserved;
 };
-static_assert(sizeof(struct state_head) == 112, "state header");
+static_assert(sizeof(struct state_head) == 120, "state header");
 
 #endif

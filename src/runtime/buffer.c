@@ -84,9 +84,11 @@ void runtime_wake(const struct view_buffer *buffer, struct ring_head *head, uint
 	uint32_t waiters = LOAD(head->waiters), *wakes = buffer->wakes;
 	int saved = errno;
 	struct keeper keeper;
+	uintptr_t own;
 
 	if (!(waiters & RING_WAIT_EVENT) && !(waiters & RING_WAIT_PAGE && switched && is_filled(buffer, switched, waiters)))
 		return;
+	own = runtime_own_begin();
 	if (!keep(&keeper, generation))
 		goto out;
 	STORE(head->waiters, 0);
@@ -96,6 +98,7 @@ void runtime_wake(const struct view_buffer *buffer, struct ring_head *head, uint
 	if (!LOAD(runtime.locked))
 		syscall(SYS_futex, wakes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 out:
+	runtime_own_end(own);
 	errno = saved;
 }
 

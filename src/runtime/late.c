@@ -28,7 +28,7 @@ EXPORT int __ringside_poke(const struct stopped_thread *threads, size_t n);
 /* Nothing of this program is recorded until it is attached again. The same. */
 EXPORT int __ringside_detach(const struct stopped_thread *threads, size_t n);
 
-/* While there is no tracer of functions. */
+/* While there is no tracer of functions, or system calls. */
 __attribute__((weak)) int func_update(const struct stopped_thread *threads, size_t n, bool fresh)
 {
 	(void)threads;
@@ -49,6 +49,10 @@ __attribute__((weak)) int func_drop(const struct stopped_thread *threads, size_t
 	return 0;
 }
 
+__attribute__((weak)) void sys_update(void)
+{
+}
+
 int __ringside_poke(const struct stopped_thread *threads, size_t n)
 {
 	if (!LOAD(runtime.attached))
@@ -56,6 +60,7 @@ int __ringside_poke(const struct stopped_thread *threads, size_t n)
 	if (LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
 		runtime_fork_child();
 	runtime_view_settle();
+	sys_update();
 	return LOAD(runtime.asleep) ? 0 : func_update(threads, n, false);
 }
 
@@ -89,5 +94,6 @@ int __ringside_detach(const struct stopped_thread *threads, size_t n)
 		return r;
 	STORE(runtime.asleep, 1);
 	runtime_view_settle();
+	sys_update();
 	return r;
 }

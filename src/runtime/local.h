@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "layout/calls.h"
 #include "layout/control.h"
 #include "layout/registry.h"
 #include "hook/hook.h"
@@ -109,6 +110,10 @@ struct view {
 	uint64_t graph_only;	/* func_only, if its tracer is function_graph, of all threads, there is nothing of the last
 				   three, and graphs may go everywhere; else none */
 	struct view_measure measure;
+	const struct state_calls *calls;	/* in `copy`; NULL: no system calls are wanted */
+	uint64_t call_only;	/* the buffer that wants them, if it is the only one and wants nothing but records, timed by the counter */
+	const struct ring_ref *call_refs;	/* its rings */
+	uint32_t ncalled;
 	uint32_t place;		/* counts the views that were built here: what hooks compare */
 	uint32_t binding;	/* lock of what is bound, here and in `room`, for events that become known later */
 	uint32_t nbound;
@@ -120,6 +125,7 @@ struct view {
 	struct ring_ref *refs;	/* STATE_BUFFERS_MAX * 2 * ncpu of them */
 	uint64_t mask[EVENT_ID_END];	/* bit b: event is on in buffer b; VIEW_SPECIAL. Mostly untouched pages */
 	uint32_t hooks[EVENT_ID_END];	/* first of an event's in `bound`, which has none at 0; VIEW_SIMPLE, VIEW_FOUR */
+	uint16_t called[2 * CALLS_MAX + 3];	/* ids of system calls' events, which have their masks */
 	uint16_t made[STATE_ITEMS_MAX];	/* ids of synthetic events and probes, which no program brings */
 	alignas(32) struct program_quick quick[VIEW_HOOKS_MAX];	/* how to tell what the filter of bound[i] rejects */
 	struct hook_bound bound[VIEW_HOOKS_MAX];
@@ -211,11 +217,31 @@ struct thread {
 	bool locking;		/* a guarded child gave up system calls: we did not */
 	struct ring_near near;	/* in the top buffer; generation 0 at first, which none has */
 	struct ring_near func_near;	/* in the one that has a function tracer */
+	struct ring_near call_near;	/* in the one that has system calls */
+	uintptr_t own;		/* not 0: what the runtime does by itself, from there on down the stack: see runtime_own_begin() */
 	struct func_stack *func_stack;	/* the calls it is in; NULL: none yet */
 	uintptr_t stage_frame[RUNTIME_STAGES];	/* where on its stack it uses that stage, or is about to: stage.c. 0: nowhere */
 };
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/* System calls from here to runtime_own_end() are the runtime's own. By the place on the stack: who jumps out of it leaves nothing behind. */
+static inline __attribute__((always_inline)) uintptr_t runtime_own_begin(void)
+{
+	const uintptr_t before = runtime_self.own, here = (uintptr_t)__builtin_frame_address(0);
+
+	/* Within another one of this stack the outer one counts. */
+	if (before < here || before - here > (uintptr_t)8 << 20)
+		runtime_self.own = here;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return before;
+}
+
+static inline __attribute__((always_inline)) void runtime_own_end(uintptr_t before)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	runtime_self.own = before;
+}
 
 /* thread.c */
 void runtime_thread_init(void);
@@ -403,5 +429,8 @@ struct stopped_thread;
 int func_update(const struct stopped_thread *stopped, size_t n, bool fresh);
 int func_drop(const struct stopped_thread *stopped, size_t n);
 uintptr_t func_true_return(uintptr_t address);
+
+/* sys/: see sys.h. */
+void sys_update(void);
 
 #endif

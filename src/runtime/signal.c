@@ -18,12 +18,13 @@ struct ours {
 	uint32_t current;	/* which of them, by its last bit */
 	bool installed;
 };
-static struct ours bus, traps;
+static struct ours bus, traps, calls;
 static bool (*trap_hit)(void *context);
+static bool (*call_hit)(const siginfo_t *info, void *context);
 
 static struct ours *ours_of(int signo)
 {
-	return signo == SIGBUS ? &bus : signo == SIGTRAP ? &traps : NULL;
+	return signo == SIGBUS ? &bus : signo == SIGTRAP ? &traps : signo == SIGSYS ? &calls : NULL;
 }
 
 static int real_sigaction(int signo, const struct sigaction *act, struct sigaction *old)
@@ -48,7 +49,7 @@ static void chain(const struct ours *ours, int signo, siginfo_t *info, void *con
 	} else if (info->si_code > 0 || act.sa_handler == SIG_DFL) {
 		/* A fault happens again when we return, but a trap is behind its instruction; what was sent does not, either. */
 		real_sigaction(signo, &dfl, NULL);
-		if (info->si_code <= 0 || signo == SIGTRAP)
+		if (info->si_code <= 0 || signo == SIGTRAP || signo == SIGSYS)
 			raise(signo);
 	}
 }
@@ -70,6 +71,15 @@ static void on_trap(int signo, siginfo_t *info, void *context)
 
 	if (info->si_code <= 0 || !trap_hit(context))
 		chain(&traps, signo, info, context);
+	errno = saved;
+}
+
+static void on_call(int signo, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (info->si_code <= 0 || !call_hit(info, context))
+		chain(&calls, signo, info, context);
 	errno = saved;
 }
 
@@ -96,13 +106,13 @@ void runtime_signal_init(void)
 }
 
 /* Handlers that were there before ours hold it off no more. */
-static void strip_handlers(void)
+static void strip_handlers(int ours)
 {
 	struct sigaction act;
 
 	for (int signo = 1; signo < NSIG; signo++)
-		if (!real_sigaction(signo, NULL, &act) && sigismember(&act.sa_mask, SIGTRAP) > 0) {
-			sigdelset(&act.sa_mask, SIGTRAP);
+		if (!real_sigaction(signo, NULL, &act) && sigismember(&act.sa_mask, ours) > 0) {
+			sigdelset(&act.sa_mask, ours);
 			real_sigaction(signo, &act, NULL);
 		}
 }
@@ -117,7 +127,18 @@ bool runtime_signal_traps(bool (*hit)(void *context))
 	trap_hit = hit;
 	if (!install(SIGTRAP, on_trap))
 		return false;
-	strip_handlers();
+	strip_handlers(SIGTRAP);
+	return true;
+}
+
+bool runtime_signal_calls(bool (*hit)(const siginfo_t *info, void *context))
+{
+	if (LOAD(calls.installed))
+		return true;
+	call_hit = hit;
+	if (!install(SIGSYS, on_call))
+		return false;
+	strip_handlers(SIGSYS);
 	return true;
 }
 
@@ -130,7 +151,7 @@ bool runtime_signal_ours(int signo)
 
 bool runtime_signal_strip(sigset_t *set)
 {
-	static const int all[] = { SIGBUS, SIGTRAP };
+	static const int all[] = { SIGBUS, SIGTRAP, SIGSYS };
 	bool any = false;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

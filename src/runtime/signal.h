@@ -1,6 +1,6 @@
 /*
  * runtime/signal: the signals that have a handler of ours before the program's: SIGBUS, on our own ranges; SIGTRAP, while functions
- * are patched with int3. What the program wants to be done about them is kept, and done for all that is not ours.
+ * are patched with int3; SIGSYS, since system calls were first traced. What the program wants to be done about them is kept, and done for all that is not ours.
  */
 #ifndef RUNTIME_SIGNAL_H
 #define RUNTIME_SIGNAL_H
@@ -12,6 +12,8 @@ void runtime_signal_init(void);
 /* From now on `hit` looks at each SIGTRAP of an int3 first; true: it was ours. False when that cannot be: this process's calls of
  * sigaction and the like do not come by here. */
 bool runtime_signal_traps(bool (*hit)(void *context));
+/* The same of SIGSYS, while system calls are traced: all of a program's calls come by then. */
+bool runtime_signal_calls(bool (*hit)(const siginfo_t *info, void *context));
 /* Is our handler the one that the kernel knows? */
 bool runtime_signal_ours(int signo);
 /* Takes ours out of a set of signals to be held off: a fault whose signal is held off ends the program. Was there any? */

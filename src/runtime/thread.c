@@ -365,15 +365,20 @@ void runtime_signals_hold(uint64_t *before)
 	const uint64_t faults = 1ull << (SIGBUS - 1) | 1ull << (SIGSEGV - 1) | 1ull << (SIGILL - 1) |
 				1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1) | 1ull << (SIGSYS - 1);
 	uint64_t all = ~faults;
+	const uintptr_t own = runtime_own_begin();
 
 	*before = 0;
 	if (LOAD(runtime.locked) || syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof(all)))
 		*before = UINT64_MAX;
+	runtime_own_end(own);
 }
 
 void runtime_signals_restore(const uint64_t *before)
 {
+	const uintptr_t own = runtime_own_begin();
+
 	/* No mask has all bits: SIGKILL cannot be held off. */
 	if (*before != UINT64_MAX)
 		syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof(*before));
+	runtime_own_end(own);
 }

@@ -63,6 +63,7 @@ static bool ranges_fit(const struct state_head *state, uint32_t size)
 	       fits(state->probes, state->nprobes, sizeof(struct state_probe), size) &&
 	       fits(state->items, state->nitems, sizeof(struct state_item), size) &&
 	       fits(state->funcs, state->nfuncs, sizeof(struct state_func), size) &&
+	       fits(state->calls, state->calls != 0, sizeof(struct state_calls), size) &&
 	       fits(state->measure, state->measure != 0, sizeof(struct state_measure), size) &&
 	       fits(state->code, state->code_size, 1, size);
 }
@@ -270,6 +271,46 @@ static void fill_made(struct view *view)
 	}
 }
 
+static void fill_call(struct view *view, uint32_t id, uint64_t *all)
+{
+	if (id < EVENT_ID_FIRST || id >= EVENT_ID_END || view->ncalled == sizeof(view->called) / sizeof(view->called[0]))
+		return;
+	view->called[view->ncalled++] = (uint16_t)id;
+	fill_event(view, id);
+	*all |= view->mask[id];
+}
+
+/* System calls, which no program brings either. */
+static void fill_calls(struct view *view)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+	const struct state_calls *calls = (const void *)((const char *)state + state->calls);
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < view->ncalled; i++) {
+		view->mask[view->called[i]] = 0;
+		view->hooks[view->called[i]] = 0;
+	}
+	view->ncalled = 0;
+	view->call_only = 0;
+	view->call_refs = NULL;
+	STORE(view->calls, state->calls && !view->asleep ? calls : NULL);
+	if (!view->calls)
+		return;
+	fill_call(view, calls->raw_enter, &all);
+	fill_call(view, calls->raw_exit, &all);
+	for (uint32_t i = 0; i < CALLS_MAX; i++) {
+		fill_call(view, calls->enter[i], &all);
+		fill_call(view, calls->exit[i], &all);
+	}
+	/* One buffer has all of them, and nothing hangs on any. */
+	if (all && !(all & (all - 1)) && all != VIEW_SPECIAL && view->buffer[__builtin_ctzll(all)].by_counter) {
+		view->call_only = all;
+		view->call_refs = view->buffer[__builtin_ctzll(all)].refs;
+	}
+	fill_call(view, calls->data_id, &all);
+}
+
 const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
@@ -457,6 +498,7 @@ static void fill(struct view *view)
 	fill_builtin(view);
 	fill_functions(view);
 	fill_measure(view);
+	fill_calls(view);
 	view->published_at = &runtime.control->published;
 	view->ncpu = runtime.ncpu;
 	view->fast = view->usable & 1 && view->buffer[0].by_counter ? view->buffer[0].refs : NULL;
@@ -593,15 +635,18 @@ struct view *runtime_view_refresh(void)
 {
 	struct view *old = LOAD_ACQUIRE(wiped.view);
 	uint64_t before;
+	uintptr_t own;
 
 	if (!LOAD(runtime.attached))
 		return NULL;
 	if (is_current(old) && sides_hold(old))
 		return old;
 	/* A handler that never returns here would keep the place for good. */
+	own = runtime_own_begin();
 	runtime_signals_hold(&before);
 	old = replace(old);
 	runtime_signals_restore(&before);
+	runtime_own_end(own);
 	if (old)
 		return old;
 	/* No place for one with the sides of now: what comes goes to the sides of before, until the next state. */

@@ -71,10 +71,11 @@ __attribute__((noinline)) void runtime_write_slowly(struct writing *writing)
 {
 	struct thread *thread = &runtime_self;
 	struct record_head *head = writing->record;
+	const uintptr_t own = runtime_own_begin();
 	int saved = errno;
 
 	if (!LOAD(runtime.attached))
-		return;
+		goto out;
 	if (LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
 		runtime_fork_child();
 	runtime_thread_ready(thread);
@@ -94,6 +95,7 @@ __attribute__((noinline)) void runtime_write_slowly(struct writing *writing)
 	lose(LOAD_ACQUIRE(wiped.view), writing->id, writing->done);
 out:
 	errno = saved;
+	runtime_own_end(own);
 }
 
 int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_t len, int32_t tid)

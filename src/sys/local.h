@@ -1,0 +1,128 @@
+/*
+ * sys/local: what the room's files share.
+ */
+#ifndef SYS_LOCAL_H
+#define SYS_LOCAL_H
+
+#include <assert.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "func/local.h"
+#include "layout/calls.h"
+#include "runtime/local.h"
+#include "sys/sys.h"
+
+/* A call on its way, as the thunk has it on its stack: the registers as the program left them. */
+struct sys_call {
+	int64_t result;		/* before the call: what a special way needs */
+	uint64_t flags;
+	int64_t number;
+	uint64_t args[CALLS_ARGS];
+	uintptr_t after;	/* behind the `syscall` */
+};
+#define SYS_RED_ZONE 128u	/* bytes above that, below the program's stack pointer */
+#if __SIZEOF_POINTER__ == 8
+static_assert(sizeof(struct sys_call) == 80, "the thunks count on it");
+#endif
+
+/* How the thunk goes on; the numbers are in thunk.S, too. */
+enum sys_way {
+	SYS_RUN = 0,		/* the call, then sys_exit() */
+	SYS_DONE,		/* it is done, and `result` has what came of it */
+	SYS_SILENT,		/* the call and nothing else: the runtime's own; or nothing of ours is left behind it */
+	SYS_SIGRETURN,
+	SYS_VFORK,		/* the child has this very stack: nothing of ours may be on it */
+	SYS_CLONE,		/* the child has the stack at `result`, on which lie an argument as it was, and `after` */
+	SYS_CLONE3,		/* the same, by arguments at `result` */
+};
+
+/* Calls that are more than that: by number. */
+#define SYS_SPECIALS (CALLS_MAX / 64)
+extern const uint64_t sys_specials[SYS_SPECIALS] __attribute__((visibility("hidden")));
+
+#define SYS_VFORKS 8u
+#define SYS_CLONE_ARGS 16u	/* words of struct clone_args that are known, and some to come */
+
+struct sys_thread {
+	bool armed;		/* its calls come to us */
+	bool foreign;		/* the program has a use of its own for that */
+	uint32_t nvforks;
+	struct {
+		uintptr_t after;
+		int64_t number;
+		bool guarded;
+	} vforks[SYS_VFORKS];	/* that it is in: a vfork child has its parent's TLS */
+	uint64_t clone_args[SYS_CLONE_ARGS];
+	bool clone_guards;	/* and the guard is to be left when it is over */
+};
+extern __thread struct sys_thread sys_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/* thunk.S */
+extern const char sys_thunk[] __attribute__((visibility("hidden")));
+extern const char sys_restorer[] __attribute__((visibility("hidden")));
+/* Between them are all system calls that are never seen. */
+extern const char sys_range_begin[] __attribute__((visibility("hidden")));
+extern const char sys_range_end[] __attribute__((visibility("hidden")));
+/* -errno, as the kernel says it. */
+long sys_raw(long number, long a, long b, long c, long d, long e, long f) __attribute__((visibility("hidden")));
+/* The same by `int $0x80`: eax, ebx, ecx, edx, esi, edi, ebp. */
+long sys_raw_old(const uint64_t args[7]) __attribute__((visibility("hidden")));
+
+/* enter.c, called by the thunk. */
+uint32_t sys_enter(struct sys_call *call) __attribute__((visibility("hidden")));
+void sys_exit(struct sys_call *call) __attribute__((visibility("hidden")));
+/* Records of a call's end, in whichever process or thread. */
+void sys_put_exit(int64_t number, int64_t result);
+/* Is this a call of the runtime's own? */
+static inline bool sys_is_own(uintptr_t here)
+{
+	const uintptr_t own = runtime_self.own, aside = func_self.aside;
+
+	return (own > here && own - here < FUNC_SAME_STACK) || (aside > here && aside - here < FUNC_SAME_STACK);
+}
+
+/* special.c, with general registers only */
+uint32_t sys_special(struct sys_call *call);
+/* A call is over that was special. */
+void sys_special_end(struct sys_call *call);
+/* Also called by the thunk: */
+void sys_vforked(struct sys_call *call) __attribute__((visibility("hidden")));
+void sys_born(struct sys_call *call) __attribute__((visibility("hidden")));
+/* How many bytes of this process's memory could be had. */
+uint32_t sys_peek(void *to, uint64_t from, uint32_t len);
+
+/* aside.c, under func_aside() */
+struct sys_record {
+	uint32_t id;
+	uint32_t len;
+	void *record;
+};
+void sys_write_aside(void *record);
+void sys_refresh_aside(void *unused);
+void sys_arm_aside(void *unused);
+void sys_wake_aside(void *generation);
+/* What arguments of the call point to, before it or behind it. */
+struct sys_look {
+	const struct sys_call *call;
+	bool behind;
+};
+void sys_data_aside(void *look);
+struct sys_guard {
+	bool enter;
+};
+void sys_guard_aside(void *guard);
+struct sys_action {
+	const void *act;	/* the kernel's struct, or NULL */
+	void *old;
+	long result;		/* out */
+};
+void sys_action_aside(void *action);
+
+/* start.c */
+/* This thread's calls come to us from now on. */
+void sys_arm(void);
+
+#endif

@@ -1,0 +1,327 @@
+/*
+ * sys/special: system calls that would take something away from us, or that somebody else returns from.
+ *
+ *   rt_sigprocmask, rt_sigaction, rt_sigsuspend, ppoll ...   SIGSYS is never held off: the kernel would end the program
+ *   rt_sigaction of SIGSYS    the program's handler is kept beside ours
+ *   rt_sigreturn              returns to somewhere else
+ *   fork, clone, clone3       the child begins behind the program's `syscall`, maybe on another stack, and its calls come to us, too
+ *   vfork                     and maybe on this stack
+ *   arch_prctl                with another thread pointer nothing of ours is there
+ *   prctl                     the program may have a use of its own for dispatch by signals
+ *
+ * With general registers only, as enter.c.
+ */
+#include "base/regs.h"
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+
+#include "sys/local.h"
+
+#define ARCH_FS 0x1002
+#define PRCTL_DISPATCH 59
+#define NR_CLONE3 435
+#define NR_EPOLL_PWAIT2 441
+#define SIGSYS_BIT (1ull << (SIGSYS - 1))
+#define CLONE3_ARGS_MIN 64u
+
+#define BIT(number) (1ull << (number) % 64)
+const uint64_t sys_specials[SYS_SPECIALS] = {
+	[SYS_rt_sigreturn / 64] = BIT(SYS_rt_sigreturn) | BIT(SYS_rt_sigaction) | BIT(SYS_rt_sigprocmask) | BIT(SYS_clone) |
+				  BIT(SYS_fork) | BIT(SYS_vfork),
+	[SYS_arch_prctl / 64] = BIT(SYS_arch_prctl) | BIT(SYS_prctl) | BIT(SYS_rt_sigsuspend),
+	[SYS_pselect6 / 64] = BIT(SYS_pselect6) | BIT(SYS_ppoll) | BIT(SYS_epoll_pwait),
+	[NR_CLONE3 / 64] = BIT(NR_CLONE3) | BIT(NR_EPOLL_PWAIT2),
+};
+static_assert(SYS_rt_sigreturn / 64 == SYS_vfork / 64 && SYS_arch_prctl / 64 == SYS_prctl / 64 && SYS_arch_prctl / 64 == SYS_rt_sigsuspend / 64 && SYS_pselect6 / 64 == SYS_epoll_pwait / 64 &&
+	      NR_CLONE3 / 64 == NR_EPOLL_PWAIT2 / 64, "bits of one word");
+
+/* As the kernel has it. */
+struct kernel_action {
+	uint64_t handler, flags, restorer, mask;
+};
+
+static long own_pid(void)
+{
+	/* Not that of the runtime: a child may not have told it yet. */
+	return sys_raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+/* By the kernel, which says no where we would fault; by ourselves where none of our calls is allowed. */
+static bool copy(void *to, const void *from, uint32_t len, bool out)
+{
+	struct iovec here = { out ? (void *)(uintptr_t)from : to, len }, there = { out ? to : (void *)(uintptr_t)from, len };
+
+	if (!LOAD(runtime.locked))
+		return sys_raw(out ? SYS_process_vm_writev : SYS_process_vm_readv, own_pid(), (long)&here, 1, (long)&there, 1, 0) ==
+		       (long)len;
+	for (uint32_t i = 0; i < len; i++)
+		((volatile char *)to)[i] = ((const char *)from)[i];
+	return true;
+}
+
+uint32_t sys_peek(void *to, uint64_t from, uint32_t len)
+{
+	const uint32_t first = 4096 - (uint32_t)(from & 4095);
+	struct iovec here = { to, len }, there[2] = { { (void *)(uintptr_t)from, len }, { NULL, 0 } };
+	long n;
+
+	if (LOAD(runtime.locked) || !len || from > UINTPTR_MAX - len)
+		return 0;
+	/* In two pieces, so that what lies in the first page is had when the next is not there. */
+	if (first < len) {
+		there[0].iov_len = first;
+		there[1] = (struct iovec){ (void *)(uintptr_t)(from + first), len - first };
+	}
+	n = sys_raw(SYS_process_vm_readv, own_pid(), (long)&here, 1, (long)there, first < len ? 2 : 1, 0);
+	return n > 0 ? (uint32_t)n : 0;
+}
+
+/* ---- Signals ---- */
+
+static void unblock(void)
+{
+	const uint64_t set = SIGSYS_BIT;
+
+	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof(set), 0, 0);
+}
+
+static uint32_t done(struct sys_call *call, long result)
+{
+	call->result = result;
+	return SYS_DONE;
+}
+
+static long run(const struct sys_call *call, const uint64_t *args)
+{
+	return sys_raw(call->number, (long)args[0], (long)args[1], (long)args[2], (long)args[3], (long)args[4], (long)args[5]);
+}
+
+/* Of a call that waits with another mask: which argument that is. `within`: it is a pointer to where the mask's address lies. */
+static uint32_t wait_masked(struct sys_call *call, uint32_t which, bool within)
+{
+	uint64_t args[CALLS_ARGS], pair[2], mask;
+
+	for (uint32_t i = 0; i < CALLS_ARGS; i++)
+		args[i] = call->args[i];
+	if (within) {
+		if (!args[which] || sys_peek(pair, args[which], sizeof(pair)) != sizeof(pair))
+			return SYS_RUN;
+		args[which] = (uintptr_t)pair;
+	} else {
+		pair[0] = args[which];
+	}
+	if (!pair[0] || sys_peek(&mask, pair[0], sizeof(mask)) != sizeof(mask) || !(mask & SIGSYS_BIT))
+		return SYS_RUN;
+	mask &= ~SIGSYS_BIT;
+	pair[0] = (uintptr_t)&mask;
+	if (!within)
+		args[which] = (uintptr_t)&mask;
+	return done(call, run(call, args));
+}
+
+static uint32_t change_action(struct sys_call *call)
+{
+	struct kernel_action act;
+	uint64_t args[CALLS_ARGS];
+	struct sys_action action = { call->args[1] ? &act : NULL, (void *)(uintptr_t)call->args[2], 0 };
+
+	if (call->args[3] != sizeof(act.mask) || (call->args[1] && !copy(&act, (const void *)(uintptr_t)call->args[1], sizeof(act), false)))
+		return SYS_RUN;
+	if (call->args[0] == SIGSYS) {
+		struct kernel_action old;
+
+		action.old = call->args[2] ? &old : NULL;
+		if (!func_aside(sys_action_aside, &action))
+			return SYS_RUN;
+		if (call->args[2] && !copy((void *)(uintptr_t)call->args[2], &old, sizeof(old), true))
+			action.result = -EFAULT;
+		return done(call, action.result);
+	}
+	if (!call->args[1] || !(act.mask & SIGSYS_BIT))
+		return SYS_RUN;
+	act.mask &= ~SIGSYS_BIT;
+	for (uint32_t i = 0; i < CALLS_ARGS; i++)
+		args[i] = call->args[i];
+	args[1] = (uintptr_t)&act;
+	return done(call, run(call, args));
+}
+
+/* The frame lies where the program's stack pointer is. What was interrupted has its result there: as the kernel tells it. */
+static uint32_t signal_return(struct sys_call *call)
+{
+	ucontext_t *context = (void *)((char *)(call + 1) + SYS_RED_ZONE);
+
+	*(uint64_t *)(void *)&context->uc_sigmask &= ~SIGSYS_BIT;
+	sys_put_exit(call->number, context->uc_mcontext.gregs[REG_RAX]);
+	return SYS_SIGRETURN;
+}
+
+/* ---- Children ---- */
+
+static void guard(bool enter)
+{
+	struct sys_guard arg = { enter };
+
+	func_aside(sys_guard_aside, &arg);
+}
+
+static uint32_t share_stack(struct sys_call *call)
+{
+	const uint32_t n = sys_self.nvforks;
+
+	if (n == SYS_VFORKS)
+		return done(call, -EAGAIN);
+	guard(true);
+	sys_self.vforks[n].after = call->after;
+	sys_self.vforks[n].number = call->number;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	sys_self.nvforks = n + 1;
+	return SYS_VFORK;
+}
+
+/* What the child finds on its stack. */
+static bool put_words(uint64_t top, uint64_t argument, uintptr_t after)
+{
+	const uint64_t words[2] = { argument, after };
+
+	return copy((void *)(uintptr_t)(top - sizeof(words)), words, sizeof(words), true);
+}
+
+/* With the same thread pointer it writes in our name, without our rseq. */
+static void share_thread(uint64_t flags)
+{
+	sys_self.clone_guards = false;
+	if (!(flags & CLONE_VM) || flags & CLONE_SETTLS)
+		return;
+	guard(true);
+	/* A child that runs beside us keeps using our TLS: we stay guarded. */
+	sys_self.clone_guards = flags & CLONE_VFORK;
+}
+
+static uint32_t clone_child(struct sys_call *call, uint64_t flags, uint64_t stack)
+{
+	if (!(flags & CLONE_VM) && !stack)
+		return SYS_RUN;
+	if (!stack)
+		return share_stack(call);
+	if (!put_words(stack, call->args[1], call->after))
+		return done(call, -EFAULT);
+	share_thread(flags);
+	call->result = (int64_t)(stack - 16);
+	return SYS_CLONE;
+}
+
+static uint32_t clone3_child(struct sys_call *call)
+{
+	enum { FLAGS, STACK = 5, STACK_SIZE = 6 };
+	uint64_t *args = sys_self.clone_args;
+	const uint64_t size = call->args[1];
+
+	/* What the kernel refuses it refuses by itself. */
+	if (size < CLONE3_ARGS_MIN || size > sizeof(sys_self.clone_args))
+		return size > sizeof(sys_self.clone_args) ? done(call, -E2BIG) : SYS_RUN;
+	if (!copy(args, (const void *)(uintptr_t)call->args[0], (uint32_t)size, false))
+		return done(call, -EFAULT);
+	if (!args[STACK])
+		return args[FLAGS] & CLONE_VM ? share_stack(call) : SYS_RUN;
+	if (args[STACK_SIZE] < 64)
+		return SYS_RUN;
+	if (!put_words(args[STACK] + args[STACK_SIZE], call->args[0], call->after))
+		return done(call, -EFAULT);
+	share_thread(args[FLAGS]);
+	args[STACK_SIZE] -= 16;
+	call->result = (int64_t)(uintptr_t)args;
+	return SYS_CLONE3;
+}
+
+static bool makes_child(int64_t number)
+{
+	return number == SYS_clone || number == NR_CLONE3 || number == SYS_fork || number == SYS_vfork;
+}
+
+/* The child of this thread, whether it has a copy of our memory or shares it. */
+void sys_born(struct sys_call *call)
+{
+	sys_self.armed = false;
+	func_aside(sys_arm_aside, NULL);
+	sys_put_exit(call->number, 0);
+}
+
+void sys_vforked(struct sys_call *call)
+{
+	const uint32_t n = sys_self.nvforks - 1;
+
+	call->after = sys_self.vforks[n].after;
+	call->number = sys_self.vforks[n].number;
+	if (!call->result) {
+		sys_born(call);
+		return;
+	}
+	sys_self.nvforks = n;
+	guard(false);
+	sys_put_exit(call->number, call->result);
+}
+
+/* ---- All of them ---- */
+
+uint32_t sys_special(struct sys_call *call)
+{
+	switch (call->number) {
+	case SYS_rt_sigreturn:
+		return signal_return(call);
+	case SYS_rt_sigaction:
+		return change_action(call);
+	case SYS_rt_sigsuspend:
+		return wait_masked(call, 0, false);
+	case SYS_ppoll:
+		return wait_masked(call, 3, false);
+	case SYS_pselect6:
+		return wait_masked(call, 5, true);
+	case SYS_epoll_pwait:
+	case NR_EPOLL_PWAIT2:
+		return wait_masked(call, 4, false);
+	case SYS_vfork:
+		return share_stack(call);
+	case SYS_clone:
+		return clone_child(call, call->args[0], call->args[1]);
+	case NR_CLONE3:
+		return clone3_child(call);
+	case SYS_arch_prctl:
+		return call->args[0] == ARCH_FS ? SYS_SILENT : SYS_RUN;
+	case SYS_prctl:
+		if (call->args[0] == PRCTL_DISPATCH)
+			sys_self.foreign = true;
+		return SYS_RUN;
+	default:
+		return SYS_RUN;
+	}
+}
+
+void sys_special_end(struct sys_call *call)
+{
+	const uint64_t *set = (const uint64_t *)(uintptr_t)call->args[1];
+
+	/* The kernel has just read it. Nobody comes by between: whoever holds off SIGSYS mostly holds off all. */
+	if (call->number == SYS_rt_sigprocmask && !call->result && set && call->args[0] != SIG_UNBLOCK && *set & SIGSYS_BIT)
+		unblock();
+	if (!makes_child(call->number))
+		return;
+	if (sys_self.clone_guards) {
+		sys_self.clone_guards = false;
+		guard(false);
+	}
+	if (!call->result) {
+		sys_self.armed = false;
+		func_aside(sys_arm_aside, NULL);
+	}
+}
+
+#endif
+
+REGS_END

@@ -1,0 +1,136 @@
+/*
+ * sys/start: system calls come to us, and no more.
+ *
+ * The kernel sends SIGSYS for the calls of each thread that asked for it, if a byte says so: one for the whole process, so that
+ * switching off is one store. Threads ask for themselves, as they are born or as their first call comes by a patched place; those that
+ * run already are made to by the tool, which holds them (struct calls_dispatch).
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "runtime/signal.h"
+#include "sys/local.h"
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+#define PRCTL_DISPATCH 59
+#define DISPATCH_ON 1
+#define CODE_DISPATCH 2	/* SYS_USER_DISPATCH, of si_code */
+#define ARCH_X86_64 0xc000003eu
+#define SA_OWN_RESTORER 0x04000000u
+
+enum { PASS = 0, SIGNAL = 1 };
+static volatile char selector = PASS;
+
+/* For the tool. */
+__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls;
+
+struct kernel_action {
+	uint64_t handler, flags, restorer, mask;
+};
+
+/* Which register has which argument of the old way to call: eax, ebx, ecx, edx, esi, edi, ebp. */
+static void call_old(greg_t *regs)
+{
+	const uint64_t args[7] = {
+		(uint64_t)regs[REG_RAX], (uint64_t)regs[REG_RBX], (uint64_t)regs[REG_RCX], (uint64_t)regs[REG_RDX],
+		(uint64_t)regs[REG_RSI], (uint64_t)regs[REG_RDI], (uint64_t)regs[REG_RBP],
+	};
+
+	regs[REG_RAX] = sys_raw_old(args);
+}
+
+/* Any thread, at any `syscall`: it is done again, by the thunk. */
+static bool hit(const siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	if (info->si_code != CODE_DISPATCH || sys_self.foreign)
+		return false;
+	if (info->si_arch != ARCH_X86_64) {
+		call_old(regs);
+		return true;
+	}
+	regs[REG_RCX] = regs[REG_RIP];
+	regs[REG_RIP] = (greg_t)(uintptr_t)sys_thunk;
+	return true;
+}
+
+/* Our handler returns by a call of ours. */
+static bool install(void)
+{
+	struct kernel_action act;
+
+	if (__ringside_calls.selector)
+		return true;
+	if (!runtime_signal_calls(hit) || sys_raw(SYS_rt_sigaction, SIGSYS, 0, (long)&act, sizeof(act.mask), 0, 0))
+		return false;
+	act.restorer = (uintptr_t)sys_restorer;
+	act.flags |= SA_OWN_RESTORER;
+	if (sys_raw(SYS_rt_sigaction, SIGSYS, (long)&act, 0, sizeof(act.mask), 0, 0))
+		return false;
+	func_vectors_init();
+	__ringside_calls.start = (uintptr_t)sys_range_begin;
+	__ringside_calls.size = (uint64_t)(sys_range_end - sys_range_begin);
+	__ringside_calls.selector = (uintptr_t)&selector;
+	return true;
+}
+
+void sys_arm(void)
+{
+	const uint64_t unblock = 1ull << (SIGSYS - 1);
+
+	/* Whatever comes of it: there is no second try. */
+	sys_self.armed = true;
+	if (LOAD(runtime.locked) || !__ringside_calls.selector || sys_self.foreign)
+		return;
+	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&unblock, 0, sizeof(unblock), 0, 0);
+	sys_raw(SYS_prctl, PRCTL_DISPATCH, DISPATCH_ON, (long)__ringside_calls.start, (long)__ringside_calls.size,
+		(long)__ringside_calls.selector, 0);
+}
+
+/* Where the state lies: whoever changes it tells us. */
+static bool may_be_wanted(void)
+{
+	const uint64_t published = LOAD_ACQUIRE(runtime.control->published), offset = (published & CONTROL_PLACE_MASK) * 4096;
+	const struct state_head *state = (const void *)((const char *)runtime.control + offset);
+
+	return published && offset >= CONTROL_FIRST_STATE && offset <= runtime.control_window - CONTROL_STATE_MAX && LOAD(state->calls);
+}
+
+static bool is_wanted(void)
+{
+	const struct view *view;
+
+	if (!LOAD(runtime.attached) || LOAD(runtime.asleep) || !may_be_wanted())
+		return false;
+	view = runtime_view_settle();
+	return view && LOAD(view->calls);
+}
+
+void sys_update(void)
+{
+	const bool on = is_wanted() && !LOAD(runtime.locked) && install();
+
+	__ringside_calls.on = on;
+	selector = on ? SIGNAL : PASS;
+}
+
+/* Behind attaching, and behind functions' start. */
+__attribute__((constructor(103))) static void start(void)
+{
+	int saved = errno;
+
+	if (LOAD(runtime.attached) && !runtime.late && is_wanted()) {
+		sys_update();
+		/* The end of the call that brought this program. */
+		if (__ringside_calls.on) {
+			sys_put_exit(SYS_execve, 0);
+			sys_arm();
+		}
+	}
+	errno = saved;
+}
+
+#endif
