@@ -41,12 +41,31 @@ static const char *read_param(struct probe_read *read, const char *text, struct 
 	return end + len;
 }
 
+/* Debug information is not read for those who do not ask: a parameter, by number or name, or what is returned. */
+static bool asks(const struct probe_read *read)
+{
+	for (uint32_t i = 2; i < read->nwords; i++) {
+		const char *word = read->words[i], *body = strchr(word, '=');
+
+		body = body ? body + 1 : word;
+		if (strstr(word, "$arg") || strstr(word, "$retval") || isalpha((unsigned char)*body) || *body == '_')
+			return true;
+		body = strrchr(body, '(');
+		if (body && (isalpha((unsigned char)body[1]) || body[1] == '_'))
+			return true;
+	}
+	return false;
+}
+
 static void learn_function(struct probe_read *read)
 {
-	const struct spec_probe *probe = read->probe;
+	struct spec_probe *probe = read->probe;
 	const struct spec_world *world = read->world;
-	const char *text = world->prototype && probe->symbol ? world->prototype(world->arg, probe->file, probe->symbol) : NULL;
+	const char *text = NULL;
 
+	probe->by_prototype = probe->symbol && asks(read);
+	if (probe->by_prototype && world->prototype)
+		text = world->prototype(world->arg, probe->file, probe->symbol);
 	if (!text)
 		return;
 	text = read_param(read, text, &read->returned);
