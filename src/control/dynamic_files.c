@@ -1,6 +1,6 @@
 /*
- * control/dynamic_files: synthetic_events and dynamic_events: lines, each of which is a change of its own. As in the kernel those
- * before one that is refused stay.
+ * control/dynamic_files: synthetic_events, kprobe_events, uprobe_events and dynamic_events: lines, each of which is a change of its
+ * own. As in the kernel those before one that is refused stay.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,39 +10,19 @@
 
 #define LINE_MAX_LEN 4094
 
-typedef int line_function(struct control_items *items, const char *text, size_t len, struct spec_error *error,
-			  struct err *err);
-
-static int list(struct node_request *request, bool dynamic, struct err *err)
+static int list(struct node_request *request, enum dynamic_list list, struct err *err)
 {
 	struct control_items *items = NULL;
 	int r = control_items_open(&items, request->control, err);
 
-	for (uint32_t i = 0; !r && i < request->control->state.nitems; i++) {
-		if (items->specs[i].synth)
-			spec_synth_show(items->specs[i].synth, dynamic, &request->out);
-		else if (items->specs[i].probe && dynamic)
-			spec_probe_show(items->specs[i].probe, &request->out);
-		else
-			continue;
-		buf_putc(&request->out, '\n');
-	}
+	for (uint32_t i = 0; !r && i < request->control->state.nitems; i++)
+		control_dynamic_show(items, i, list, &request->out);
 	control_items_close(items);
 	return r;
 }
 
-int node_synthetic_read(struct node_request *request, struct err *err)
-{
-	return list(request, false, err);
-}
-
-int node_dynamic_read(struct node_request *request, struct err *err)
-{
-	return list(request, true, err);
-}
-
-/* One change. */
-static int change(struct node_request *request, line_function *apply, const char *text, size_t len, struct err *err)
+/* One change. text NULL: the list is emptied. */
+static int change(struct node_request *request, enum dynamic_list list, const char *text, size_t len, struct err *err)
 {
 	struct control_items *items = NULL;
 	int r = node_begin(request, err);
@@ -50,26 +30,17 @@ static int change(struct node_request *request, line_function *apply, const char
 	if (r)
 		return r;
 	r = control_items_open(&items, request->control, err);
-	if (!r)
-		r = apply(items, text, len, &request->error, err);
+	if (!r && !text)
+		r = control_dynamic_clear(items, list, err);
+	else if (!r && list == DYNAMIC_SYNTH)
+		r = control_synth_set(items, text, len, &request->error, err);
+	else if (!r)
+		r = control_dynamic_set(items, list, text, len, &request->error, err);
 	control_items_close(items);
 	return control_end(request->control, r, err);
 }
 
-static int clear_synthetic(struct control_items *items, const char *text, size_t len, struct spec_error *error,
-			   struct err *err)
-{
-	(void)text, (void)len, (void)error;
-	return control_dynamic_clear(items, STATE_ITEM_SYNTH, err);
-}
-
-static int clear_all(struct control_items *items, const char *text, size_t len, struct spec_error *error, struct err *err)
-{
-	(void)text, (void)len, (void)error;
-	return control_dynamic_clear(items, 0, err);
-}
-
-static int write_lines(struct node_request *request, line_function *apply, struct err *err)
+static int write_lines(struct node_request *request, enum dynamic_list list, struct err *err)
 {
 	const char *at = request->text, *end = request->text + request->len;
 	int r = 0;
@@ -90,22 +61,55 @@ static int write_lines(struct node_request *request, line_function *apply, struc
 			len--;
 		}
 		if (len)
-			r = change(request, apply, at, len, err);
+			r = change(request, list, at, len, err);
 		at = next;
 	}
 	return r;
 }
 
+static int write_list(struct node_request *request, enum dynamic_list list, struct err *err)
+{
+	int r = request->trunc ? change(request, list, NULL, 0, err) : 0;
+
+	return r ? r : write_lines(request, list, err);
+}
+
+int node_synthetic_read(struct node_request *request, struct err *err)
+{
+	return list(request, DYNAMIC_SYNTH, err);
+}
+
 int node_synthetic_write(struct node_request *request, struct err *err)
 {
-	int r = request->trunc ? change(request, clear_synthetic, "", 0, err) : 0;
+	return write_list(request, DYNAMIC_SYNTH, err);
+}
 
-	return r ? r : write_lines(request, control_synth_set, err);
+int node_kprobes_read(struct node_request *request, struct err *err)
+{
+	return list(request, DYNAMIC_CODE, err);
+}
+
+int node_kprobes_write(struct node_request *request, struct err *err)
+{
+	return write_list(request, DYNAMIC_CODE, err);
+}
+
+int node_uprobes_read(struct node_request *request, struct err *err)
+{
+	return list(request, DYNAMIC_FILE, err);
+}
+
+int node_uprobes_write(struct node_request *request, struct err *err)
+{
+	return write_list(request, DYNAMIC_FILE, err);
+}
+
+int node_dynamic_read(struct node_request *request, struct err *err)
+{
+	return list(request, DYNAMIC_ALL, err);
 }
 
 int node_dynamic_write(struct node_request *request, struct err *err)
 {
-	int r = request->trunc ? change(request, clear_all, "", 0, err) : 0;
-
-	return r ? r : write_lines(request, control_dynamic_set, err);
+	return write_list(request, DYNAMIC_ALL, err);
 }
