@@ -33,17 +33,15 @@ static int need_debug(const struct probe_file *file, struct err *err)
 
 static int put_variables(struct buf *out, struct debug *debug, struct debug_point *point, struct err *err)
 {
-	struct buf where = BUF_INIT, file = BUF_INIT;
+	struct buf where = BUF_INIT;
 	struct debug_variables variables;
 	int r = debug_variables_find(&variables, debug, point, err);
 
 	if (r)
 		return r;
 	buf_puts(out, "\t@<");
-	if (debug_describe(debug, point->address, &where, &file) && where.data)
-		put_plain(out, where.data);
-	else
-		put_plain(out, point->name);
+	debug_point_put(debug, point, &where);
+	put_plain(out, where.data ? where.data : "");
 	buf_puts(out, ">\n");
 	for (size_t i = 0; i < variables.n; i++) {
 		buf_puts(out, "\t\t");
@@ -56,7 +54,6 @@ static int put_variables(struct buf *out, struct debug *debug, struct debug_poin
 		buf_puts(out, "\t\t(no variables)\n");
 	debug_variables_fini(&variables);
 	buf_fini(&where);
-	buf_fini(&file);
 	return 0;
 }
 

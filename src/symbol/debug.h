@@ -63,7 +63,7 @@ struct debug_point {
 struct debug_points {
 	struct debug_point *all;	/* by address, no two of one address and name */
 	size_t n;
-	uint32_t inlined;	/* instances that do not return, and were left out for that */
+	uint32_t inlined;	/* instances that neither return nor have bytes of their own, and were left out for that */
 };
 
 /* -ENOENT: there is no such place, and words why. */
@@ -75,6 +75,9 @@ void debug_points_fini(struct debug_points *points);
  * entry there when one of these expressions needs it. True: it was moved.
  */
 bool debug_point_settle(struct debug *debug, struct debug_point *point, const char *const *exprs, size_t n);
+
+/* "place+31": the function that has the code, and the bytes. */
+void debug_point_put(struct debug *debug, const struct debug_point *point, struct buf *out);
 
 /* ---- Variables ---- */
 

@@ -39,6 +39,12 @@ bool debug_point_settle(struct debug *debug, struct debug_point *point, const ch
 	return false;
 }
 
+void debug_point_put(struct debug *debug, const struct debug_point *point, struct buf *out)
+{
+	(void)debug;
+	buf_puts(out, point->name);
+}
+
 int debug_argument(struct debug *debug, const struct debug_point *point, const char *text, struct debug_arg *arg, struct err *err)
 {
 	(void)debug;

@@ -228,31 +228,42 @@ bool debug_dw_ref(const struct debug_die *die, uint32_t attribute, struct debug_
 	return true;
 }
 
-bool debug_dw_declared(const struct debug_die *die, const char **file, uint32_t *line)
+/* A file of the unit's list by its number there. dwarf_decl_file() takes 0 for none, which since version 5 is the first. */
+static const char *file_of(Dwarf_CU *cu, int64_t index)
 {
-	Dwarf_Die of = die_of(die);
-	int n;
+	Dwarf_Die unit;
+	Dwarf_Files *files;
+	Dwarf_Half version;
+	size_t n;
 
-	*file = dwarf_decl_file(&of);
-	if (!*file || dwarf_decl_line(&of, &n) || n <= 0)
-		return false;
-	*line = (uint32_t)n;
-	return true;
+	if (!dwarf_cu_die(cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &n) || index < 0 ||
+	    (uint64_t)index >= n || (!index && version < 5))
+		return NULL;
+	return dwarf_filesrc(files, (size_t)index, NULL, NULL);
 }
 
-bool debug_dw_called(const struct debug_die *unit, const struct debug_die *die, const char **file, uint32_t *line)
+static bool file_and_line(const struct debug_die *die, uint32_t file_attribute, uint32_t line_attribute, const char **file, uint32_t *line)
 {
-	Dwarf_Die of = die_of(unit);
-	Dwarf_Files *files;
-	size_t n;
-	int64_t index, number;
+	Dwarf_Attribute attr;
+	Dwarf_Word index;
+	int64_t number;
 
-	if (!debug_dw_number(die, DW_AT_call_file, &index) || !debug_dw_number(die, DW_AT_call_line, &number) ||
-	    dwarf_getsrcfiles(&of, &files, &n) || index < 0 || (uint64_t)index >= n || number <= 0 || number > INT32_MAX)
+	if (!attr_of(die, file_attribute, &attr) || dwarf_formudata(&attr, &index) || index > INT32_MAX ||
+	    !debug_dw_number(die, line_attribute, &number) || number <= 0 || number > INT32_MAX)
 		return false;
-	*file = dwarf_filesrc(files, (size_t)index, NULL, NULL);
+	*file = file_of(attr.cu, (int64_t)index);
 	*line = (uint32_t)number;
 	return *file;
+}
+
+bool debug_dw_declared(const struct debug_die *die, const char **file, uint32_t *line)
+{
+	return file_and_line(die, DW_AT_decl_file, DW_AT_decl_line, file, line);
+}
+
+bool debug_dw_called(const struct debug_die *die, const char **file, uint32_t *line)
+{
+	return file_and_line(die, DW_AT_call_file, DW_AT_call_line, file, line);
 }
 
 bool debug_dw_has_pc(const struct debug_die *die, uint64_t pc)

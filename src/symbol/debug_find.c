@@ -173,18 +173,16 @@ static int see_entry(void *arg, struct debug *debug, const struct debug_seen *se
 	if (!is_asked_for(&seen->die, place))
 		return 0;
 	search->seen = true;
-	if (place->returns && seen->inlined) {
+	/* Neither returns, nor has bytes that could be counted. */
+	if ((place->returns || place->has_offset) && seen->inlined) {
 		search->points->inlined++;
 		return 0;
 	}
 	if (!debug_dw_entry(&seen->die, &point.address))
 		return 0;
-	if (place->offset && debug_dw_end(&seen->die, point.address, &end) && place->offset >= end - point.address) {
-		if (seen->inlined)
-			return 0;
+	if (place->offset && debug_dw_end(&seen->die, point.address, &end) && place->offset >= end - point.address)
 		return err_set(search->err, -ERANGE, "%.100s has only %llu bytes", name_of(&seen->die),
 			       (unsigned long long)(end - point.address));
-	}
 	point.address += place->offset;
 	point.entry = !seen->inlined && !place->offset;
 	return debug_points_add(search->points, &point, name_of(&seen->die));
@@ -234,21 +232,34 @@ static int see_declared(void *arg, struct debug *debug, const struct debug_seen 
 
 /* The functions at an address, from the outermost to that which variables are looked for in. */
 struct at {
-	const char *asked;	/* the innermost of this name, if there is one; NULL: the innermost of all */
+	const char *asked;	/* the innermost of this name, if there is one */
+	const char *file;	/* else the one that has this line, or the innermost of all */
+	uint32_t line, first;
 	struct debug_point *point;
 	bool found, asked_found;
-	char *name;
+	const char *name;
 };
+
+/* Is it written around that line? Of several, the one that begins last. */
+static bool has_line(struct at *at, const struct debug_die *die)
+{
+	const char *file;
+	uint32_t line;
+
+	if (!at->file || !debug_dw_declared(die, &file, &line) || strcmp(file, at->file) || line > at->line || line < at->first)
+		return false;
+	at->first = line;
+	return true;
+}
 
 static int see_at(void *arg, struct debug *debug, const struct debug_seen *seen)
 {
 	struct at *at = arg;
-	bool is = at->asked && is_called(&seen->die, at->asked);
+	bool is = at->asked ? is_called(&seen->die, at->asked) : has_line(at, &seen->die);
 
 	(void)debug;
-	/* Code of nested functions is none of the outer one's. */
-	if (!seen->inlined)
-		at->name = (char *)name_of(&seen->die);
+	if (!seen->inlined && !at->asked_found)
+		at->name = name_of(&seen->die);
 	if (at->asked_found && !is)
 		return 0;
 	at->point->function = seen->die;
@@ -256,18 +267,23 @@ static int see_at(void *arg, struct debug *debug, const struct debug_seen *seen)
 	at->found = true;
 	if (is) {
 		at->asked_found = true;
-		at->name = (char *)name_of(&seen->die);
+		at->name = name_of(&seen->die);
 	}
 	return 0;
 }
 
-static int add_line(struct search *search, struct debug *debug, const struct debug_die *unit, uint64_t address)
+static int add_line(struct search *search, struct debug *debug, const struct debug_die *unit, uint64_t address, const struct wanted *wanted)
 {
 	struct debug_point point = { .address = address, .unit = *unit };
 	struct at at = { .asked = search->place->function, .point = &point };
 	uint64_t entry;
-	int r = debug_each_function(debug, unit, &address, see_at, &at);
+	int r;
 
+	if (wanted) {
+		at.file = wanted->file;
+		at.line = wanted->line;
+	}
+	r = debug_each_function(debug, unit, &address, see_at, &at);
 	if (r)
 		return r;
 	if (at.found && debug_dw_tag(&point.function) == DW_TAG_subprogram && debug_dw_entry(&point.function, &entry))
@@ -291,7 +307,7 @@ static int add_rows(struct search *search, struct debug *debug, const struct deb
 			continue;
 		for (size_t j = 0; !r && j < search->nwanted; j++)
 			if (is_wanted(&search->wanted[j], row.file, row.line)) {
-				r = add_line(search, debug, unit, row.address);
+				r = add_line(search, debug, unit, row.address, &search->wanted[j]);
 				break;
 			}
 	}
@@ -307,12 +323,12 @@ static int see_call(void *arg, struct debug *debug, const struct debug_seen *see
 	uint64_t entry;
 	int r = 0;
 
-	if (!(seen->inlined ? debug_dw_called(&seen->unit, &seen->die, &file, &line) : debug_dw_declared(&seen->die, &file, &line)) ||
+	if (!(seen->inlined ? debug_dw_called(&seen->die, &file, &line) : debug_dw_declared(&seen->die, &file, &line)) ||
 	    !debug_dw_entry(&seen->die, &entry))
 		return 0;
 	for (size_t j = 0; !r && j < search->nwanted; j++)
 		if (is_wanted(&search->wanted[j], file, line))
-			r = add_line(search, debug, &seen->unit, entry);
+			r = add_line(search, debug, &seen->unit, entry, &search->wanted[j]);
 	return r;
 }
 
@@ -432,7 +448,7 @@ static int by_address(struct search *search, struct debug *debug)
 
 	if (!debug_unit_at(debug, search->place->address, &unit))
 		return err_set(search->err, -ENOENT, "%#llx: no code is known there", (unsigned long long)search->place->address);
-	return add_line(search, debug, &unit, search->place->address);
+	return add_line(search, debug, &unit, search->place->address, NULL);
 }
 
 static int not_found(const struct search *search, const struct debug *debug)
@@ -440,7 +456,8 @@ static int not_found(const struct search *search, const struct debug *debug)
 	const struct debug_place *place = search->place;
 
 	if (search->points->inlined)
-		return err_set(search->err, -ENOENT, "%.100s is inlined wherever it is used, and does not return", place->function);
+		return err_set(search->err, -ENOENT, "%.100s is inlined wherever it is used, and %s", place->function,
+			       place->returns ? "does not return" : "has no first byte that could be counted from");
 	if (!search->seen)
 		return err_set(search->err, -ENOENT, "debug information of %.200s knows no %s %.100s", debug->path,
 			       place->function ? "function" : "source file", place->function ? place->function : place->file);
@@ -573,7 +590,7 @@ static int see_marked(void *arg, struct debug *debug, const struct debug_seen *s
 	(void)debug;
 	if (debug_dw_declared(&seen->die, &file, &line))
 		mark(arg, file, line);
-	if (seen->inlined && debug_dw_called(&seen->unit, &seen->die, &file, &line))
+	if (seen->inlined && debug_dw_called(&seen->die, &file, &line))
 		mark(arg, file, line);
 	return 0;
 }
@@ -639,6 +656,28 @@ void debug_lines_fini(struct debug_lines *lines)
 	free(lines->function);
 	free(lines->probed);
 	*lines = (struct debug_lines){ 0 };
+}
+
+/* The one that has the code. */
+static int see_outer(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	(void)debug;
+	if (!seen->inlined)
+		*(struct debug_die *)arg = seen->die;
+	return 0;
+}
+
+void debug_point_put(struct debug *debug, const struct debug_point *point, struct buf *out)
+{
+	struct debug_die outer = point->function;
+	uint64_t entry, pc = point->address;
+
+	if (point->described)
+		debug_each_function(debug, &point->unit, &pc, see_outer, &outer);
+	if (point->described && debug_dw_entry(&outer, &entry))
+		buf_printf(out, "%s+%lld", name_of(&outer), (long long)(pc - entry));
+	else
+		buf_printf(out, "%s", point->name);
 }
 
 bool debug_describe(struct debug *debug, uint64_t address, struct buf *where, struct buf *file)

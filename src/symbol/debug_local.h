@@ -109,7 +109,7 @@ bool debug_dw_has(const struct debug_die *die, uint32_t attribute);
 /* Where it was declared. */
 bool debug_dw_declared(const struct debug_die *die, const char **file, uint32_t *line);
 /* The line that an inlined instance was called at. */
-bool debug_dw_called(const struct debug_die *unit, const struct debug_die *die, const char **file, uint32_t *line);
+bool debug_dw_called(const struct debug_die *die, const char **file, uint32_t *line);
 bool debug_dw_has_pc(const struct debug_die *die, uint64_t pc);
 bool debug_dw_entry(const struct debug_die *die, uint64_t *pc);
 /* The range that it begins with. */
