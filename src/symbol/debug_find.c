@@ -371,6 +371,25 @@ static int want_files(struct search *search, struct debug *debug, uint32_t line,
 	return r;
 }
 
+/* What is around an inlined function shares addresses with it, and so seems to be of it: a function ends before the next begins. */
+static int see_next(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	struct search *search = arg;
+	const char *file;
+	uint32_t line;
+
+	(void)debug;
+	if (!debug_dw_declared(&seen->die, &file, &line))
+		return 0;
+	for (size_t i = 0; i < search->nwanted; i++) {
+		struct wanted *wanted = &search->wanted[i];
+
+		if (line > wanted->line && line <= wanted->end && !strcmp(file, wanted->file))
+			wanted->end = line - 1;
+	}
+	return 0;
+}
+
 /* ---- patterns ---- */
 
 static void without_blanks(char *text)
@@ -435,6 +454,8 @@ static int by_line(struct search *search, struct debug *debug)
 		r = debug_each_function(debug, NULL, NULL, see_declared, search);
 	else
 		r = want_files(search, debug, place->pattern ? 1 : place->line, place->pattern ? INT32_MAX : place->line);
+	if (!r && place->pattern && place->function)
+		r = debug_each_function(debug, NULL, NULL, see_next, search);
 	if (!r && place->pattern)
 		r = match_pattern(search);
 	if (!r && search->nwanted)
@@ -553,7 +574,7 @@ static uint32_t end_line(struct debug *debug, const struct debug_die *unit, cons
 	return end;
 }
 
-static int lines_of(struct search *search, struct debug *debug, struct debug_lines *lines, uint32_t to, struct err *err)
+static int lines_of(const struct search *search, struct debug_lines *lines, uint32_t to, struct err *err)
 {
 	const struct debug_place *place = search->place;
 	const struct wanted *wanted = search->wanted;
@@ -561,7 +582,6 @@ static int lines_of(struct search *search, struct debug *debug, struct debug_lin
 	lines->file = strdup(wanted->file);
 	if (!lines->file)
 		return err_set(err, -ENOMEM, "out of memory");
-	(void)debug;
 	if (place->function) {
 		lines->base = wanted->line;
 		lines->first = wanted->line + (place->has_line ? place->line : 0);
@@ -634,8 +654,10 @@ int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struc
 	r = place->function ? debug_each_function(debug, NULL, NULL, see_first, &search) : want_files(&search, debug, 1, INT32_MAX);
 	if (!r && !search.nwanted)
 		r = not_found(&search, debug);
+	if (!r && place->function)
+		r = debug_each_function(debug, NULL, NULL, see_next, &search);
 	if (!r)
-		r = lines_of(&search, debug, lines, to, err);
+		r = lines_of(&search, lines, to, err);
 	if (!r && place->function) {
 		lines->function = strdup(place->function);
 		r = lines->function ? 0 : err_set(err, -ENOMEM, "out of memory");
