@@ -24,7 +24,7 @@ records() {
 
 # The records of an event are just these, addresses aside: recorded EVENT TEXT
 recorded() {
-	records "$1" | sed 's/(0x[0-9a-f]* <- 0x[0-9a-f]*) */(<-) /; s/^(0x[0-9a-f]*) */() /' >"$out"
+	records "$1" | sed -E 's/\((0x)?[0-9a-f]+ <- (0x)?[0-9a-f]+\) */(<-) /; s/^\((0x)?[0-9a-f]+\) */() /' >"$out"
 	printf '%s\n' "$2" | cmp -s - "$out" || {
 		printf '%s\n' "$2" >"$err"
 		fail "records of $1 are not those on stderr here"
