@@ -129,8 +129,9 @@ void points_site(struct points *points, const struct point_function *function, s
 		points->unsure = is_unsure(points, &around);
 	}
 	around.unsure = points->unsure;
+	sequences_between(points->sequences, address, &around.start, &around.end);
 	site_make_point(site, points->image, &around, address);
-	/* A jump that reaches into one, from outside. */
+	/* What fills up a window may reach into one. */
 	if (site->kind != PLAN_NOT && sequences_meet(points->sequences, address - site->before, address - site->before + site->window))
 		*site = (struct site){ .kind = PLAN_NOT, .reason = PLAN_RESTARTED };
 }
