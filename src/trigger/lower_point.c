@@ -102,10 +102,5 @@ void lower_point(struct lowering *low, const struct lower_item *item)
 	point.file = put_text(low, probe->file);
 	if (probe->kind != SPEC_PROBE_FILE)
 		point.symbol = put_text(low, probe->known_as ? probe->known_as : probe->symbol);
-	if (!point.file && !point.symbol) {
-		if (!item->is_old)
-			lower_refuse(low, -EOPNOTSUPP, "An address is in no program for sure: say [FILE:]FUNCTION[+OFFSET]");
-		return;
-	}
 	buf_add(low->probes, &point, sizeof(point));
 }
