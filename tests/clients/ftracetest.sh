@@ -30,6 +30,10 @@ if [ "${1-}" = --on-stage ]; then
 		[ $n -lt 50 ] || { echo "the programs' events are not in the tree"; exit 3; }
 		sleep 0.1
 	done
+	# Where functions are, as cases look for it. What stands for the kernel is no module.
+	sed 's/ / t /; s/ \[kernel_events\.so\]$//' /sys/kernel/tracing/available_filter_functions_addrs |
+		LC_ALL=C sort >"$RINGSIDE_SCRATCH/kallsyms"
+	mount --bind "$RINGSIDE_SCRATCH/kallsyms" /proc/kallsyms
 	export LD_PRELOAD="$RINGSIDE_SCRATCH/kernel_events.so" PATH="$RINGSIDE_SCRATCH/bin:$PATH"
 	# What the cases think of themselves is in the logs; here it counts that all of them ran.
 	timeout -k 5 "$limit" "$cache/$part/ftracetest" -k -l "$RINGSIDE_SCRATCH/logs" "$@" || status=$?
