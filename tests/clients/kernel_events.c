@@ -245,7 +245,10 @@ FUNCTION static int inet_csk_accept(int sk, struct sockaddr *address, socklen_t 
 
 FUNCTION static void tracefs_create_dir(const char *name, const char *parent)
 {
-	__asm__ volatile("" : : "r"(name), "r"(parent));
+	char path[160];
+
+	snprintf(path, sizeof(path), "events/%s/%s", parent, name);
+	__asm__ volatile("" : : "r"(path) : "memory");
 }
 
 FUNCTION static ssize_t proc_reg_write(int fd, const void *bytes, size_t len)
@@ -307,17 +310,18 @@ int execve(const char *path, char *const *argv, char *const *env)
 /* TYPE:[GROUP/]NAME ... to a file of definitions. */
 static void make_directory(int fd, const char *bytes, size_t len)
 {
-	char link[32], path[256] = "", line[128], group[64] = "", name[64];
-	ssize_t n;
+	char link[32], path[256] = "", line[128], first[64], second[64];
+	const char *tail;
+	int n;
 
 	snprintf(line, sizeof(line), "%.*s", (int)len, bytes);
-	if (sscanf(line, "%*1[pr]:%63[A-Za-z0-9_]/%63[A-Za-z0-9_]", group, name) != 2 &&
-	    sscanf(line, "%*1[pr]:%63[A-Za-z0-9_]", name) != 1)
-		return;
+	n = sscanf(line, "%*1[pr]:%63[A-Za-z0-9_]/%63[A-Za-z0-9_]", first, second);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n > 14 && !strcmp(path + n - 14, "/kprobe_events"))
-		tracefs_create_dir(name, group[0] ? group : "kprobes");
+	if (n < 1 || readlink(link, path, sizeof(path) - 1) < 0)
+		return;
+	tail = strrchr(path, '/');
+	if (tail && !strcmp(tail, "/kprobe_events"))
+		tracefs_create_dir(n == 2 ? second : first, n == 2 ? first : "kprobes");
 }
 
 ssize_t write(int fd, const void *bytes, size_t len)
