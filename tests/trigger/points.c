@@ -174,6 +174,7 @@ static void copies(void)
 static void parameters(void)
 {
 	static const uint64_t text = 0x6f656c6c6f;
+	const uint64_t stack[] = { (uintptr_t)&text, 99 };
 	struct probe_hit hit = some_hit();
 	unsigned char record[256] = { 0 };
 	struct spec_error error = SPEC_ERROR_INIT;
@@ -181,13 +182,13 @@ static void parameters(void)
 	struct lowered lowered;
 
 	hit.si = (uintptr_t)&text;
-	hit.sp = (uintptr_t)(const void *[]){ &text, &hit };
+	hit.sp = (uintptr_t)stack;
 	CHECK(!lower_line(&lowered, "p:x f item who t=+0(who):u32 b=+0(who):b4@4/8 c=+0(+0($stack)):x16 d=$stack1", false), "%s", lowered.error.text);
 	CHECK(!(lowered.point.flags & PROBE_QUICK), "memory is no register");
 	by_program(&lowered, &hit, record);
 	CHECK((uint32_t)word_at(record, 16) == (uint32_t)hit.di && word_at(record, 20) == hit.si, "parameters");
 	CHECK((uint32_t)word_at(record, 28) == (uint32_t)text && (uint8_t)word_at(record, 32) == 6, "what they point to");
-	CHECK((uint16_t)word_at(record, 33) == (uint16_t)text && word_at(record, 35) == (uintptr_t)&hit, "the stack");
+	CHECK((uint16_t)word_at(record, 33) == (uint16_t)text && word_at(record, 35) == 99, "the stack");
 	drop(&lowered);
 	CHECK(spec_probe_parse(&probe, &world, 'd', "p:x f price", 11, &error) == -EOPNOTSUPP && error.text[0], "a real number");
 	CHECK(spec_probe_parse(&probe, &world, 'd', "p:x f a=$arg4", 13, &error) == -EOPNOTSUPP && error.text[0], "a structure");
