@@ -119,9 +119,9 @@ static const struct control_elf *bring(struct looking *looking, const struct elf
 	const size_t id_len = elf_build_id(elf, id);
 
 	for (int tries = 0; tries < 2; tries++) {
-		for (uint32_t i = 0; i < looking->registry.nelfs; i++)
-			/* Without a build-id its plan may be of what it was before. */
-			if ((id_len || tries || looking->known) && is_that(&looking->registry.elfs[i], looking->probe->file, id, id_len))
+		/* Without a build-id its plan may be of what it was before. */
+		for (uint32_t i = 0; (id_len || tries || looking->known) && i < looking->registry.nelfs; i++)
+			if (is_that(&looking->registry.elfs[i], looking->probe->file, id, id_len))
 				return &looking->registry.elfs[i];
 		if (tries || looking->known || control_plans_bring(control, looking->probe->file, &looking->err))
 			break;
@@ -213,7 +213,9 @@ static int by_file(const void *a, const void *b)
 {
 	const struct wish *one = a, *other = b;
 
-	return one->elf != other->elf ? (one->elf < other->elf ? -1 : 1) : one->address < other->address ? -1 : one->address > other->address;
+	if (one->elf != other->elf)
+		return one->elf < other->elf ? -1 : 1;
+	return one->address < other->address ? -1 : one->address > other->address;
 }
 
 /* What is wrong with one of them its own line will be told. True: some are new. */
@@ -229,7 +231,8 @@ static bool fulfil(struct looking *looking)
 	for (size_t i = 0, end; points && i < n; i = end) {
 		for (end = i; end < n && wishes[end].elf == wishes[i].elf; end++)
 			points[end - i] = (struct control_point){ .address = wishes[end].address };
-		any |= control_plans_points(looking->items->control, &looking->registry.elfs[wishes[i].elf], points, end - i, NULL) > 0;
+		any |= control_plans_points(looking->items->control, &looking->registry.elfs[wishes[i].elf], points, end - i,
+					    NULL) > 0;
 	}
 	free(points);
 	return any;
@@ -246,10 +249,11 @@ void control_points_foresee(struct control_items *items, char file, const char *
 		return;
 	for (const char *next; text < end; text = next) {
 		const char *eol = memchr(text, '\n', (size_t)(end - text));
+		const size_t line = (size_t)((eol ? eol : end) - text);
 		struct spec_probe *probe = NULL;
 
 		next = eol ? eol + 1 : end;
-		if (spec_probe_parse(&probe, control_items_world(items, 0, false), file, text, (size_t)((eol ? eol : end) - text), &error))
+		if (spec_probe_parse(&probe, control_items_world(items, 0, false), file, text, line, &error))
 			continue;
 		looking.probe = probe;
 		if (spec_probe_is_code(probe))

@@ -338,9 +338,10 @@ static char *probe_print(const struct decode_format *f)
 	if (!strncmp(fmt, entry, sizeof(entry) - 1) && decode_format_find(f, "__probe_ip")) {
 		if (asprintf(&text, "\"(%%pS)%s", fmt + sizeof(entry) - 1) < 0)
 			return NULL;
-	} else if (!strncmp(fmt, back, sizeof(back) - 1) && args && decode_format_find(f, "__probe_func")) {
-		if (asprintf(&text, "\"(%%pS <- %%ps)%.*s, REC->__probe_ret_ip, REC->__probe_func%s", (int)(args - fmt) - (int)sizeof(back) + 1,
-			     fmt + sizeof(back) - 1, args + sizeof(both) - 1) < 0)
+	} else if (!strncmp(fmt, back, sizeof(back) - 1) && args >= fmt + sizeof(back) - 1 && decode_format_find(f, "__probe_func")) {
+		fmt += sizeof(back) - 1;
+		if (asprintf(&text, "\"(%%pS <- %%ps)%.*s, REC->__probe_ret_ip, REC->__probe_func%s", (int)(args - fmt), fmt,
+			     args + sizeof(both) - 1) < 0)
 			return NULL;
 	}
 	return text;
