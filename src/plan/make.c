@@ -313,11 +313,12 @@ static const char *point_plan(struct making *making, uint64_t address, struct si
 		if (function.symbol)
 			subject_of(&making->image, function.symbol, &subject);
 		reason = why_no_point(making, &subject, address);
+		points_site(&making->points, &function, site, address);
+		/* What is no instruction is none whatever the function is. */
+		reason = site->reason == PLAN_MIDDLE ? PLAN_FINE : reason;
 	}
 	if (reason)
 		*site = (struct site){ .kind = PLAN_NOT, .reason = (uint8_t)reason };
-	else
-		points_site(&making->points, &function, site, address);
 	return subject.name ? subject.name->name : "";
 }
 
