@@ -52,6 +52,8 @@ int control_probe_set(struct control_items *items, char file, const char *text, 
 		      struct err *err);
 /* points.c: can it be there? Makes sure of plans. */
 int control_point_check(struct control_items *items, const struct spec_probe *probe, struct spec_error *error, struct err *err);
+/* Of all these lines at once, so that checking them one by one is quick. */
+void control_points_foresee(struct control_items *items, char file, const char *text, size_t len);
 
 /* For whoever switches an event or a buffer: from now on a word says whether the event is on, or whether the buffer is off. */
 int control_soft_begin(struct control_items *items, uint32_t buffer, const char *system, const char *event, struct err *err);

@@ -13,14 +13,21 @@
 
 #define TRIES 16
 
+/* Sites are in the order of addresses. */
 static const struct plan_site *find_site(const struct plan *plan, uint64_t address)
 {
-	const struct plan_site *site = plan ? (const void *)((const char *)plan + plan->sites) : NULL;
+	const struct plan_site *sites = plan ? (const void *)((const char *)plan + plan->sites) : NULL;
+	uint32_t low = 0, high = plan ? plan->nsites : 0;
 
-	for (uint32_t i = 0; plan && i < plan->nsites; i++)
-		if (site[i].address == address)
-			return &site[i];
-	return NULL;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (sites[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return plan && low < plan->nsites && sites[low].address == address ? &sites[low] : NULL;
 }
 
 /* What the plans say of it. */

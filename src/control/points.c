@@ -4,11 +4,14 @@
  *   FUNCTION         its site in the plans of whatever files have it
  *   FUNCTION+OFFSET  a site of their extra plans
  *   PATH:OFFSET      either, in that file, which the directory is told of if no program brought it yet
+ *
+ * To make a plan takes a while: points of many lines that are written at once are planned for together.
  */
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,11 +23,18 @@
 
 static const char failed[] = "Failed to register probe event";
 
+/* An instruction of a file, to be planned for. */
+struct wish {
+	uint32_t elf;		/* in the registry */
+	uint64_t address;
+};
+
 /* What was found of all the places that the line means. */
 struct looking {
 	struct control_items *items;
 	const struct spec_probe *probe;
 	struct control_registry registry;
+	struct buf *wishes;	/* struct wish[]: they are only gathered; NULL: they are looked at */
 	uint32_t good, bad;
 	struct control_point worst;	/* the first of the bad */
 	struct err err;			/* or why nothing can be told */
@@ -43,9 +53,11 @@ static void take(struct looking *looking, const struct control_point *point)
 static void look_at(struct looking *looking, const struct control_elf *elf, uint64_t address)
 {
 	struct control_point point = { .address = address };
-	int r = control_plans_points(looking->items->control, elf, &point, 1, &looking->err);
+	struct wish wish = { (uint32_t)(elf - looking->registry.elfs), address };
 
-	if (!r)
+	if (looking->wishes)
+		buf_add(looking->wishes, &wish, sizeof(wish));
+	else if (!control_plans_points(looking->items->control, elf, &point, 1, &looking->err))
 		take(looking, &point);
 }
 
@@ -79,39 +91,74 @@ static void look_for_function(struct looking *looking)
 }
 
 /* Where an offset of the file is loaded, to be run. */
-static int address_of(const struct spec_probe *probe, uint64_t *address, struct err *err)
+static int address_of(const struct elf *elf, const struct spec_probe *probe, uint64_t *address, struct err *err)
 {
-	struct elf elf;
-	int fd = elf_file(probe->file), r;
-
-	if (fd < 0)
-		return err_set(err, fd, "%.200s: %s", probe->path, fd == -ENOEXEC ? "is no ELF file" : strerror(-fd));
-	r = elf_open(&elf, fd, err);
-	for (uint32_t i = 0; !r && i < elf.nloads; i++) {
-		const struct elf_piece *load = &elf.loads[i];
+	for (uint32_t i = 0; i < elf->nloads; i++) {
+		const struct elf_piece *load = &elf->loads[i];
 
 		if (!(load->flags & PF_X) || probe->offset < load->offset || probe->offset - load->offset >= load->filesz)
 			continue;
 		*address = load->vaddr + (probe->offset - load->offset);
-		goto out;
+		return 0;
 	}
-	if (!r)
-		r = err_set(err, -EINVAL, "%.200s: no code is at 0x%llx", probe->path, (unsigned long long)probe->offset);
-out:
-	elf_close(&elf);
-	close(fd);
-	return r;
+	return err_set(err, -EINVAL, "%.200s: no code is at 0x%llx", probe->path, (unsigned long long)probe->offset);
+}
+
+static bool is_that(const struct control_elf *there, const char *path, const unsigned char *id, size_t id_len)
+{
+	return !strcmp(there->path, path) && there->build_id_len == id_len && !memcmp(there->build_id, id, id_len);
+}
+
+/* The file as it is now; if nobody told of it, the directory is told. */
+static const struct control_elf *bring(struct looking *looking, const struct elf *elf)
+{
+	struct control *control = looking->items->control;
+	unsigned char id[ELF_BUILD_ID_MAX];
+	const size_t id_len = elf_build_id(elf, id);
+
+	for (int tries = 0; tries < 2; tries++) {
+		for (uint32_t i = 0; i < looking->registry.nelfs; i++)
+			/* Without a build-id its plan may be of what it was before. */
+			if ((id_len || tries) && is_that(&looking->registry.elfs[i], looking->probe->file, id, id_len))
+				return &looking->registry.elfs[i];
+		if (tries || control_plans_bring(control, looking->probe->file, &looking->err))
+			break;
+		control_registry_fini(&looking->registry);
+		if (control_registry_read(&looking->registry, &control->dir, CONTROL_REGISTRY_ELFS, &looking->err))
+			break;
+	}
+	return NULL;
 }
 
 static void look_in_file(struct looking *looking)
 {
 	const struct spec_probe *probe = looking->probe;
+	const struct control_elf *there;
+	struct elf elf;
 	uint64_t address = 0;
-	int r = address_of(probe, &address, &looking->err);
+	int fd = elf_file(probe->file);
 
-	for (uint32_t i = 0; !r && i < looking->registry.nelfs; i++)
-		if (!strcmp(looking->registry.elfs[i].path, probe->file))
-			look_at(looking, &looking->registry.elfs[i], address);
+	if (fd < 0) {
+		err_set(&looking->err, fd, "%.200s: %s", probe->path, fd == -ENOEXEC ? "is no ELF file" : strerror(-fd));
+		return;
+	}
+	if (!elf_open(&elf, fd, &looking->err) && !address_of(&elf, probe, &address, &looking->err)) {
+		there = bring(looking, &elf);
+		if (there)
+			look_at(looking, there, address);
+	}
+	elf_close(&elf);
+	close(fd);
+}
+
+static void look(struct looking *looking)
+{
+	looking->good = looking->bad = 0;
+	looking->err = (struct err)ERR_INIT;
+	if (looking->probe->kind == SPEC_PROBE_FILE)
+		look_in_file(looking);
+	else if (looking->probe->symbol)
+		look_for_function(looking);
 }
 
 /* ---- what comes of it ---- */
@@ -143,24 +190,69 @@ static int refuse(const struct looking *looking, struct spec_error *error)
 
 int control_point_check(struct control_items *items, const struct spec_probe *probe, struct spec_error *error, struct err *err)
 {
-	struct looking looking = { .items = items, .probe = probe, .err = ERR_INIT };
-	int r = 0;
+	struct looking looking = { .items = items, .probe = probe };
+	int r = control_registry_read(&looking.registry, &items->control->dir, CONTROL_REGISTRY_ELFS, err);
 
-	if (probe->kind == SPEC_PROBE_FILE) {
-		r = control_plans_bring(items->control, probe->file, &looking.err);
-		if (r)
-			return control_items_refuse(error, spec_probe_refuse(probe, r, failed, looking.err.text, error), err);
-	}
-	r = control_registry_read(&looking.registry, &items->control->dir, CONTROL_REGISTRY_ELFS, err);
 	if (r)
 		return r;
-	if (probe->kind == SPEC_PROBE_FILE)
-		look_in_file(&looking);
-	else if (probe->symbol)
-		look_for_function(&looking);
+	look(&looking);
 	/* A file that is named and that nobody has brought is still to come. */
 	if (!looking.good && (looking.bad || looking.err.code || probe->kind == SPEC_PROBE_FILE))
 		r = control_items_refuse(error, refuse(&looking, error), err);
 	control_registry_fini(&looking.registry);
 	return r;
+}
+
+/* ---- many at once ---- */
+
+static int by_file(const void *a, const void *b)
+{
+	const struct wish *one = a, *other = b;
+
+	return one->elf != other->elf ? (one->elf < other->elf ? -1 : 1) : one->address < other->address ? -1 : one->address > other->address;
+}
+
+/* What is wrong with one of them its own line will be told. */
+static void fulfil(struct looking *looking)
+{
+	struct wish *wishes = (struct wish *)(void *)looking->wishes->data;
+	const size_t n = looking->wishes->len / sizeof(*wishes);
+	struct control_point *points = calloc(n + 1, sizeof(*points));
+
+	if (n)
+		qsort(wishes, n, sizeof(*wishes), by_file);
+	for (size_t i = 0, end; points && i < n; i = end) {
+		for (end = i; end < n && wishes[end].elf == wishes[i].elf; end++)
+			points[end - i] = (struct control_point){ .address = wishes[end].address };
+		control_plans_points(looking->items->control, &looking->registry.elfs[wishes[i].elf], points, end - i, NULL);
+	}
+	free(points);
+}
+
+void control_points_foresee(struct control_items *items, char file, const char *text, size_t len)
+{
+	struct spec_error error = SPEC_ERROR_INIT;
+	struct buf wishes = BUF_INIT;
+	struct looking looking = { .items = items, .wishes = &wishes };
+	const char *end = text + len;
+
+	if (control_registry_read(&looking.registry, &items->control->dir, CONTROL_REGISTRY_ELFS, NULL))
+		return;
+	for (const char *next; text < end; text = next) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text));
+		struct spec_probe *probe = NULL;
+
+		next = eol ? eol + 1 : end;
+		if (spec_probe_parse(&probe, control_items_world(items, 0, false), file, text, (size_t)((eol ? eol : end) - text), &error))
+			continue;
+		looking.probe = probe;
+		if (spec_probe_is_code(probe))
+			look(&looking);
+		spec_probe_free(probe);
+	}
+	if (!buf_failed(&wishes))
+		fulfil(&looking);
+	control_registry_fini(&looking.registry);
+	buf_fini(&wishes);
+	spec_error_fini(&error);
 }
