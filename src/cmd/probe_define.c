@@ -254,7 +254,7 @@ static int put_all(struct define *define, const struct debug_point *point, struc
 	for (size_t i = 0; !r && i < variables.n; i++) {
 		const struct debug_variable *one = &variables.all[i];
 
-		if ((params && !one->parameter) || is_taken(put, one->name))
+		if (one->function || (params && !one->parameter) || is_taken(put, one->name))
 			continue;
 		if (is_everywhere(define, one->name))
 			r = put_variable(define, point, put, NULL, one->name, err);

@@ -48,6 +48,11 @@ static int put_variables(struct buf *out, struct debug *debug, struct debug_poin
 		put_plain(out, variables.all[i].type);
 		buf_putc(out, '\t');
 		put_plain(out, variables.all[i].name);
+		if (variables.all[i].function) {
+			buf_puts(out, "\t(of ");
+			put_plain(out, variables.all[i].function);
+			buf_putc(out, ')');
+		}
 		buf_puts(out, variables.all[i].here ? "\n" : "\t(no value here)\n");
 	}
 	if (!variables.n)
