@@ -142,6 +142,11 @@ grep -q ' c: .* how=313$' "$out" || fail "no fprobe"
 grep -q ' d: .* b="shop" c=0x7 d="x"$' "$out" || fail "no static function"
 grep -q ' u: .* how=313$' "$out" && grep -q ' v: ' "$out" || fail "no uprobes"
 [ "$(grep -c ' m: ' "$out")" -eq 4 ] || fail "not both points"
+# As the kernel shows them, with names where there are any.
+want 0 cat trace
+grep -q ' a: (shop_place+0x0/0x[0-9a-f]*) item=0x' "$out" || fail "no function at entry"
+grep -q ' b: (main+0x[0-9a-f]*/0x[0-9a-f]* <- shop_place) arg1=' "$out" || fail "no functions at return"
+grep -q ' u: (0x[0-9a-f]*) how=313$' "$out" && grep -q ' v: (0x[0-9a-f]* <- 0x[0-9a-f]*)$' "$out" || fail "no addresses in files"
 want 0 cat kprobe_profile
 sort "$out" >profile
 grep -qx '  a                                                          3               0' profile || fail "kprobe_profile"
