@@ -111,6 +111,7 @@ static const char by_hand[] =
 	"F(asks_here) .byte 0x0f, 0x05; ret; nop; nop; E(asks_here)\n"
 	"F(asks_and_restarts) xor %eax, %eax; .Ls2: syscall; mov %rsi, (%rax); .Le2: xor %eax, %eax; ret; E(asks_and_restarts)\n"
 	"F(__restore_rt) mov $15, %rax; syscall; E(__restore_rt)\n"
+	"F(waits) mov (%rdi), %eax; test %eax, %eax; jne 1f; mov %rdi, %r11; mov %rsi, %rax; mov %r11, 8(%rsp); syscall; ret; 1: ud2; E(waits)\n"
 	"F(returns_too) mov $15, %eax; syscall; E(returns_too)\n"
 	".globl chosen; .type chosen, @gnu_indirect_function; .p2align 4; chosen: lea plain(%rip), %rax; ret; E(chosen)\n"
 	".globl numbers; .type numbers, @object; .p2align 4; numbers:\n"
@@ -176,6 +177,8 @@ static const struct want {
 	{ "__restore_rt", 0, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
 	{ "__restore_rt", 7, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
 	{ "returns_too", 5, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
+	{ "waits", 6, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
+	{ "waits", 17, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
 	{ "chosen", 7, PLAN_NOT, PLAN_RESOLVER, 0, 0, 0, 0 },
 	{ "last.cold", 2, PLAN_JUMP, 0, 0, 5, 0, 0 },
 	/* Data, and what fills up. */
@@ -239,6 +242,7 @@ static void check_by_hand(const char *command, const char *file)
 	check_syscall("asks_and_restarts", 2, -1, 0);
 	check_syscall("__restore_rt", 7, -1, 0);
 	check_syscall("returns_too", 5, -1, 0);
+	check_syscall("waits", 17, -1, 0);
 	for (uint32_t i = 0; i < count(&functions); i++)
 		n += !!(sites(&functions)[i].flags & PLAN_SITE_SYSCALL);
 	CHECK(n == 2, "%u system calls", n);
