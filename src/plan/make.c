@@ -295,11 +295,12 @@ static void subject_of(const struct image *image, const struct image_symbol *sym
 		subject_add(subject, symbol);
 }
 
-static enum plan_reason why_no_point(const struct making *making, const struct subject *subject, uint64_t address)
+static enum plan_reason why_no_point(const struct making *making, const struct subject *subject,
+				     const struct point_function *function, uint64_t address)
 {
 	if (subject->resolver)
 		return PLAN_RESOLVER;
-	return subject->untouchable || making->loader || points_restores(&making->points, address) ? PLAN_SPECIAL : PLAN_FINE;
+	return subject->untouchable || making->loader || points_special(&making->points, function, address) ? PLAN_SPECIAL : PLAN_FINE;
 }
 
 /* The name of the function around it, "" if it has none. */
@@ -312,7 +313,7 @@ static const char *point_plan(struct making *making, uint64_t address, struct si
 	if (points_function(&making->points, &function, address)) {
 		if (function.symbol)
 			subject_of(&making->image, function.symbol, &subject);
-		reason = why_no_point(making, &subject, address);
+		reason = why_no_point(making, &subject, &function, address);
 		points_site(&making->points, &function, site, address);
 		/* What is no instruction is none whatever the function is. */
 		reason = site->reason == PLAN_MIDDLE ? PLAN_FINE : reason;
