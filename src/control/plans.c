@@ -22,6 +22,7 @@
 
 #include "base/mono.h"
 #include "control/file.h"
+#include "control/poke.h"
 #include "control/registry.h"
 #include "plan/plan.h"
 
@@ -327,6 +328,8 @@ int control_plans_file(struct control *control, struct err *err)
 	int r = plan_all(control, &registry, NULL, err);
 
 	control_registry_fini(&registry);
+	if (!r)
+		control_points_renew(control);
 	return r;
 }
 
@@ -384,6 +387,11 @@ static int serve(struct control *control, const struct registry_head *head, cons
 		seen = wishes;
 		r = plan_all(control, &registry, stop, err);
 		control_registry_fini(&registry);
+		/* Programs have the plan already, and may be through with it. */
+		if (!r && control_points_renew(control)) {
+			control->retell = true;
+			control_poke(control);
+		}
 	}
 	return r;
 }

@@ -133,6 +133,8 @@ static int plan_points(struct control *control, const struct control_elf *elf, c
 	}
 	if (!r && missing > bad)
 		r = file_extra(control, elf, before, &made, err);
+	if (!r)
+		r = missing > bad;
 	buf_fini(&made);
 	free(extra);
 	return r;
@@ -143,7 +145,7 @@ int control_plans_points(struct control *control, const struct control_elf *elf,
 	struct plans_head head;
 	int r = -EAGAIN;
 
-	for (int i = 0; r == -EAGAIN && i < TRIES; i++) {
+	for (uint32_t i = 0; r == -EAGAIN && i < TRIES; i++) {
 		struct plan *plan;
 
 		r = plans_head_read(control, &head, err);

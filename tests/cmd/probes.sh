@@ -173,6 +173,18 @@ want 0 write dynamic_events ''
 want 0 cat dynamic_events
 [ ! -s "$out" ] || fail "something stays"
 
+# An instruction in a file that nobody has brought: the plan is made when it comes. It is the one behind `endbr64` or `push`.
+sed 's/shop_/late_/g' shop.c >late.c
+# shellcheck disable=SC2086
+$CC -g -O1 -fno-inline -fno-ipa-sra -fno-ipa-cp -fcf-protection=none late.c -o late || fail "late does not compile"
+push=$(objdump -d --no-show-raw-insn late | sed -n '/<late_close>:/{n;n;s/^ *\([0-9a-f]*\):.*/0x\1/p;q;}')
+entry=0x$(nm late | sed -n 's/^0*\([0-9a-f]*\) T late_close$/\1/p')
+add kprobe_events "p:late late:late_close+$((push - entry)) how=%di:s32"
+want 0 record -q -o late.dat -e kprobes:late ./late
+want 0 report late.dat
+[ "$(grep -c ' late: .* how=' "$out")" -eq 1 ] || fail "what was to come did not"
+want 0 write kprobe_events ''
+
 # More than a thousand, written at once.
 i=0
 while [ $i -lt 1100 ]; do
