@@ -19,7 +19,16 @@
 
 static_assert(sizeof(struct debug_die) == sizeof(Dwarf_Die), "its bytes");
 
+#define SECTIONS_MAX 512u
+#define FILES_MAX 64u	/* that entries refer to */
+
 struct debug_dw {
+	struct section {
+		const char *from, *to;
+	} sections[SECTIONS_MAX];
+	size_t nsections;
+	Elf *learned[FILES_MAX];
+	size_t nlearned;
 	int fd, beside;		/* -1: not open */
 	Elf *elf, *beside_elf;
 	Dwarf *dwarf;
@@ -173,11 +182,53 @@ bool debug_dw_has(const struct debug_die *die, uint32_t attribute)
 	return attr_of(die, attribute, &attr);
 }
 
-const char *debug_dw_text(const struct debug_die *die, uint32_t attribute)
+/* Learns where sections of a file with entries are in memory: texts have to end there. */
+static void learn_sections(struct debug_dw *dw, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+
+	for (size_t i = 0; i < dw->nlearned; i++)
+		if (dw->learned[i] == elf)
+			return;
+	if (!elf || dw->nlearned == FILES_MAX)
+		return;
+	dw->learned[dw->nlearned++] = elf;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr head;
+		Elf_Data *data;
+
+		/* Only what was read already, by libdw. */
+		if (!gelf_getshdr(scn, &head) || head.sh_type == SHT_NOBITS || dw->nsections == SECTIONS_MAX)
+			continue;
+		data = elf_rawdata(scn, NULL);
+		if (data && data->d_buf && data->d_size)
+			dw->sections[dw->nsections++] = (struct section){ data->d_buf, (const char *)data->d_buf + data->d_size };
+	}
+}
+
+static bool ends(const struct debug_dw *dw, const char *text)
+{
+	for (size_t i = 0; i < dw->nsections; i++)
+		if (text >= dw->sections[i].from && text < dw->sections[i].to)
+			return memchr(text, '\0', (size_t)(dw->sections[i].to - text));
+	return false;
+}
+
+const char *debug_dw_text(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute)
 {
 	Dwarf_Attribute attr;
+	const char *text;
+	Dwarf *of, *shared;
 
-	return attr_of(die, attribute, &attr) ? dwarf_formstring(&attr) : NULL;
+	text = attr_of(die, attribute, &attr) ? dwarf_formstring(&attr) : NULL;
+	if (!text || ends(dw, text))
+		return text;
+	/* In another file that this one refers to. */
+	of = dwarf_cu_getdwarf(attr.cu);
+	shared = of ? dwarf_getalt(of) : NULL;
+	learn_sections(dw, of ? dwarf_getelf(of) : NULL);
+	learn_sections(dw, shared ? dwarf_getelf(shared) : NULL);
+	return ends(dw, text) ? text : NULL;
 }
 
 bool debug_dw_number(const struct debug_die *die, uint32_t attribute, int64_t *number)
