@@ -70,6 +70,28 @@ static bool is_ours(Elf *elf)
 	return gelf_getehdr(elf, &head) && head.e_machine == EM_X86_64 && gelf_getclass(elf) == ELFCLASS64;
 }
 
+/* libdw goes along texts to their ends: the last one has to have one. */
+static bool texts_end(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr head;
+		const char *name = gelf_getshdr(scn, &head) ? elf_strptr(elf, names, head.sh_name) : NULL;
+		Elf_Data *data;
+
+		if (!name || head.sh_type == SHT_NOBITS || (strcmp(name, ".debug_str") && strcmp(name, ".debug_line_str")))
+			continue;
+		data = elf_rawdata(scn, NULL);
+		if (data && data->d_buf && data->d_size && ((const char *)data->d_buf)[data->d_size - 1])
+			return false;
+	}
+	return true;
+}
+
 int debug_dw_open(struct debug_dw **out, const char *path, const char *beside, struct err *err)
 {
 	struct debug_dw *dw = calloc(1, sizeof(*dw));
@@ -88,6 +110,8 @@ int debug_dw_open(struct debug_dw **out, const char *path, const char *beside, s
 		dw->dwarf = dwarf_begin_elf(beside ? dw->beside_elf : dw->elf, DWARF_C_READ, NULL);
 		if (!dw->dwarf)
 			r = err_set(err, -ENODATA, "%.300s has no debug information", path);
+		else if (!texts_end(beside ? dw->beside_elf : dw->elf))
+			r = err_set(err, -EBADMSG, "%.300s has debug information that is damaged", path);
 	}
 	if (r) {
 		debug_dw_close(dw);
