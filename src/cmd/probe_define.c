@@ -98,8 +98,11 @@ static int find_points(struct define *define)
 		r = debug_points_find(&define->points, file->debug, place, &why);
 		if (!r)
 			return 0;
-		if (r != -ENOENT || !place->function || place->has_line || place->pattern || define->points.inlined)
+		/* Functions of other languages, and of files that were compiled without. */
+		if (r != -ENOENT || !place->function || place->has_line || place->pattern || place->file ||
+		    debug_points_by_symbols(&define->points, file->path, place, NULL))
 			return err_set(define->err, r, "%s", why.text);
+		return 0;
 	}
 	if (place->has_address) {
 		struct debug_point point = { .address = place->address };
@@ -109,7 +112,7 @@ static int find_points(struct define *define)
 	}
 	if (!place->function || (place->has_line && place->line) || place->pattern || place->file)
 		return err_set(define->err, -ENODATA, "%.300s: lines need debug information (compile with -g, or install its debug package)",
-			       file->why.text[0] ? file->why.text : why.text);
+			       file->why.text);
 	return debug_points_by_symbols(&define->points, file->path, place, define->err);
 }
 

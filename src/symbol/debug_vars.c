@@ -18,9 +18,9 @@ static bool is_variable(const struct debug_die *die)
 	return (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && !debug_dw_flag(die, DW_AT_declaration);
 }
 
-static bool is_named(const struct debug_die *die, const char *name, size_t len)
+static bool is_named(struct debug *debug, const struct debug_die *die, const char *name, size_t len)
 {
-	const char *own = debug_dw_text(die, DW_AT_name);
+	const char *own = debug_dw_text(debug->dw, die, DW_AT_name);
 
 	return own && !strncmp(own, name, len) && !own[len];
 }
@@ -36,7 +36,7 @@ static bool find_in(struct debug *debug, const struct debug_die *block, const ch
 			debug->steps--;
 		if (!debug->steps)
 			return false;
-		if (is_variable(&die) && is_named(&die, name, len)) {
+		if (is_variable(&die) && is_named(debug, &die, name, len)) {
 			*out = die;
 			return true;
 		}
@@ -132,7 +132,7 @@ static bool is_simple(struct debug *debug, const struct debug_die *die)
 static int add(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, const struct debug_die *die,
 	       const char *function)
 {
-	const char *name = debug_dw_text(die, DW_AT_name);
+	const char *name = debug_dw_text(debug->dw, die, DW_AT_name);
 	struct debug_variable *more, one = { 0 };
 	struct debug_where where;
 	struct buf type = BUF_INIT;
@@ -225,7 +225,7 @@ int debug_variables_find(struct debug_variables *variables, struct debug *debug,
 	debug_each_function(debug, &point->unit, &pc, see_other, &others);
 	for (size_t n = others.n; !r && n; n--) {
 		const struct debug_die *die = &others.all[n - 1];
-		const char *name = debug_dw_text(die, DW_AT_name);
+		const char *name = debug_dw_text(debug->dw, die, DW_AT_name);
 
 		if (!debug_dw_same(die, &point->function))
 			r = add_function(variables, debug, point, die, name ? name : "?");
