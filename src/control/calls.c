@@ -194,6 +194,7 @@ int control_calls_fill(struct control *control, struct err *err)
 	buf_reset(&state->calls);
 	if (control_call_number("read") < 0 || !may_be_wanted(state))
 		return 0;
+	control_named_ensure(&control->dir, NULL);
 	r = control_registry_read(&registry, &control->dir, CONTROL_REGISTRY_EVENTS, err);
 	if (r)
 		return r;

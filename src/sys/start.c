@@ -23,8 +23,8 @@
 enum { PASS = 0, SIGNAL = 1 };
 static volatile char selector = PASS;
 
-/* For the tool. */
-__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls;
+/* For the tool: in the file's data, where it looks for names. */
+__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = { .start = (uintptr_t)sys_range_begin };
 
 struct kernel_action {
 	uint64_t handler, flags, restorer, mask;
@@ -71,7 +71,6 @@ static bool install(void)
 	if (sys_raw(SYS_rt_sigaction, SIGSYS, (long)&act, 0, sizeof(act.mask), 0, 0))
 		return false;
 	func_vectors_init();
-	__ringside_calls.start = (uintptr_t)sys_range_begin;
 	__ringside_calls.size = (uint64_t)(sys_range_end - sys_range_begin);
 	__ringside_calls.selector = (uintptr_t)&selector;
 	return true;
