@@ -55,6 +55,14 @@ END {
 		ratio("uftrace (-finstrument-functions) over function_graph", ns["call_uftrace_cyg"] / ns["call_function_graph"])
 		ratio("uftrace (patchable) over function_graph", ns["call_uftrace_patchable"] / ns["call_function_graph"])
 	}
+	if ("probe_ordinary" in ns)
+		target("a probe with one argument, ns", ns["probe_ordinary"] - ns["probe_ordinary_none"], "<=", 40)
+	if ("probe_ordinary_kernel" in ns) {
+		target("the kernel's uprobe over ours, an ordinary instruction", (ns["probe_ordinary_kernel"] - ns["probe_ordinary_none"]) /
+			(ns["probe_ordinary"] - ns["probe_ordinary_none"]), ">=", 15)
+		target("the kernel's uprobe over ours, a nop of five bytes", (ns["probe_nop5_kernel"] - ns["probe_nop5_none"]) /
+			(ns["probe_nop5"] - ns["probe_nop5_none"]), ">=", 8)
+	}
 	if ("enable_200" in ns)
 		target("`enable` in force in 200 programs, ms", ns["enable_200"] / 1e6, "<=", 5)
 	if ("ls_5000_events" in ns)

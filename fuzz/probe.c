@@ -1,5 +1,6 @@
 /*
- * Any bytes as a line of dynamic_events that makes an event probe. See spec.h. The format text must be one.
+ * Any bytes as a line of dynamic_events that makes a probe of any kind. See spec.h. The format text must be one, and an event that has
+ * this point cannot have it twice.
  */
 #include "spec.h"
 
@@ -22,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			spec_must_be(false, "what is shown is refused", shown.data, error.text);
 		spec_probe_show(same, &second);
 		spec_must_be(!strcmp(shown.data, second.data), "shown differently", shown.data, second.data);
+		spec_must_be(spec_probe_join(same, probe, &error) == -EEXIST, "it is there twice", shown.data, NULL);
 		spec_probe_free(same);
 		buf_puts(&format, "name: x\nID: 1\nformat:\n");
 		spec_probe_format(probe, &format);

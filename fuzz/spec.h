@@ -6,6 +6,7 @@
 #ifndef FUZZ_SPEC_H
 #define FUZZ_SPEC_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,35 @@ static const struct spec_synth *spec_find_synth(void *arg, const char *name)
 	return NULL;
 }
 
-static const struct spec_world spec_world = { .event = spec_event, .hist = spec_hist_at, .synth = spec_find_synth };
+static const char *spec_system(void *arg, const char *event)
+{
+	(void)arg;
+	return !strcmp(event, "e") ? "s" : NULL;
+}
+
+static int spec_places(void *arg, const char *module, const char *name)
+{
+	(void)arg;
+	return module ? -ENOENT : !strcmp(name, "f") || !strcmp(name, "v") ? 1 : 0;
+}
+
+static const char *spec_prototype(void *arg, const char *module, const char *name)
+{
+	(void)arg, (void)module;
+	return !strcmp(name, "f") ? "char *f(struct a *a, const char *t, unsigned long int n, int (*call)(int, int), char v[4], ...)" :
+	       !strcmp(name, "v") ? "void v(void)" : NULL;
+}
+
+static int spec_file(void *arg, const char *path, char *real)
+{
+	(void)arg, (void)real;
+	return !strcmp(path, "/f") ? 0 : !strcmp(path, "/d") ? -EINVAL : -ENOENT;
+}
+
+static const struct spec_world spec_world = {
+	.event = spec_event, .hist = spec_hist_at, .synth = spec_find_synth, .system_of = spec_system, .places = spec_places,
+	.prototype = spec_prototype, .file = spec_file,
+};
 
 static inline void spec_setup(void)
 {

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
+#include "control/rules.h"
 #include "inject/inject.h"
 #include "inject/process.h"
+#include "layout/probe.h"
 
 #define ASIDE_MS 30000
 
@@ -31,6 +33,44 @@ static bool is_in_use(const struct control_state *state, const struct state_func
 	if (func->kind == STATE_FUNC_DEEP)
 		return state->measure.deep;
 	return func->kind == STATE_FUNC_ONLY || func->kind == STATE_FUNC_NOT ? tracer != TRACER_NOP : tracer == TRACER_GRAPH;
+}
+
+/* Is there a buffer that wants it, or anything that hangs on it? */
+static bool is_wanted(const struct control_state *state, const struct state_item *probe)
+{
+	for (uint32_t b = 0; b < state->nbuffers; b++)
+		if (state->buffers[b].born && control_rules_on(state, b, probe->system, probe->event))
+			return true;
+	for (uint32_t i = 0; i < state->nitems; i++) {
+		const struct state_item *item = &state->items[i].item;
+
+		if (item != probe && item->kind == STATE_ITEM_TRIGGER && !strcmp(item->system, probe->system) &&
+		    !strcmp(item->event, probe->event))
+			return true;
+	}
+	return false;
+}
+
+/* What probes at instructions ask for: those that are wanted. */
+static bool add_probes(const struct control_state *state, uint32_t *sum)
+{
+	const struct state_probe *probe = (const struct state_probe *)(const void *)state->probes.data;
+	const size_t n = state->probes.len / sizeof(*probe);
+	bool any = false;
+
+	for (uint32_t i = 0; n && i < state->nitems; i++) {
+		const struct state_item *item = &state->items[i].item;
+
+		if (item->kind != STATE_ITEM_PROBE || !is_wanted(state, item))
+			continue;
+		for (size_t p = 0; p < n; p++) {
+			if (probe[p].serial != item->serial)
+				continue;
+			*sum = crc32c(*sum, &probe[p].serial, sizeof(probe[p].serial));
+			any = true;
+		}
+	}
+	return any;
 }
 
 uint64_t control_traced(const struct control_state *state)
@@ -60,6 +100,7 @@ uint64_t control_traced(const struct control_state *state)
 		sum = add_text(add_text(sum, state->funcs[i].name), state->funcs[i].module);
 		any = true;
 	}
+	any |= add_probes(state, &sum);
 	return any ? 1ull << 32 | sum : 0;
 }
 

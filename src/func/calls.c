@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "func/point.h"
 #include "func/put.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -56,6 +57,20 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 	});
 }
 
+/* Its return is probed, and it is one: with registers, at its place. */
+static __attribute__((noinline)) void tell_return(struct func_stack *stack, uint32_t i, uintptr_t slot)
+{
+	const struct func_call *call = &stack->call[i];
+	const struct func_list *list = func_window_returns((uint32_t)(call->site - func_all.sites));
+	struct probe_hit *hit = func_self.returning;
+
+	if (!list || !hit || call->slot != slot)
+		return;
+	for (uint32_t n = 0; n < PLAN_REGISTERS_MAX; n++)
+		hit->arg[n] = stack->args[i][n];
+	func_hit_return(list, call->site, func_edges[call->edge].parent, hit);
+}
+
 static void set_limit(struct func_stack *stack)
 {
 	stack->limit = stack->walking || stack->silent ? 0 : FUNC_DEPTH_MAX;
@@ -88,6 +103,8 @@ static void pop(struct func_stack *stack, uint64_t retval, bool ended)
 
 	if (UNLIKELY(call.profiled) && ended)
 		func_profile_end(stack, stack->n - 1);
+	if (UNLIKELY(call.probed) && ended)
+		tell_return(stack, stack->n - 1, call.slot);
 	n = --stack->n;
 	write_exit(&call, depth_at(stack, n), stack->overrun, retval);
 	forget(stack, &call);
@@ -274,7 +291,7 @@ static void push(struct func_stack *stack, const struct func_call *call, struct 
 	stack->call[n] = *call;
 	stack->call[n].exit.func = call->site->ip;
 	/* No way back but the slow one. */
-	if (call->mask && (call->profiled || call->slot == stack->call[n - 1].slot))
+	if (call->mask && (call->profiled || call->probed || call->slot == stack->call[n - 1].slot))
 		stack->call[n].mask |= VIEW_SPECIAL;
 	if (call->profiled) {
 		func_profile_start(profiled);
@@ -286,6 +303,29 @@ static void push(struct func_stack *stack, const struct func_call *call, struct 
 	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	stack->n = n + 1;
+}
+
+static void miss_return(const struct func_site *site)
+{
+	const struct func_list *list = func_window_returns((uint32_t)(site - func_all.sites));
+
+	if (list)
+		func_hit_missed(list);
+}
+
+/* For those who ask at its return what it was called with. */
+static void save_args(struct func_stack *stack, const struct func_regs *regs)
+{
+	uint64_t *args = stack->args[stack->n];
+
+	if (!regs)
+		return;
+	args[0] = regs->rdi;
+	args[1] = regs->rsi;
+	args[2] = regs->rdx;
+	args[3] = regs->rcx;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
 }
 
 void func_calls_count(struct func_site *site)
@@ -340,13 +380,20 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 	bars = inherit(stack, &call);
 	if (site->flags & FUNC_SITE_PROFILE)
 		call.profiled = func_profile_begin(&call, &profiled);
-	if ((!mask && !call.profiled && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK)
+	if (site->flags & FUNC_SITE_RETURNS) {
+		call.probed = !(site->flags & FUNC_SITE_NO_RETURN_HOOK) && !func_all.no_returns && func_window_returns((uint32_t)(site - func_all.sites));
+		if (!call.probed)
+			miss_return(site);
+	}
+	if ((!mask && !call.profiled && !call.probed && !bars) || site->flags & FUNC_SITE_NO_RETURN_HOOK)
 		return false;
 	tail = func_is_back(*slot);
 	if (tail)
 		make_room_for_tail(stack, (uintptr_t)slot);
 	if (stack->n == FUNC_DEPTH_MAX) {
 		stack->overrun++;
+		if (call.probed)
+			miss_return(site);
 		return false;
 	}
 	if (mask == view->func_only && !func_is_chosen(view, generation))
@@ -358,10 +405,14 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 		return false;
 	}
 	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
-	if ((!mask && !call.profiled && !bars) || !call.edge) {
+	if ((!mask && !call.profiled && !call.probed && !bars) || !call.edge) {
 		stack->overrun += !call.edge;
+		if (call.probed)
+			miss_return(site);
 		return false;
 	}
+	if (call.probed)
+		save_args(stack, regs);
 	if (mask)
 		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.exit.calltime);
 	call.silent = !mask;
@@ -376,6 +427,8 @@ static void move(struct func_stack *stack, uint32_t to, uint32_t from)
 	stack->call[to] = stack->call[from];
 	if (stack->call[from].profiled)
 		stack->profiled[to] = stack->profiled[from];
+	if (stack->call[from].probed)
+		__builtin_memcpy(stack->args[to], stack->args[from], sizeof(stack->args[to]));
 }
 
 /* Not the last call, or not known at all. Those behind it on this stack were left; others are on theirs. */
@@ -407,6 +460,8 @@ static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uin
 
 		if (call.profiled)
 			func_profile_end(stack, i);
+		if (call.probed)
+			tell_return(stack, i, slot);
 		for (n = i; n + 1 < kept; n++)
 			move(stack, n, n + 1);
 		kept--;

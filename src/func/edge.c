@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "func/local.h"
+#include "func/point.h"
 
 #define BUCKETS (2 * FUNC_EDGES_MAX)
 #define PROBES 32u
@@ -91,6 +91,11 @@ static bool chunk_make(uint32_t chunk)
 	return true;
 }
 
+static uintptr_t thunk_of(const struct func_site *site)
+{
+	return (uintptr_t)(LOAD(site->flags) & FUNC_SITE_RETURNS ? func_thunk_return_point : func_thunk_return);
+}
+
 /* Whoever comes while another makes the chunk does without. */
 static uint32_t edge_make(struct func_site *site, uintptr_t parent)
 {
@@ -103,7 +108,7 @@ static uint32_t edge_make(struct func_site *site, uintptr_t parent)
 		if (LOAD_ACQUIRE(ready[chunk]) != 2 && !chunk_make(chunk))
 			return 0;
 	} while (!__atomic_compare_exchange_n(&nedges, &i, i + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	func_edges[i] = (struct func_edge){ site->body, parent, site, (uintptr_t)func_thunk_return };
+	func_edges[i] = (struct func_edge){ site->body, parent, site, thunk_of(site) };
 	return i;
 }
 
@@ -122,7 +127,8 @@ uint32_t func_edge_find(struct func_site *site, uintptr_t parent)
 			if (!made || __atomic_compare_exchange_n(bucket, &edge, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 				return made;
 		}
-		if (func_edges[edge].site == site && func_edges[edge].parent == parent && func_edges[edge].body == site->body)
+		if (func_edges[edge].site == site && func_edges[edge].parent == parent && func_edges[edge].body == site->body &&
+		    func_edges[edge].thunk == thunk_of(site))
 			return edge;
 	}
 	return made;

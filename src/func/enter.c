@@ -151,7 +151,7 @@ static __attribute__((noinline)) bool enter_otherwise(struct func_site *site, st
 		func_calls_special(site, &way->parent);
 		return false;
 	}
-	return (LOAD(site->graph) || site->flags & FUNC_SITE_PROFILE) && func_calls_enter(site, way, regs);
+	return (LOAD(site->graph) || site->flags & (FUNC_SITE_PROFILE | FUNC_SITE_RETURNS)) && func_calls_enter(site, way, regs);
 }
 
 static struct func_call *last_call(void)
@@ -275,6 +275,17 @@ void func_leave(uintptr_t *at)
 		leave_late(at, result);
 	else
 		stack->n--;
+}
+
+void func_leave_point(uintptr_t *at, struct probe_hit *hit)
+{
+	struct probe_hit *before = func_self.returning;
+
+	if (!runtime_self.func_stack)
+		return;
+	func_self.returning = hit;
+	func_calls_leave(runtime_self.func_stack, (uintptr_t)at, at[-1]);
+	func_self.returning = before;
 }
 
 #endif

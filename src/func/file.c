@@ -51,17 +51,39 @@ static bool is_sound(const struct plan *plan)
 	       crc32c(crc32c(0, &head, sizeof(head)), plan + 1, plan->size - sizeof(head)) == crc;
 }
 
+/* Behind the moved bytes, and the instruction that a point means is one of them. */
+static bool has_steps(const struct plan *plan, const struct plan_site *site)
+{
+	const uint32_t used = (uint32_t)site->window + site->moved, room = plan->code_size - site->code - used;
+	const uint8_t *steps = (const uint8_t *)plan + plan->code + site->code + used;
+	const uint32_t n = room ? *steps++ : 0, before = site->flags & PLAN_SITE_POINT ? site->before : 0;
+	uint32_t at = 0, moved = 0;
+	bool met = false;
+
+	if (!n || n > PLAN_WINDOW_MAX || n * sizeof(struct plan_step) > room - 1 || steps[0] || steps[1])
+		return false;
+	for (uint32_t i = 0; i < n; i++, steps += sizeof(struct plan_step)) {
+		if (steps[0] >= site->window || steps[1] >= site->moved || (i && (steps[0] <= at || steps[1] < moved)))
+			return false;
+		at = steps[0];
+		moved = steps[1];
+		met |= at == before;
+	}
+	return met;
+}
+
 const struct plan_site *func_plan_site(const struct plan *plan, uint32_t i)
 {
 	const struct plan_site *site = (const struct plan_site *)(const void *)((const char *)plan + plan->sites) + i;
 	const struct plan_fix *fixes = (const void *)((const char *)plan + plan->fixes);
+	const uint64_t window = plan_site_window(site);
 
 	if ((site->kind != PLAN_JUMP && site->kind != PLAN_TRAP) || !site->window ||
 	    (site->kind == PLAN_JUMP && site->window < PLAN_JUMP_SIZE) || site->window > PLAN_WINDOW_MAX || site->moved > PLAN_MOVED_MAX ||
 	    site->name >= plan->names_size || site->code > plan->code_size ||
 	    (uint32_t)site->window + site->moved > plan->code_size - site->code || site->fixes > plan->nfixes ||
-	    site->nfixes > plan->nfixes - site->fixes || site->address < plan->text_start ||
-	    site->address + site->at + site->window > plan->text_end)
+	    site->nfixes > plan->nfixes - site->fixes || window < plan->text_start || window >= plan->text_end ||
+	    site->window > plan->text_end - window || !has_steps(plan, site))
 		return NULL;
 	for (uint32_t n = 0; n < site->nfixes; n++) {
 		const struct plan_fix *fix = &fixes[site->fixes + n];
@@ -110,30 +132,50 @@ static bool is_same_text(const struct plan *plan, const struct module *module)
 	return crc == plan->text_crc;
 }
 
-/* The plan of an ELF file of the registry, NULL: none (yet). */
-static const struct plan *plan_of(uint64_t base, const struct module *module, uint64_t *at, bool *waiting)
+/* One of the plans file; NULL: it is none, or of another file. */
+static const struct plan *plan_at(uint64_t offset, const struct module *module)
 {
-	const struct plans_head *head = runtime_plans_reach(0, sizeof(*head));
-	uint64_t slot = ((base - SYMBOL_SPACE_BASE) >> SYMBOL_SPACE_SHIFT) - 1, offset;
-	const struct plan *plan;
-
-	if (!head || slot >= REGISTRY_ELFS)
-		return NULL;
-	/* Partner: the planner files the plan, then its place. */
-	offset = LOAD_ACQUIRE(head->plan[slot]);
-	if (offset <= PLAN_NONE) {
-		*waiting |= !offset;
-		return NULL;
-	}
-	plan = runtime_plans_reach(offset, sizeof(*plan));
+	const struct plan *plan = runtime_plans_reach(offset, sizeof(*plan));
 	if (!plan || offset % 8 || plan->size < sizeof(*plan) || plan->size % 8 || !runtime_plans_reach(offset, plan->size))
 		return NULL;
 	plan = runtime_plans_reach(offset, plan->size);
-	*at = offset;
 	if (plan->build_id_len != module->build_id_len || plan->build_id_len > sizeof(plan->build_id) ||
 	    memcmp(plan->build_id, module->build_id, plan->build_id_len))
 		return NULL;
 	return plan;
+}
+
+/* The plan of an ELF file of the registry, NULL: none (yet). */
+static const struct plan *plan_of(uint64_t base, const struct module *module, uint64_t *at, bool *waiting)
+{
+	const struct plans_head *head = runtime_plans_reach(0, sizeof(*head));
+	uint64_t slot = ((base - SYMBOL_SPACE_BASE) >> SYMBOL_SPACE_SHIFT) - 1;
+
+	if (!head || slot >= REGISTRY_ELFS)
+		return NULL;
+	/* Partner: the planner files the plan, then its place. */
+	*at = LOAD_ACQUIRE(head->plan[slot]);
+	if (*at > PLAN_NONE)
+		return plan_at(*at, module);
+	*waiting |= !*at;
+	return NULL;
+}
+
+/* The newest of its points. */
+static void look_for_extra(struct func_file *file, uint64_t base, const struct module *module)
+{
+	const struct plans_head *head = runtime_plans_reach(0, sizeof(*head));
+	uint64_t slot = ((base - SYMBOL_SPACE_BASE) >> SYMBOL_SPACE_SHIFT) - 1;
+	uint64_t offset = head && slot < REGISTRY_ELFS ? LOAD_ACQUIRE(head->extra[slot]) : 0;
+	const struct plan *extra;
+
+	if (offset <= PLAN_NONE || offset == file->extra_offset)
+		return;
+	extra = plan_at(offset, module);
+	if (!extra || !is_sound(extra))
+		return;
+	file->extra = extra;
+	file->extra_offset = offset;
 }
 
 static void put_name(struct func_file *file, const struct module *module)
@@ -204,6 +246,7 @@ static void look_at(const struct link_map *map, bool *waiting)
 		file = file_make(module, map, plan, offset, base);
 	if (file) {
 		/* New here, or it was gone for a while. */
+		look_for_extra(file, base, module);
 		file->fresh |= file->seen + 1 != func_all.update;
 		file->seen = func_all.update;
 	}

@@ -29,6 +29,8 @@ struct func_file {
 	const void *key;	/* the loader's */
 	const struct plan *plan;
 	uint64_t offset;	/* of the plan in its file */
+	const struct plan *extra;	/* of points; NULL: none */
+	uint64_t extra_offset;
 	uint32_t *numbers;	/* of each site of the plan: its place in func_sites; 0: none yet */
 	uint64_t seen;		/* the update that found it loaded */
 	char name[64];		/* without directories */
@@ -48,6 +50,9 @@ enum {
 	FUNC_SITE_ASKED = 1u << 7,	/* of those that unwind: by others that do */
 	FUNC_SITE_PROFILE = 1u << 12,	/* its calls are counted and timed */
 	FUNC_SITE_DEEP = 1u << 11,	/* how deep the stack is there is looked at */
+	FUNC_SITE_POINT = 1u << 13,	/* no function's: it is there for probes alone */
+	FUNC_SITE_POINTS = 1u << 14,	/* probes are in its window: it leads to that one's code */
+	FUNC_SITE_RETURNS = 1u << 15,	/* somebody wants to know of its returns: a probe */
 	FUNC_SITE_ARGS = 7u << 8,	/* so many argument registers are recorded with a call, in some buffer */
 	FUNC_SITE_PLAIN = FUNC_SITE_PATCHED | FUNC_SITE_BY_GRAPH,	/* and nothing else: a call for function_graph */
 };
@@ -103,7 +108,8 @@ struct func_call {
 	union {
 		uint32_t state;		/* all of it at once */
 		struct {
-			uint16_t bare;		/* the true address was put back: somebody walks the stack */
+			uint8_t bare;		/* the true address was put back: somebody walks the stack */
+			uint8_t probed;		/* its return is: the stack's `args` of the same number are its */
 			uint8_t profiled;	/* the stack's `profiled` of the same number is about it */
 			uint8_t silent;		/* no buffer wanted it: it is no depth */
 		};
@@ -143,6 +149,7 @@ struct func_stack {
 	uint32_t reserved;
 	struct func_call call[FUNC_DEPTH_MAX];
 	struct func_profiled profiled[FUNC_DEPTH_MAX];
+	uint64_t args[FUNC_DEPTH_MAX][PLAN_REGISTERS_MAX];
 };
 
 /* Addresses of another file than the function's own. */
@@ -156,13 +163,22 @@ struct func_thread {
 	uintptr_t aside;	/* not 0: in what may call functions that are traced; where on the stack */
 	struct func_near near[4];
 	uint32_t next_near;
+	struct probe_hit *returning;	/* registers of a function that returns, for who wants to know of it */
 };
 extern __thread struct func_thread func_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
 struct func_selection;
 
+/* What of ours is in the code, by the site's number: len 0: nothing. */
+struct func_left {
+	uintptr_t at;
+	uint8_t len;
+	unsigned char bytes[PLAN_JUMP_SIZE], was[PLAN_JUMP_SIZE];
+};
+
 struct func_all {
 	struct func_site *sites;	/* FUNC_SITES_MAX of them; the first is none */
+	struct func_left *left;		/* as many */
 	uint32_t nsites;
 	uintptr_t own, own_size;	/* the runtime's own file, unless the program is one with it */
 	bool no_returns;	/* hook none: somebody here walks stacks by means that are not known, or the processor keeps its own */
@@ -209,6 +225,9 @@ void func_enter(struct func_site *site, uintptr_t parent);
 bool func_enter_graph(struct func_site *site, struct func_way *way, const struct func_regs *regs);
 /* `at`: where the return address was, right above the value that is returned. */
 void func_leave(uintptr_t *at);
+/* The same of one whose return is probed. */
+struct probe_hit;
+void func_leave_point(uintptr_t *at, struct probe_hit *hit);
 
 /* calls.c */
 /* A call that is not plain, or not in a plain state. */
@@ -308,6 +327,7 @@ struct func_wanted {
 	bool args;			/* in some of the first two */
 };
 struct func_selection {
+	bool points;			/* probes are wanted */
 	uint64_t functions, graphs;	/* buffers by their tracer */
 	uint64_t args;			/* those of them that want arguments */
 	bool acts;			/* there are commands */
@@ -318,7 +338,8 @@ struct func_selection {
 /* Is anything of it? */
 static inline bool func_selection_any(const struct func_selection *selection)
 {
-	return selection->functions || selection->graphs || selection->acts || selection->profile || selection->deep;
+	return selection->functions || selection->graphs || selection->acts || selection->profile || selection->deep ||
+	       selection->points;
 }
 /* False: nothing is, without doubt. */
 bool func_may_be_wanted(void);
@@ -330,6 +351,10 @@ void func_select_end(struct func_selection *selection);
 /* Sites of that file, by their indexes in the plan, get their code and a number each; those that cannot be reached get none. */
 bool func_sites_make(struct func_file *file, uint32_t *indexes, uint32_t n);
 bool func_sites_init(void);
+/* Memory that can be reached from a file's code; NULL: none is free. */
+unsigned char *func_map_near(size_t size, const struct func_file *file);
+/* One place of moved instructions, all of which begin at `body` and were at `window`. */
+bool func_site_fix(unsigned char *body, uintptr_t window, const struct plan_fix *fix);
 /* The five bytes that lead there from its window. */
 bool func_site_jump(const struct func_file *file, const struct plan_site *site, uint32_t number, bool graph, unsigned char jump[5]);
 

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "func/local.h"
+#include "func/point.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
@@ -33,7 +33,8 @@ enum { THUNK_FUNCTION, THUNK_GRAPH, THUNK_FLAGS, THUNKS = 4 };
 
 bool func_sites_init(void)
 {
-	const size_t size = (size_t)FUNC_SITES_MAX * sizeof(struct func_site);
+	const size_t sites = (size_t)FUNC_SITES_MAX * sizeof(struct func_site);
+	const size_t size = sites + (size_t)FUNC_SITES_MAX * sizeof(struct func_left);
 	void *all;
 
 	if (func_all.sites)
@@ -44,6 +45,7 @@ bool func_sites_init(void)
 	if (all == MAP_FAILED)
 		return false;
 	func_vectors_init();
+	func_all.left = (struct func_left *)(void *)((char *)all + sites);
 	func_all.sites = all;
 	func_all.nsites = 1;
 	return true;
@@ -69,7 +71,7 @@ static void *map_at(uintptr_t at, size_t size, const struct func_file *file)
 }
 
 /* Below the file first: above a program its heap grows. */
-static unsigned char *map_near(size_t size, const struct func_file *file)
+unsigned char *func_map_near(size_t size, const struct func_file *file)
 {
 	void *got;
 
@@ -86,7 +88,7 @@ static unsigned char *map_near(size_t size, const struct func_file *file)
 	return NULL;
 }
 
-static bool fix(unsigned char *body, uintptr_t window, const struct plan_fix *fix)
+bool func_site_fix(unsigned char *body, uintptr_t window, const struct plan_fix *fix)
 {
 	int64_t wide;
 	int32_t near;
@@ -136,7 +138,7 @@ static bool put_site(unsigned char *body, const struct func_file *file, const st
 
 	memcpy(body, func_plan_code(file->plan, site) + site->window, site->moved);
 	for (uint32_t i = 0; i < site->nfixes; i++)
-		if (!fix(body, window, &fixes[site->fixes + i]))
+		if (!func_site_fix(body, window, &fixes[site->fixes + i]))
 			return false;
 	body[site->moved] = 0xe9;
 	put_near(body + site->moved + 1, window + site->window);
@@ -176,7 +178,7 @@ bool func_sites_make(struct func_file *file, uint32_t *indexes, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		size += SITE_ROOM(func_plan_site(file->plan, indexes[i])->moved);
 	size = (size + PAGE - 1) & ~(PAGE - 1);
-	island = map_near(size, file);
+	island = func_map_near(size, file);
 	if (!island)
 		return false;
 	memset(island, 0xcc, size);
@@ -203,8 +205,9 @@ bool func_sites_make(struct func_file *file, uint32_t *indexes, uint32_t n)
 bool func_site_jump(const struct func_file *file, const struct plan_site *site, uint32_t number, bool graph,
 		    unsigned char jump[PLAN_JUMP_SIZE])
 {
-	const uintptr_t window = file->load + site->address + site->at;
-	const uintptr_t to = func_all.sites[number].body - (graph ? BY_GRAPH : BY_FUNCTION);
+	const uintptr_t window = func_window_at(file, site);
+	const uintptr_t to = func_all.sites[number].flags & FUNC_SITE_POINTS ? func_window_of(number)->code :
+			     func_all.sites[number].body - (graph ? BY_GRAPH : BY_FUNCTION);
 	const int64_t distance = (int64_t)(to - (window + PLAN_JUMP_SIZE));
 	const int32_t near = (int32_t)distance;
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "func/local.h"
+#include "func/point.h"
 #include "runtime/signal.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -50,6 +50,10 @@ static bool hit(void *arg)
 
 	if (!trap || !LOAD(trap->at))
 		return false;
+	if (func_all.sites[trap->number].flags & FUNC_SITE_POINTS) {
+		regs[REG_RIP] = (greg_t)func_window_code(trap->number);
+		return true;
+	}
 	if (func_enter_graph(&func_all.sites[trap->number], way, &args))
 		regs[REG_RSP] += (greg_t)sizeof(way->parent);
 	regs[REG_RIP] = (greg_t)way->to;

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "func/local.h"
+#include "func/point.h"
 #include "runtime/unwind.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -28,7 +28,9 @@ struct change {
 	uint32_t number;
 	uint32_t flags;		/* of the site, when it is done */
 	uint32_t len;
+	bool undo;
 	unsigned char bytes[PLAN_JUMP_SIZE];
+	unsigned char was[PLAN_JUMP_SIZE];	/* in the file */
 };
 
 struct changes {
@@ -58,7 +60,9 @@ static bool is_wanted(const struct func_selection *selection, const struct plan_
 static uint32_t patch_of(const struct func_file *file, const struct plan_site *plan, uint32_t number, bool graph,
 			 unsigned char bytes[PLAN_JUMP_SIZE])
 {
-	if (plan->kind == PLAN_JUMP)
+	const struct func_window *window = func_window_of(number);
+
+	if (plan->kind == PLAN_JUMP && !(window && window->trap))
 		return func_site_jump(file, plan, number, graph, bytes) ? PLAN_JUMP_SIZE : 0;
 	bytes[0] = 0xcc;
 	return 1;
@@ -75,63 +79,124 @@ static bool look_up(const struct func_selection *selection, const struct func_fi
 	return is_wanted(selection, site, wanted);
 }
 
-/* Those that are wanted and have no code yet. */
-static void make_sites(struct func_file *file, const struct func_selection *selection)
+/* A file that is being looked at. */
+struct looking {
+	struct func_file *file;
+	const struct func_selection *selection;
+	struct func_layout layout;
+	uint32_t *indexes;	/* of the plan's sites that are wanted, or needed for points */
+	uint32_t n;
+};
+
+/* All that are, and of those the ones that have no code yet get it. */
+static bool make_sites(struct looking *looking)
 {
-	uint32_t *indexes = scratch(file->plan->nsites * sizeof(*indexes)), n = 0;
+	struct func_file *file = looking->file;
+	uint32_t *missing = scratch(file->plan->nsites * sizeof(*missing)), n = 0;
 	struct func_wanted wanted;
 
-	if (!indexes)
-		return;
-	for (uint32_t i = 0; i < file->plan->nsites; i++) {
+	for (uint32_t i = 0; missing && i < file->plan->nsites; i++) {
 		const struct plan_site *site = func_plan_site(file->plan, i);
 
-		if (site && !file->numbers[i] && look_up(selection, file, site, &wanted))
-			indexes[n++] = i;
+		if (!site || site->flags & PLAN_SITE_POINT ||
+		    (!look_up(looking->selection, file, site, &wanted) && !func_layout_needs(&looking->layout, i)))
+			continue;
+		if (site->kind == PLAN_TRAP && !file->traps)
+			continue;
+		looking->indexes[looking->n++] = i;
+		if (!file->numbers[i])
+			missing[n++] = i;
 	}
 	if (n)
-		func_sites_make(file, indexes, n);
-	munmap(indexes, file->plan->nsites * sizeof(*indexes));
+		func_sites_make(file, missing, n);
+	if (missing)
+		munmap(missing, file->plan->nsites * sizeof(*missing));
+	return missing;
 }
 
-/* Is there what we left, or found? Somebody else may change code, too: a debugger. */
-static bool is_as_known(const struct func_file *file, const struct plan_site *plan, const struct func_site *site, uint32_t number)
+/* Bytes of the file, wherever something of ours is in their place. */
+static bool is_as_in_file(uintptr_t at, uint32_t len, const unsigned char *bytes)
 {
-	const unsigned char *there = (const unsigned char *)(file->load + plan->address + plan->at);
-	unsigned char bytes[PLAN_JUMP_SIZE];
-	uint32_t len;
+	unsigned char there[PLAN_WINDOW_MAX];
 
-	if (!(site->flags & FUNC_SITE_PATCHED))
-		return !memcmp(there, func_plan_code(file->plan, plan), plan->window);
-	len = patch_of(file, plan, number, site->flags & FUNC_SITE_BY_GRAPH, bytes);
-	return len && !memcmp(there, bytes, len);
+	memcpy(there, (const void *)at, len);
+	if (!memcmp(there, bytes, len))
+		return true;
+	for (uint32_t i = 1; i < func_all.nsites; i++) {
+		const struct func_left *left = &func_all.left[i];
+
+		for (uint32_t n = 0; n < left->len; n++)
+			if (left->at + n - at < len && there[left->at + n - at] == left->bytes[n])
+				there[left->at + n - at] = left->was[n];
+	}
+	return !memcmp(there, bytes, len);
 }
 
-static void note(struct changes *changes, const struct func_file *file, const struct plan_site *plan, uint32_t number, bool wanted)
+#define HOW (FUNC_SITE_PLAIN | FUNC_SITE_POINTS)
+
+/* A site that is to be as `change` has it, or as it was. `window`: what was there, so many bytes from change->at on. */
+static void note(struct changes *changes, struct change *change, bool wanted, const unsigned char *window)
+{
+	struct func_site *site = &func_all.sites[change->number];
+	const struct func_left *left = &func_all.left[change->number];
+
+	if (wanted && left->len == change->len && !memcmp(left->bytes, change->bytes, change->len)) {
+		site->flags = change->flags;
+		return;
+	}
+	if ((!wanted && !left->len) || changes->n == changes->room)
+		return;
+	/* Somebody else may change code, too: a debugger. */
+	if (left->len ? memcmp((const void *)left->at, left->bytes, left->len) : !is_as_in_file(change->at, change->window, window))
+		return;
+	if (left->len) {
+		change->window = 0;
+		memcpy(change->was, left->was, left->len);
+	} else {
+		memcpy(change->was, window, change->len);
+	}
+	if (!wanted) {
+		change->undo = true;
+		change->at = left->at;
+		change->len = left->len;
+		memcpy(change->bytes, left->was, left->len);
+	} else if (change->len == 1 && !func_trap_note(change->at, change->number)) {
+		return;
+	}
+	/* One instruction alone has no middle that matters. */
+	if (change->len == 1)
+		change->window = 0;
+	changes->all[changes->n++] = *change;
+}
+
+static bool by_graph(const struct func_site *site)
+{
+	return site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS | FUNC_SITE_ACTS | FUNC_SITE_ARGS | FUNC_SITE_PROFILE |
+					     FUNC_SITE_DEEP | FUNC_SITE_RETURNS);
+}
+
+static void note_function(struct changes *changes, const struct func_file *file, const struct plan_site *plan, uint32_t number,
+			  bool wanted)
 {
 	struct func_site *site = &func_all.sites[number];
-	const bool graph = site->graph || site->flags & (FUNC_SITE_UNWINDS | FUNC_SITE_LOADS | FUNC_SITE_ACTS | FUNC_SITE_ARGS |
-							FUNC_SITE_PROFILE | FUNC_SITE_DEEP);
-	const uint32_t bits = FUNC_SITE_PLAIN, now = wanted ? FUNC_SITE_PATCHED | (graph ? FUNC_SITE_BY_GRAPH : 0) : 0;
-	struct change *change = &changes->all[changes->n];
-
-	if ((site->flags & bits) == now || changes->n == changes->room || !is_as_known(file, plan, site, number))
-		return;
-	*change = (struct change){
-		.at = file->load + plan->address + plan->at,
-		.window = site->flags & FUNC_SITE_PATCHED || plan->kind == PLAN_TRAP ? 0 : plan->window,
-		.number = number,
-		.flags = (site->flags & ~bits) | now,
+	const struct func_window *window = func_window_of(number);
+	const bool points = window && window->npoints && window->code;
+	struct change change = {
+		.at = file->load + plan->address + plan->at, .window = plan->window, .number = number,
+		.flags = (site->flags & ~(uint32_t)HOW) | (wanted ? FUNC_SITE_PATCHED : 0u) |
+			 (wanted && by_graph(site) ? FUNC_SITE_BY_GRAPH : 0u) | (wanted && points ? FUNC_SITE_POINTS : 0u),
 	};
-	change->len = patch_of(file, plan, number, graph, change->bytes);
-	if (!change->len || (plan->kind == PLAN_TRAP && wanted && !func_trap_note(change->at, number)))
-		return;
-	if (!wanted)
-		memcpy(change->bytes, func_plan_code(file->plan, plan), change->len);
-	changes->n++;
+
+	if (wanted) {
+		site->flags = (site->flags & ~(uint32_t)FUNC_SITE_POINTS) | (points ? FUNC_SITE_POINTS : 0u);
+		change.len = patch_of(file, plan, number, by_graph(site), change.bytes);
+		if (!change.len)
+			return;
+	}
+	note(changes, &change, wanted, func_plan_code(file->plan, plan));
 }
 
-#define FLAGS_WANTED (FUNC_SITE_BOTH | FUNC_SITE_ACTS | FUNC_SITE_PROFILE | FUNC_SITE_DEEP)
+#define FLAGS_WANTED (FUNC_SITE_BOTH | FUNC_SITE_ACTS | FUNC_SITE_PROFILE | FUNC_SITE_DEEP | FUNC_SITE_RETURNS)
 
 static uint32_t flags_of(const struct func_wanted *wanted)
 {
@@ -140,21 +205,40 @@ static uint32_t flags_of(const struct func_wanted *wanted)
 	       (wanted->deep ? FUNC_SITE_DEEP : 0u);
 }
 
-/* Masks at once: a site that is not patched yet, or is not any more, looks at none. */
-static void note_file(struct changes *changes, struct func_file *file, const struct func_selection *selection)
+/* A site's window, if points are in it, and who wants its returns. */
+static void set_window(struct func_site *site, uint32_t number)
 {
+	struct func_window *window = func_window_of(number);
+
+	if (!window) {
+		func_window_drop(number);
+		return;
+	}
+	if (!window->npoints)
+		func_window_drop(number);
+	if (window->returns)
+		site->flags |= FUNC_SITE_RETURNS;
+	window->way = by_graph(site) ? FUNC_WAY_GRAPH : site->function ? FUNC_WAY_FUNCTION : FUNC_WAY_NONE;
+}
+
+/* Masks at once: a site that is not patched yet, or is not any more, looks at none. */
+static void set_functions(const struct looking *looking)
+{
+	struct func_file *file = looking->file;
+
 	for (uint32_t i = 0; i < file->plan->nsites; i++) {
 		const struct plan_site *plan = file->numbers[i] ? func_plan_site(file->plan, i) : NULL;
 		struct func_site *site = &func_all.sites[file->numbers[i]];
 		struct func_wanted wanted;
-		bool want;
 
 		if (!plan)
 			continue;
 		/* It was unloaded and came again, as it is in its file. */
-		if (file->fresh)
-			site->flags &= ~FUNC_SITE_PLAIN;
-		want = look_up(selection, file, plan, &wanted);
+		if (file->fresh) {
+			site->flags &= ~(uint32_t)HOW;
+			func_all.left[file->numbers[i]].len = 0;
+		}
+		look_up(looking->selection, file, plan, &wanted);
 		STORE(site->function, wanted.function);
 		STORE(site->graph, wanted.graph);
 		STORE(site->root, wanted.root);
@@ -162,10 +246,81 @@ static void note_file(struct changes *changes, struct func_file *file, const str
 		site->flags = (site->flags & ~(uint32_t)(FLAGS_WANTED | FUNC_SITE_ARGS)) | flags_of(&wanted);
 		if (wanted.args)
 			site->flags |= func_plan_registers(file->plan, i) * (FUNC_SITE_ARGS & -FUNC_SITE_ARGS);
-		note(changes, file, plan, file->numbers[i], want);
-		if (want && !(plan->flags & PLAN_SITE_HIDDEN))
-			func_touch(selection, file, plan);
+		set_window(site, file->numbers[i]);
 	}
+}
+
+static void note_functions(struct changes *changes, const struct looking *looking)
+{
+	const struct func_file *file = looking->file;
+
+	for (uint32_t i = 0, n = 0; i < file->plan->nsites; i++) {
+		const struct plan_site *plan = file->numbers[i] ? func_plan_site(file->plan, i) : NULL;
+		bool want;
+
+		while (n < looking->n && looking->indexes[n] < i)
+			n++;
+		want = n < looking->n && looking->indexes[n] == i;
+		if (!plan)
+			continue;
+		note_function(changes, file, plan, file->numbers[i], want);
+		if (want && !(plan->flags & PLAN_SITE_HIDDEN))
+			func_touch(looking->selection, file, plan);
+	}
+}
+
+struct noting {
+	struct changes *changes;
+	const struct func_file *file;
+};
+
+/* One that is there for its points alone. */
+static void note_window(void *arg, uint32_t number, struct func_window *window)
+{
+	const struct noting *noting = arg;
+	struct func_site *site = &func_all.sites[number];
+	const bool wanted = window->update == func_all.update && window->npoints && window->code;
+	struct change change = {
+		.at = window->at, .number = number, .window = window->trap ? 1 : window->site->window,
+		.flags = FUNC_SITE_POINT | (wanted ? FUNC_SITE_PATCHED | FUNC_SITE_POINTS : 0u),
+	};
+
+	if (!(site->flags & FUNC_SITE_POINT) || window->file != noting->file)
+		return;
+	if (noting->file->fresh)
+		func_all.left[number].len = 0;
+	if (wanted) {
+		site->flags |= FUNC_SITE_POINTS;
+		change.len = patch_of(noting->file, window->site, number, false, change.bytes);
+		if (!change.len)
+			return;
+	}
+	note(noting->changes, &change, wanted,
+	     func_plan_code(window->plan, window->site) + (window->at - func_window_at(window->file, window->site)));
+}
+
+static void look_at(struct changes *changes, struct func_file *file, const struct func_selection *selection)
+{
+	struct looking looking = { .file = file, .selection = selection };
+	struct noting noting = { changes, file };
+
+	looking.indexes = scratch(file->plan->nsites * sizeof(*looking.indexes));
+	if (!looking.indexes)
+		return;
+	if (selection->state && func_layout_open(&looking.layout, file, selection))
+		file->traps = file->traps || func_traps_allow(file);
+	if (selection->state)
+		make_sites(&looking);
+	if (looking.layout.entries)
+		func_layout_place(&looking.layout, looking.indexes, looking.n);
+	set_functions(&looking);
+	if (looking.layout.entries)
+		func_layout_make(&looking.layout);
+	note_functions(changes, &looking);
+	func_windows_each(note_window, &noting);
+	func_layout_close(&looking.layout);
+	func_semaphores_lower(file);
+	munmap(looking.indexes, file->plan->nsites * sizeof(*looking.indexes));
 }
 
 /* ---- Where threads stand ---- */
@@ -216,12 +371,16 @@ static uintptr_t store_at(const struct change *change)
 /* In one store, whatever interrupts us: bytes beside it as they are. */
 static void store(const struct change *change)
 {
+	struct func_left *left = &func_all.left[change->number];
 	const uintptr_t at = store_at(change);
 	uint64_t word;
 
 	memcpy(&word, (const void *)at, sizeof(word));
 	memcpy((unsigned char *)&word + (change->at - at), change->bytes, change->len);
 	*(volatile anywhere *)at = word;
+	*left = (struct func_left){ .at = change->at, .len = change->undo ? 0 : (uint8_t)change->len };
+	memcpy(left->bytes, change->bytes, change->len);
+	memcpy(left->was, change->was, change->len);
 	func_all.sites[change->number].flags = change->flags;
 }
 
@@ -229,32 +388,39 @@ static void store(const struct change *change)
  * Pages one behind the other, and none but those that are changed: beside a file's code may be its data, or another file. Executable all
  * the while: who interrupts us may run it.
  */
-static size_t apply_run(const struct changes *changes, size_t from)
+static size_t apply_run(const struct changes *changes, size_t from, bool undo)
 {
-	const uintptr_t start = store_at(&changes->all[from]) & ~(PAGE - 1);
-	uintptr_t end = start;
+	uintptr_t start = 0, end = 0;
 	size_t n = from;
 
 	for (; n < changes->n; n++) {
 		const uintptr_t at = store_at(&changes->all[n]);
 
-		if (at < start || (n > from && (at & ~(PAGE - 1)) > end) || at - start >= RUN_MAX)
+		if (changes->all[n].undo != undo)
+			continue;
+		if (!end)
+			start = end = at & ~(PAGE - 1);
+		else if (at < start || (at & ~(PAGE - 1)) > end || at - start >= RUN_MAX)
 			break;
 		if (at + sizeof(uint64_t) > end)
 			end = (at + sizeof(uint64_t) + PAGE - 1) & ~(PAGE - 1);
 	}
-	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC))
+	if (!end || mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC))
 		return n;
 	for (size_t i = from; i < n; i++)
-		store(&changes->all[i]);
+		if (changes->all[i].undo == undo)
+			store(&changes->all[i]);
 	mprotect((void *)start, end - start, PROT_READ | PROT_EXEC);
 	return n;
 }
 
+/* What goes makes room for what comes. */
 static void apply(const struct changes *changes)
 {
 	for (size_t i = 0; i < changes->n;)
-		i = apply_run(changes, i);
+		i = apply_run(changes, i, true);
+	for (size_t i = 0; i < changes->n;)
+		i = apply_run(changes, i, false);
 	if (changes->n)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
 }
@@ -265,7 +431,7 @@ static size_t sites_of(struct func_file **files, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++)
 		sum += files[i]->seen == func_all.update ? files[i]->plan->nsites : 0;
-	return sum;
+	return sum + FUNC_POINTS_MAX;
 }
 
 static int count_patched(void)
@@ -282,7 +448,7 @@ static bool has_traps(const struct func_file *file)
 	for (uint32_t i = 0; i < file->plan->nsites; i++) {
 		const struct plan_site *site = func_plan_site(file->plan, i);
 
-		if (site && site->kind == PLAN_TRAP)
+		if (site && site->kind == PLAN_TRAP && !(site->flags & PLAN_SITE_HIDDEN))
 			return true;
 	}
 	return false;
@@ -324,11 +490,9 @@ static int change_all(const struct func_selection *selection, const struct stopp
 	for (uint32_t i = 0; i < nfiles; i++) {
 		if (files[i]->seen != func_all.update || (fresh && !files[i]->fresh))
 			continue;
-		if (selection->state) {
+		if (selection->state)
 			files[i]->traps = files[i]->traps || (has_traps(files[i]) && func_traps_allow(files[i]));
-			make_sites(files[i], selection);
-		}
-		note_file(&changes, files[i], selection);
+		look_at(&changes, files[i], selection);
 	}
 	for (size_t i = 0; i < n && !r; i++)
 		r = is_in_the_way(&changes, &stopped[i]) ? -EAGAIN : 0;

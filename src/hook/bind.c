@@ -225,6 +225,18 @@ int hook_bind(struct hook_bound *bound, const struct state_hook *hook, const str
 	return binding.full ? -ENOSPC : 0;
 }
 
+int hook_bind_emit(struct hook_bound *bound, uint32_t emit, const struct hook_code *code, const char *body, size_t body_len,
+		   const struct hist_tables *tables, struct hook_room *room)
+{
+	struct binding binding = {
+		.bound = bound, .code = code, .tables = tables, .body = body, .body_len = body_len, .room = room,
+		.links = room->links + room->nlinks,
+	};
+
+	*bound = (struct hook_bound){ .links = room->nlinks };
+	return emit_ok(&binding, emit, true) ? 0 : binding.full ? -ENOSPC : -EINVAL;
+}
+
 uint32_t hook_probe_event(const struct hook_bound *bound, const struct hook_code *code, uint32_t n)
 {
 	struct hook_act act;

@@ -207,3 +207,8 @@ void hook_emit_run(const struct hook_host *host, const struct hook_bound *bound,
 	else
 		make(host, &emit, &other, &own);
 }
+
+void hook_emit_one(const struct hook_host *host, const struct hook_bound *bound, uint32_t emit, const void *record, uint32_t len)
+{
+	hook_emit_run(host, bound, emit, record, len, NULL, NULL);
+}

@@ -75,6 +75,10 @@ struct hook_bound {
 int hook_bind(struct hook_bound *bound, const struct state_hook *hook, const struct hook_code *code, uint32_t event,
 	      const char *body, size_t body_len, const struct hist_tables *tables, struct hook_room *room);
 
+/* One emit alone, of records with that layout: a probe's at an instruction. -EINVAL: it cannot be run. */
+int hook_bind_emit(struct hook_bound *bound, uint32_t emit, const struct hook_code *code, const char *body, size_t body_len,
+		   const struct hist_tables *tables, struct hook_room *room);
+
 /* Of act number `act`: the event that a probe makes, 0 when it is none. */
 uint32_t hook_probe_event(const struct hook_bound *bound, const struct hook_code *code, uint32_t act);
 
@@ -127,6 +131,9 @@ bool hook_passes(const struct hook_host *host, const struct hook_bound *bound, c
 /* `tally` is the caller's copy, and was looked at since: nothing changes it. */
 void hook_count(const struct hook_tally *tally, const struct hist_tables *tables, const uint64_t *words, uint32_t cpu,
 		const void *record, uint32_t len);
+
+/* What hook_bind_emit() has bound. */
+void hook_emit_one(const struct hook_host *host, const struct hook_bound *bound, uint32_t emit, const void *record, uint32_t len);
 
 /* Triggers that act before the record is written, and those behind it (see ftrace: traceoff, stacktrace and conditional
  * ones follow the record). False: the memory of it was used again before any of them did, and all of it may be done anew. */

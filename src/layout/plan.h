@@ -89,8 +89,8 @@ struct plan_site {
 		uint32_t before;	/* PLAN_SITE_POINT */
 	};
 	uint32_t name;		/* in names */
-	uint32_t code;		/* in code: the window's bytes as they were, the moved ones, then `struct plan_step`s: a byte that counts
-				   them, and each instruction of the window */
+	uint32_t code;		/* in code, unless PLAN_NOT: the window's bytes as they were, the moved ones, a byte that counts steps, then
+				   a struct plan_step for each instruction of the window */
 	uint32_t fixes;		/* the first of them */
 	uint16_t flags;		/* PLAN_SITE_* */
 	uint8_t kind;
@@ -102,10 +102,16 @@ struct plan_site {
 };
 static_assert(sizeof(struct plan_site) == 32, "site");
 
-/* An instruction of a window: where it begins, and where its moved form does. Those behind a window's end have none. */
+/* An instruction of a window: where it begins, and where its moved form does. What only fills a window up has none. */
 struct plan_step {
 	uint8_t at, moved;
 };
+
+/* Where its window begins. Windows of functions are apart; those of points may overlap any other. */
+static inline uint64_t plan_site_window(const struct plan_site *site)
+{
+	return site->flags & PLAN_SITE_POINT ? site->address - site->before : site->address + site->at;
+}
 
 /*
  * Where the moved instructions depend on their place. Let W be where the window is and M where the moved instructions are; or, of

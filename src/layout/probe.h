@@ -7,7 +7,7 @@
  *
  *   point -> where:  file, symbol, offset: patterns, so that they hold for programs to come
  *         -> emit:   struct hook_emit in the code area (layout/hook.h); its program reads a struct probe_hit as if it were a record
- *                    of the event that probe_hit_format() describes
+ *                    of the event that PROBE_HIT_FORMAT describes
  *
  * A point at a function's first instruction is that function's site of the file's plan; any other instruction is a site of the
  * file's *extra* plan, which the tool files when it learns of the point (layout/plan.h).
@@ -62,6 +62,36 @@ struct probe_hit {
 	uint64_t arg[6];	/* of PROBE_SAVES: what ax .. r9 are to an entry, in the order of arguments */
 };
 static_assert(sizeof(struct probe_hit) == 8 + 19 * 8 + 6 * 8, "a record of registers");
+
+/* The same as the body of a `format` text, for programs that read it. */
+#define PROBE_HIT_FORMAT \
+	RECORD_HEAD_FORMAT \
+	"\tfield:u64 ip;\toffset:8;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 ret_ip;\toffset:16;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 ax;\toffset:24;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 bx;\toffset:32;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 cx;\toffset:40;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 dx;\toffset:48;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 si;\toffset:56;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 di;\toffset:64;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 bp;\toffset:72;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 sp;\toffset:80;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 r8;\toffset:88;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 r9;\toffset:96;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 r10;\toffset:104;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 r11;\toffset:112;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 r12;\toffset:120;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 r13;\toffset:128;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 r14;\toffset:136;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 r15;\toffset:144;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 flags;\toffset:152;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 arg1;\toffset:160;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 arg2;\toffset:168;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 arg3;\toffset:176;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 arg4;\toffset:184;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 arg5;\toffset:192;\tsize:8;\tsigned:0;\n" \
+	"\tfield:u64 arg6;\toffset:200;\tsize:8;\tsigned:0;\n" \
+	"\n"
 
 /* `size` bytes of the hit at `from`, into the record at `to`. */
 struct probe_copy {

@@ -40,8 +40,31 @@ static const char *check_fixes(const struct plan *plan, const struct plan_site *
 	return NULL;
 }
 
+/* One for each instruction, in order; a point is one of them. */
+static const char *check_steps(const struct plan *plan, const struct plan_site *site)
+{
+	const uint32_t used = (uint32_t)site->window + site->moved, room = plan->code_size - site->code - used;
+	const uint8_t *steps = (const uint8_t *)plan + plan->code + site->code + used;
+	const uint32_t n = room ? *steps : 0, before = site->flags & PLAN_SITE_POINT ? site->before : 0;
+	bool met = false;
+
+	if (!n || n > PLAN_WINDOW_MAX || n * sizeof(struct plan_step) > room - 1)
+		return "steps of a site lie outside";
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t at = steps[1 + i * 2], moved = steps[2 + i * 2];
+
+		if (at >= site->window || moved >= site->moved || (i ? at <= steps[i * 2 - 1] || moved <= steps[i * 2] : at || moved))
+			return "steps out of order";
+		met |= at == before;
+	}
+	return met ? NULL : "a point that is no instruction of its window";
+}
+
 static const char *check_code(const struct plan *plan, const struct plan_site *site)
 {
+	const uint64_t start = plan_site_window(site);
+	const char *wrong;
+
 	if (site->kind == PLAN_NOT)
 		return site->window || site->moved || site->nfixes ? "instructions of a site that cannot be patched" : NULL;
 	if (site->window < (site->kind == PLAN_JUMP ? PLAN_JUMP_SIZE : 1) || site->window > PLAN_WINDOW_MAX)
@@ -50,10 +73,10 @@ static const char *check_code(const struct plan *plan, const struct plan_site *s
 		return "too many moved instructions";
 	if (site->code > plan->code_size || (uint32_t)site->window + site->moved > plan->code_size - site->code)
 		return "instructions of a site lie outside";
-	if (site->address < plan->text_start || site->address >= plan->text_end ||
-	    (uint64_t)site->at + site->window > plan->text_end - site->address)
+	if (start < plan->text_start || start >= plan->text_end || site->window > plan->text_end - start)
 		return "a site outside the code";
-	return check_fixes(plan, site);
+	wrong = check_steps(plan, site);
+	return wrong ? wrong : check_fixes(plan, site);
 }
 
 static const char *check_site(const struct plan *plan, const struct plan_site *site)
@@ -64,15 +87,19 @@ static const char *check_site(const struct plan *plan, const struct plan_site *s
 		return "a name lies outside";
 	if (strlen((const char *)plan + plan->names + site->name) > PLAN_NAME_MAX)
 		return "a name is too long";
-	if (site->at > 16)
+	if (site->at > (site->flags & PLAN_SITE_POINT ? 0 : 16))
 		return "a window that is not at its function's beginning";
+	if (site->flags & PLAN_SITE_POINT && site->before > PLAN_WINDOW_MAX)
+		return "a window that is not at its point";
+	if (site->flags & PLAN_SITE_SYSCALL && (~site->flags & (PLAN_SITE_POINT | PLAN_SITE_HIDDEN)))
+		return "a system call that is no point";
 	return check_code(plan, site);
 }
 
 static const char *check_sites(const struct plan *plan)
 {
 	const struct plan_site *sites = (const struct plan_site *)((const char *)plan + plan->sites);
-	uint64_t free = 0;	/* windows so far end here */
+	uint64_t free = 0;	/* functions' windows so far end here */
 	const char *wrong = NULL;
 
 	for (uint32_t i = 0; !wrong && i < plan->nsites; i++) {
@@ -81,11 +108,11 @@ static const char *check_sites(const struct plan *plan)
 		if (i && site->address <= sites[i - 1].address)
 			return "sites out of order";
 		wrong = check_site(plan, site);
-		if (wrong || site->kind == PLAN_NOT)
+		if (wrong || site->kind == PLAN_NOT || site->flags & PLAN_SITE_POINT)
 			continue;
-		if (site->address + site->at < free)
+		if (plan_site_window(site) < free)
 			return "windows that overlap";
-		free = site->address + site->at + site->window;
+		free = plan_site_window(site) + site->window;
 	}
 	return wrong;
 }
@@ -134,6 +161,8 @@ const char *plan_reason(enum plan_reason reason)
 		[PLAN_OVERLAPS] = "another symbol lies in its first bytes",
 		[PLAN_RESOLVER] = "an indirect function: what runs is another one",
 		[PLAN_SPECIAL] = "nothing that is called there",
+		[PLAN_MIDDLE] = "the middle of an instruction",
+		[PLAN_NOWHERE] = "no code there",
 	};
 
 	return reason < PLAN_REASONS ? words[reason] : "";

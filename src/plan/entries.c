@@ -142,63 +142,132 @@ int entries_of_data(struct image *image, struct err *err)
 
 /* ---- instructions ---- */
 
-/* Addresses that code takes, of what may be tables. */
-struct taken {
+#define SYSCALLS_MAX 65536u
+#define TABLE_MORE 1024u	/* bytes */
+
+struct addresses {
 	uint64_t *all;
 	size_t n, cap;
 };
 
-static int take(struct taken *taken, uint64_t address)
+static int keep(struct addresses *addresses, uint64_t address)
 {
-	if (taken->n && taken->all[taken->n - 1] == address)
-		return 0;
-	if (taken->n == taken->cap) {
-		size_t cap = taken->cap ? taken->cap * 2 : 4096;
-		uint64_t *more = realloc(taken->all, cap * sizeof(*more));
+	if (addresses->n == addresses->cap) {
+		size_t cap = addresses->cap ? addresses->cap * 2 : 4096;
+		uint64_t *more = realloc(addresses->all, cap * sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
-		taken->all = more;
-		taken->cap = cap;
+		addresses->all = more;
+		addresses->cap = cap;
 	}
-	taken->all[taken->n++] = address;
+	addresses->all[addresses->n++] = address;
 	return 0;
 }
 
-static int instruction(const struct image *image, struct taken *taken, const struct x86 *x86, uint64_t address)
+/* All code, from its first byte on. */
+struct sweep {
+	struct image *image;
+	const struct image_text *text;
+	struct addresses taken;		/* that code takes, of what may be tables, and labels in code */
+	struct addresses syscalls;
+	uint64_t start;			/* where what we are in begins */
+	size_t first;			/* what it has taken */
+	bool follows;			/* each instruction so far followed another from there on */
+	bool jumps;			/* by a register */
+};
+
+/* A place in code where nothing begins that is known. */
+static bool is_label(const struct image *image, uint64_t address)
 {
-	if (x86->direct || x86->near_at)
-		image_mark(image, address + (uint64_t)x86->to, IMAGE_ENTERED);
-	if (image->elf.type == ET_EXEC) {
-		image_mark(image, x86->numbers[0], IMAGE_ENTERED);
-		image_mark(image, x86->numbers[1], IMAGE_ENTERED);
-	}
-	return x86->lea && x86->near_at ? take(taken, address + (uint64_t)x86->to) : 0;
+	const struct image_text *text = image_text(image, address);
+
+	return text && !image_has(text, address, IMAGE_START);
 }
 
-/* Where decoding goes on: behind the instruction, or where something begins within it. */
-static uint64_t next(const struct image_text *text, uint64_t at, uint8_t len)
+static int number(struct sweep *sweep, uint64_t number)
+{
+	image_mark(sweep->image, number, IMAGE_ENTERED);
+	return is_label(sweep->image, number) ? keep(&sweep->taken, number) : 0;
+}
+
+static int instruction(struct sweep *sweep, const struct x86 *x86, uint64_t address)
+{
+	const uint64_t to = address + (uint64_t)x86->to;
+	int r = 0;
+
+	if (x86->direct || x86->near_at)
+		image_mark(sweep->image, to, IMAGE_ENTERED);
+	if (sweep->image->elf.type == ET_EXEC)
+		for (int i = 0; !r && i < 2; i++)
+			r = number(sweep, x86->numbers[i]);
+	if (!r && x86->lea && x86->near_at)
+		r = keep(&sweep->taken, to);
+	sweep->jumps |= x86->kind == X86_JMP && !x86->direct && !x86->near_at;
+	if (!sweep->follows)
+		return r;
+	image_mark(sweep->image, address, IMAGE_STEP);
+	if (!r && x86->syscall && sweep->syscalls.n < SYSCALLS_MAX)
+		r = keep(&sweep->syscalls, address);
+	return r;
+}
+
+/* What we were in is over. */
+static void leave(struct sweep *sweep)
+{
+	bool unsure = false;
+
+	for (size_t i = sweep->first; sweep->jumps && i < sweep->taken.n; i++) {
+		if (!is_label(sweep->image, sweep->taken.all[i]))
+			continue;
+		image_mark(sweep->image, sweep->taken.all[i], IMAGE_UNSURE);
+		unsure = true;
+	}
+	if (unsure)
+		image_mark(sweep->image, sweep->start, IMAGE_UNSURE);
+	sweep->image->unsure |= unsure;
+}
+
+static void enter(struct sweep *sweep, uint64_t address)
+{
+	leave(sweep);
+	sweep->start = address;
+	sweep->first = sweep->taken.n;
+	sweep->follows = true;
+	sweep->jumps = false;
+}
+
+/* Where decoding goes on: behind the instruction, or where something begins or ends within it. */
+static uint64_t next(struct sweep *sweep, uint64_t at, uint8_t len)
 {
 	for (uint64_t i = at + 1; i < at + len; i++)
-		if (image_has(text, i, IMAGE_START) || image_has(text, i, IMAGE_END))
+		if (image_has(sweep->text, i, IMAGE_START) || image_has(sweep->text, i, IMAGE_END)) {
+			sweep->follows = false;
 			return i;
+		}
 	return at + len;
 }
 
-static int sweep(const struct image *image, const struct image_text *text, struct taken *taken)
+static int sweep(struct sweep *sweep, const struct image_text *text)
 {
 	uint64_t at = text->start;
 	struct x86 x86;
 	int r = 0;
 
+	sweep->text = text;
+	sweep->follows = false;
 	while (!r && at < text->end) {
+		if (image_has(text, at, IMAGE_START))
+			enter(sweep, at);
 		if (!x86_decode(&x86, text->bytes + (at - text->start), text->end - at)) {
+			sweep->follows = false;
 			at++;
 			continue;
 		}
-		r = instruction(image, taken, &x86, at);
-		at = next(text, at, x86.len);
+		r = instruction(sweep, &x86, at);
+		at = next(sweep, at, x86.len);
 	}
+	leave(sweep);
 	return r;
 }
 
@@ -209,7 +278,10 @@ static int compare(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* As far as its numbers lead to code, and no other table begins. */
+/*
+ * As far as its numbers lead to code. Where another one seems to begin this one may go on all the same, since what takes an address
+ * may be no instruction at all.
+ */
 static void table(const struct image *image, uint64_t address, uint64_t end)
 {
 	uint64_t room;
@@ -217,7 +289,8 @@ static void table(const struct image *image, uint64_t address, uint64_t end)
 
 	if (!bytes)
 		return;
-	room = room < end - address ? room : end - address;
+	end = end - address < UINT64_MAX - TABLE_MORE ? end - address + TABLE_MORE : UINT64_MAX;
+	room = room < end ? room : end;
 	for (uint64_t i = 0; room - i >= 4; i += 4) {
 		uint64_t to = address + (uint64_t)(int64_t)(int32_t)image_get(bytes + i, 4);
 
@@ -227,21 +300,29 @@ static void table(const struct image *image, uint64_t address, uint64_t end)
 	}
 }
 
-int entries_of_code(const struct image *image, struct err *err)
+static void tables(const struct image *image, struct addresses *taken)
 {
-	struct taken taken = { NULL, 0, 0 };
+	if (taken->n)
+		qsort(taken->all, taken->n, sizeof(*taken->all), compare);
+	for (size_t i = 0; i < taken->n; i++) {
+		uint64_t end = i + 1 < taken->n ? taken->all[i + 1] : UINT64_MAX;
+
+		if (end != taken->all[i])
+			table(image, taken->all[i], end);
+	}
+}
+
+int entries_of_code(struct image *image, struct err *err)
+{
+	struct sweep all = { .image = image };
 	int r = 0;
 
 	for (size_t i = 0; !r && i < image->ntexts; i++)
-		r = sweep(image, &image->texts[i], &taken);
-	if (taken.n)
-		qsort(taken.all, taken.n, sizeof(*taken.all), compare);
-	for (size_t i = 0; !r && i < taken.n; i++) {
-		uint64_t end = i + 1 < taken.n ? taken.all[i + 1] : UINT64_MAX;
-
-		if (end != taken.all[i])
-			table(image, taken.all[i], end);
-	}
-	free(taken.all);
+		r = sweep(&all, &image->texts[i]);
+	if (!r)
+		tables(image, &all.taken);
+	free(all.taken.all);
+	image->syscalls = all.syscalls.all;
+	image->nsyscalls = all.syscalls.n;
 	return r ? err_set(err, r, "out of memory") : 0;
 }

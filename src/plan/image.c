@@ -246,6 +246,7 @@ void image_fini(struct image *image)
 		for (int mark = 0; mark < IMAGE_MARKS; mark++)
 			free(image->texts[i].marks[mark]);
 	free(image->texts);
+	free(image->syscalls);
 	free(image->symbols);
 	elf_symbols_close(&image->table);
 	elf_close(&image->elf);

@@ -19,6 +19,8 @@ enum image_mark {
 	IMAGE_START,	/* a symbol or a frame begins here */
 	IMAGE_END,	/* one ended before it */
 	IMAGE_ENTERED,	/* somebody comes here from elsewhere than the byte before, or may */
+	IMAGE_STEP,	/* an instruction begins here, counted from where something begins */
+	IMAGE_UNSURE,	/* of what begins here, or is here: code may be come to that no table tells */
 	IMAGE_MARKS
 };
 
@@ -51,6 +53,9 @@ struct image {
 	struct elf_symbols table;
 	struct image_symbol *symbols;	/* by address */
 	size_t nsymbols, cap;
+	bool unsure;			/* something is marked IMAGE_UNSURE */
+	uint64_t *syscalls;		/* their addresses, in order */
+	size_t nsyscalls;
 };
 
 /* Takes over the open file's elf; image_fini() closes that, too, also after a failure. */

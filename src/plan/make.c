@@ -17,9 +17,12 @@
 #include "plan/looks.h"
 #include "plan/names.h"
 #include "plan/plan.h"
+#include "plan/points.h"
 #include "plan/sequences.h"
 #include "plan/site.h"
 #include "symbol/prototype.h"
+
+#define POINTS_MAX (1u << 20)
 
 struct making {
 	struct image image;
@@ -28,6 +31,9 @@ struct making {
 	bool loader;		/* the dynamic loader itself */
 	uint32_t flags;		/* of the plan */
 	struct prototypes *prototypes;	/* NULL: nothing is known of what functions take */
+	struct points points;
+	uint64_t *wanted;	/* of an extra plan: these points, in order; NULL: functions and system calls */
+	size_t nwanted;
 	struct buf sites, fixes, code, names, registers;
 };
 
@@ -158,7 +164,7 @@ struct subject {
 	uint64_t address, size;
 	const struct image_symbol *name;
 	uint16_t flags;
-	bool resolver, special;
+	bool resolver, special, untouchable;
 };
 
 static void subject_add(struct subject *subject, const struct image_symbol *symbol)
@@ -172,6 +178,7 @@ static void subject_add(struct subject *subject, const struct image_symbol *symb
 	subject->size = symbol->size > subject->size ? symbol->size : subject->size;
 	subject->flags |= names_flags(name);
 	subject->special |= names_special(name);
+	subject->untouchable |= names_untouchable(name);
 	subject->resolver |= symbol->type == STT_GNU_IFUNC;
 	if (!subject->name || is_better(symbol, subject->name))
 		subject->name = symbol;
@@ -229,35 +236,135 @@ static uint8_t registers_of(const struct making *making, uint64_t address)
 	return making->prototypes && prototypes_at(making->prototypes, address, &prototype) ? prototype.nregs : 0;
 }
 
+/* What every site has: `name` is the function's. */
+static struct plan_site site_begin(struct making *making, const struct site *site, uint64_t address, const char *name)
+{
+	return (struct plan_site){
+		.address = address,
+		.name = put_name(&making->names, name),
+		.code = (uint32_t)making->code.len,
+		.fixes = (uint32_t)(making->fixes.len / sizeof(struct plan_fix)),
+		.flags = (uint16_t)((site->goes ? PLAN_SITE_GOES : 0) | (site->flags_live ? PLAN_SITE_FLAGS_LIVE : 0)),
+		.kind = site->kind, .reason = site->reason, .at = site->at,
+		.window = site->window, .moved = site->moved, .nfixes = site->nfixes,
+	};
+}
+
+static void site_end(struct making *making, const struct site *site, const struct plan_site *out, uint8_t registers)
+{
+	buf_add(&making->sites, out, sizeof(*out));
+	buf_add(&making->fixes, site->fixes, site->nfixes * sizeof(*site->fixes));
+	buf_add(&making->code, site->original, site->window);
+	buf_add(&making->code, site->code, site->moved);
+	if (site->kind != PLAN_NOT) {
+		buf_putc(&making->code, (char)site->nsteps);
+		buf_add(&making->code, site->steps, site->nsteps * sizeof(*site->steps));
+	}
+	buf_putc(&making->registers, (char)registers);
+}
+
 static void put_site(struct making *making, const struct subject *subject)
 {
 	struct plan_site out;
 	struct site site;
 
 	subject_plan(making, subject, &site);
-	out = (struct plan_site){
-		.address = subject->address,
-		.size = subject->size < UINT32_MAX ? (uint32_t)subject->size : UINT32_MAX,
-		.name = put_name(&making->names, subject->name->name),
-		.code = (uint32_t)making->code.len,
-		.fixes = (uint32_t)(making->fixes.len / sizeof(struct plan_fix)),
-		.flags = subject->flags,
-		.kind = site.kind, .reason = site.reason, .at = site.at,
-		.window = site.window, .moved = site.moved, .nfixes = site.nfixes,
-	};
+	out = site_begin(making, &site, subject->address, subject->name->name);
+	out.size = subject->size < UINT32_MAX ? (uint32_t)subject->size : UINT32_MAX;
+	out.flags |= subject->flags;
 	if (site.kind != PLAN_NOT && looks_back(&making->image, subject->address, subject->size))
 		out.flags |= PLAN_SITE_NO_RETURN_HOOK;
-	out.flags |= (site.goes ? PLAN_SITE_GOES : 0) | (site.flags_live ? PLAN_SITE_FLAGS_LIVE : 0);
-	buf_add(&making->sites, &out, sizeof(out));
-	buf_add(&making->fixes, site.fixes, site.nfixes * sizeof(*site.fixes));
-	buf_add(&making->code, site.original, site.window);
-	buf_add(&making->code, site.code, site.moved);
-	buf_putc(&making->registers, (char)registers_of(making, subject->address));
+	site_end(making, &site, &out, registers_of(making, subject->address));
+}
+
+/* ---- points ---- */
+
+static void subject_of(const struct image *image, const struct image_symbol *symbol, struct subject *subject)
+{
+	const struct image_symbol *first = symbol, *end = image->symbols + image->nsymbols;
+
+	while (first > image->symbols && first[-1].address == symbol->address)
+		first--;
+	for (; first < end && first->address == symbol->address; first++)
+		if (is_function(first))
+			subject_add(subject, first);
+	if (!subject->name)
+		subject_add(subject, symbol);
+}
+
+static enum plan_reason why_no_point(const struct making *making, const struct subject *subject, uint64_t address)
+{
+	if (subject->resolver)
+		return PLAN_RESOLVER;
+	return subject->untouchable || making->loader || points_restores(&making->points, address) ? PLAN_SPECIAL : PLAN_FINE;
+}
+
+/* The name of the function around it, "" if it has none. */
+static const char *point_plan(struct making *making, uint64_t address, struct site *site)
+{
+	struct point_function function;
+	struct subject subject = { 0 };
+	enum plan_reason reason = PLAN_NOWHERE;
+
+	if (points_function(&making->points, &function, address)) {
+		if (function.symbol)
+			subject_of(&making->image, function.symbol, &subject);
+		reason = why_no_point(making, &subject, address);
+	}
+	if (reason)
+		*site = (struct site){ .kind = PLAN_NOT, .reason = (uint8_t)reason };
+	else
+		points_site(&making->points, &function, site, address);
+	return subject.name ? subject.name->name : "";
+}
+
+static void put_point(struct making *making, const struct site *site, uint64_t address, const char *name, uint16_t flags)
+{
+	struct plan_site out = site_begin(making, site, address, name);
+
+	out.flags |= PLAN_SITE_POINT | flags;
+	out.before = site->before;
+	site_end(making, site, &out, 0);
+}
+
+static void put_syscall(struct making *making, uint64_t address)
+{
+	struct site site;
+	const char *name = point_plan(making, address, &site);
+
+	if (site.kind != PLAN_NOT && !(address >> SYMBOL_SPACE_SHIFT))
+		put_point(making, &site, address, name, PLAN_SITE_SYSCALL | PLAN_SITE_HIDDEN);
+}
+
+static void put_points(struct making *making)
+{
+	for (size_t i = 0; i < making->nwanted; i++) {
+		struct site site;
+		const char *name;
+
+		if (i && making->wanted[i] == making->wanted[i - 1])
+			continue;
+		name = point_plan(making, making->wanted[i], &site);
+		put_point(making, &site, making->wanted[i], name, 0);
+	}
+}
+
+/* ---- all of them, by address ---- */
+
+/* System calls up to a function's first byte: one that is that byte is the function's own. */
+static size_t put_syscalls(struct making *making, size_t i, uint64_t address)
+{
+	const struct image *image = &making->image;
+
+	for (; i < image->nsyscalls && image->syscalls[i] < address; i++)
+		put_syscall(making, image->syscalls[i]);
+	return i < image->nsyscalls && image->syscalls[i] == address ? i + 1 : i;
 }
 
 static void put_sites(struct making *making)
 {
 	const struct image *image = &making->image;
+	size_t syscalls = 0;
 
 	for (size_t i = 0; i < image->nsymbols; ) {
 		struct subject subject = { 0 };
@@ -267,9 +374,12 @@ static void put_sites(struct making *making)
 			if (is_function(&image->symbols[i]))
 				subject_add(&subject, &image->symbols[i]);
 		/* The symbol space has no more room for a file. */
-		if (subject.name && !(address >> SYMBOL_SPACE_SHIFT))
-			put_site(making, &subject);
+		if (!subject.name || address >> SYMBOL_SPACE_SHIFT)
+			continue;
+		syscalls = put_syscalls(making, syscalls, address);
+		put_site(making, &subject);
 	}
+	put_syscalls(making, syscalls, UINT64_MAX);
 }
 
 /* ---- the plan ---- */
@@ -372,7 +482,11 @@ static int make(struct making *making, struct buf *out, struct err *err)
 		return r;
 	making->loader = is_loader(&making->image);
 	making->flags = flags_of(making);
-	put_sites(making);
+	making->points = (struct points){ .image = &making->image, .frames = &making->frames, .sequences = &making->sequences };
+	if (making->wanted)
+		put_points(making);
+	else
+		put_sites(making);
 	return put_plan(out, making, err);
 }
 
@@ -386,23 +500,20 @@ static int make_from(struct making *making, struct buf *out, const struct plan_f
 	r = check_file(&making->image.elf, file, err);
 	if (r)
 		return r;
-	/* Most files have no debug information. */
-	prototypes_open(&making->prototypes, &(struct symbol_file){
-		.path = file->path, .build_id = file->build_id, .build_id_len = file->build_id_len,
-	}, NULL);
+	/* Most files have no debug information. Points have no arguments. */
+	if (!making->wanted)
+		prototypes_open(&making->prototypes, &(struct symbol_file){
+			.path = file->path, .build_id = file->build_id, .build_id_len = file->build_id_len,
+		}, NULL);
 	r = make(making, out, &why);
 	return r ? err_set(err, r, "%.300s: %s", file->path, why.text) : 0;
 }
 
-int plan_make(struct buf *out, const struct plan_file *file, struct err *err)
+static int make_once(struct making *making, struct buf *out, const struct plan_file *file, struct err *err)
 {
-	struct making *making = calloc(1, sizeof(*making));
-	int fd, r;
+	int fd = elf_file(file->path);
+	int r = fd < 0 ? err_set(err, fd, "%.300s: %s", file->path, strerror(-fd)) : make_from(making, out, file, fd, err);
 
-	if (!making)
-		return err_set(err, -ENOMEM, "out of memory");
-	fd = elf_file(file->path);
-	r = fd < 0 ? err_set(err, fd, "%.300s: %s", file->path, strerror(-fd)) : make_from(making, out, file, fd, err);
 	if (fd >= 0) {
 		image_fini(&making->image);
 		close(fd);
@@ -415,6 +526,44 @@ int plan_make(struct buf *out, const struct plan_file *file, struct err *err)
 	buf_fini(&making->names);
 	buf_fini(&making->registers);
 	prototypes_close(making->prototypes);
+	return r;
+}
+
+int plan_make(struct buf *out, const struct plan_file *file, struct err *err)
+{
+	struct making *making = calloc(1, sizeof(*making));
+	int r = making ? make_once(making, out, file, err) : err_set(err, -ENOMEM, "out of memory");
+
+	free(making);
+	return r;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+int plan_make_extra(struct buf *out, const struct plan_file *file, const uint64_t *addresses, size_t n, struct err *err)
+{
+	struct making *making = calloc(1, sizeof(*making));
+	uint64_t *wanted = n < POINTS_MAX ? calloc(n + 1, sizeof(*wanted)) : NULL;
+	int r;
+
+	if (n >= POINTS_MAX) {
+		r = err_set(err, -EFBIG, "%.300s: too many points", file->path);
+	} else if (!making || !wanted) {
+		r = err_set(err, -ENOMEM, "out of memory");
+	} else {
+		if (n)
+			memcpy(wanted, addresses, n * sizeof(*wanted));
+		qsort(wanted, n, sizeof(*wanted), compare);
+		making->wanted = wanted;
+		making->nwanted = n;
+		r = make_once(making, out, file, err);
+	}
+	free(wanted);
 	free(making);
 	return r;
 }

@@ -39,11 +39,16 @@ static const char *const looks_back[] = {
 
 static const char *const special[] = {
 	"_start", "__restore_rt", "__restore", "__start_context", "_dl_runtime_*", "_dl_tlsdesc*", "__morestack*",
-	"__x86_indirect_*", "__x86_return_thunk", "__llvm_retpoline_*", "__x86.get_pc_thunk.*", "*.cold", "*.cold.[0-9]*",
+	"__x86_indirect_*", "__x86_return_thunk", "__llvm_retpoline_*", "__x86.get_pc_thunk.*",
 	/* V8 copies them to where its own code is, and runs the copies. */
 	"Builtins_*",
 	NULL
 };
+
+static const char *const parts[] = { "*.cold", "*.cold.[0-9]*", NULL };
+
+/* A thread is cancelled, or not, by where in these a signal finds it. */
+static const char *const by_address[] = { "__syscall_cancel_arch*", "__syscall_cp_asm", "__cp_*", NULL };
 
 static bool is_any(const char *const *patterns, const char *name)
 {
@@ -68,5 +73,10 @@ uint16_t names_flags(const char *name)
 
 bool names_special(const char *name)
 {
-	return is_any(special, name);
+	return is_any(special, name) || is_any(parts, name);
+}
+
+bool names_untouchable(const char *name)
+{
+	return is_any(special, name) || is_any(by_address, name);
 }

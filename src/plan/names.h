@@ -11,5 +11,7 @@
 uint16_t names_flags(const char *name);
 /* Nothing that is called there: a signal's way back, code that takes its arguments where calls have none, a part of a function. */
 bool names_special(const char *name);
+/* Not even its instructions are to be touched: all of the above but parts, and what the kernel or a signal handler knows by address. */
+bool names_untouchable(const char *name);
 
 #endif

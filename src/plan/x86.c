@@ -58,6 +58,8 @@ static uint8_t branch_kind(const ZydisDecodedInstruction *in)
 		return X86_CALL;
 	if (one && (op == 0xe9 || op == 0xeb || (op == 0xff && in->raw.modrm.reg == 4)))
 		return X86_JMP;
+	if (one && op >= 0xe0 && op <= 0xe3)
+		return X86_LOOP;
 	return one && (op == 0xc3 || op == 0xc2) ? X86_RET : X86_ODD;
 }
 
@@ -200,7 +202,8 @@ bool x86_decode(struct x86 *x86, const void *bytes, size_t room)
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, room, &in)))
 		return false;
-	*x86 = (struct x86){ .len = in.length, .kind = kind_of(&in), .lea = in.mnemonic == ZYDIS_MNEMONIC_LEA };
+	*x86 = (struct x86){ .len = in.length, .kind = kind_of(&in), .lea = in.mnemonic == ZYDIS_MNEMONIC_LEA,
+			      .syscall = in.mnemonic == ZYDIS_MNEMONIC_SYSCALL };
 	x86->condition = in.opcode & 15;
 	near_place(x86, &in);
 	if (in.raw.imm[0].is_relative) {

@@ -18,7 +18,8 @@ enum x86_kind {
 	X86_JCC,
 	X86_RET,
 	X86_STOP,	/* int3, ud2, hlt: a signal tells where it was */
-	X86_ODD,	/* tied to its place in other ways: loop, jrcxz, xbegin, far calls ... */
+	X86_LOOP,	/* jrcxz and loop: a branch that has no long form */
+	X86_ODD,	/* tied to its place in other ways: xbegin, far calls ... */
 };
 
 /* What it does to the stack pointer. */
@@ -39,6 +40,7 @@ struct x86 {
 	uint8_t len;
 	uint8_t kind;
 	bool direct;		/* a call or a jump to a place that it names */
+	bool syscall;
 	bool lea;		/* takes an address and touches no memory */
 	bool by_stack;		/* an indirect call that finds its target where something pushed before it might matter */
 	uint8_t near_at;	/* where the four bytes are that count from its end: a place in memory. 0: it names none so */

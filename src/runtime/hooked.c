@@ -18,6 +18,7 @@
 #include "runtime/runtime.h"
 
 #define STACK_MAX 48u
+#define PROBE_TRIES 1000
 
 struct run {
 	struct thread *thread;
@@ -358,6 +359,71 @@ enum ring_result runtime_write_hooked_to(struct thread *thread, struct view *vie
 	if (is_off(view, b))
 		return runtime_gone(generation) ? RING_STALE : RING_DROPPED;
 	return runtime_write_buffer(thread, view, generation, b, writing->record, writing->len, NULL);
+}
+
+/* ---- Probes ---- */
+
+static const char hit_format[] = PROBE_HIT_FORMAT;
+
+/* Where the state has it; a view's place may be used again while one looks. */
+static const struct state_probe *find_probe(const struct view *view, uint32_t serial, uint32_t *index)
+{
+	uint32_t n;
+	const struct state_probe *all = runtime_view_probes(view, &n);
+
+	n = n < view->nprobes ? n : view->nprobes;
+	if (*index < n && LOAD(all[*index].serial) == serial)
+		return &all[*index];
+	for (*index = 0; *index < n; ++*index)
+		if (LOAD(all[*index].serial) == serial)
+			return &all[*index];
+	return NULL;
+}
+
+/* Bound when it is first needed: most of many are never come by. */
+static bool bind_probe(struct view *view, uint32_t index, uint32_t emit)
+{
+	uint8_t state = LOAD_ACQUIRE(view->probe_state[index]);
+
+	if (state != VIEW_PROBE_NEW)
+		return state == VIEW_PROBE_BOUND;
+	if (!runtime_hooks_lock(view))
+		return false;
+	state = LOAD(view->probe_state[index]);
+	if (state == VIEW_PROBE_NEW) {
+		state = hook_bind_emit(&view->probe_bound[index], emit, &view->host.code, hit_format, sizeof(hit_format) - 1,
+				       &view->host.tables, &view->room) ? VIEW_PROBE_BAD : VIEW_PROBE_BOUND;
+		/* Partner: the load above. */
+		STORE_RELEASE(view->probe_state[index], state);
+	}
+	runtime_hooks_unlock(view);
+	return state == VIEW_PROBE_BOUND;
+}
+
+bool runtime_write_probe(uint32_t serial, uint32_t index, struct probe_hit *hit)
+{
+	struct thread *thread = &runtime_self;
+
+	for (int tries = 0; tries < PROBE_TRIES; tries++) {
+		struct view *view = runtime_view_refresh();
+		struct writing writing = { .record = hit, .len = sizeof(*hit) };
+		struct run run = { thread, view, view ? LOAD_ACQUIRE(view->published) : 0, &writing, 0 };
+		const struct state_probe *probe = view ? find_probe(view, serial, &index) : NULL;
+		struct hook_host host;
+		uint32_t emit;
+
+		if (view && !probe)
+			return false;
+		emit = probe ? LOAD(probe->emit) : 0;
+		hit->head = (struct record_head){ .pid = thread->guard ? runtime_thread_tid() : thread->tid };
+		if (!view || !host_init(&host, &run))
+			continue;
+		if (!bind_probe(view, index, emit))
+			return false;
+		hook_emit_one(&host, &view->probe_bound[index], emit, hit, sizeof(*hit));
+		return true;
+	}
+	return false;
 }
 
 enum hook_verdict runtime_judge(const struct view *view, uint32_t id, const void *record, size_t len,

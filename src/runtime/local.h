@@ -19,6 +19,7 @@
 #include "layout/control.h"
 #include "layout/registry.h"
 #include "hook/hook.h"
+#include "layout/probe.h"
 #include "layout/ring.h"
 #include "program/quick.h"
 #include "ring/core.h"
@@ -78,6 +79,7 @@ struct view_measure {
 #define VIEW_CLOCK_THREAD 1u		/* the time that the thread has run */
 
 enum { VIEW_FREE, VIEW_BUILDING, VIEW_READY, VIEW_RETIRED };
+enum { VIEW_PROBE_NEW, VIEW_PROBE_BOUND, VIEW_PROBE_BAD };
 
 struct view {
 	uint64_t published;	/* the word it was made from: what every section compares */
@@ -117,6 +119,7 @@ struct view {
 	uint32_t nbound;
 	struct hook_room room;	/* `links` and `fields` */
 	uint32_t nmade;
+	uint32_t nprobes;	/* of the state's, those whose `probe_bound` may be asked for */
 	struct hook_host host;	/* as all runs of hooks begin */
 	struct view_buffer buffer[STATE_BUFFERS_MAX];
 	struct ring_ref *refs;	/* STATE_BUFFERS_MAX * 2 * ncpu of them */
@@ -126,6 +129,8 @@ struct view {
 	uint16_t made[STATE_ITEMS_MAX];	/* ids of synthetic events and probes, which no program brings */
 	alignas(32) struct program_quick quick[VIEW_HOOKS_MAX];	/* how to tell what the filter of bound[i] rejects */
 	struct hook_bound bound[VIEW_HOOKS_MAX];
+	struct hook_bound probe_bound[STATE_PROBES_MAX];
+	uint8_t probe_state[STATE_PROBES_MAX];	/* VIEW_PROBE_* */
 	struct hook_link links[VIEW_LINKS_MAX];
 	struct program_field fields[VIEW_FIELDS_MAX];
 	alignas(8) uint64_t copy[CONTROL_STATE_MAX / 8];	/* the state it was made from, also where 64 bits lie anywhere */
@@ -267,6 +272,7 @@ uint64_t runtime_view_unreachable(const struct view *view, uint32_t id);
  * built in its place by now. */
 const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n);
 const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n);
+const struct state_probe *runtime_view_probes(const struct view *view, uint32_t *n);
 /* The same by those who may wait for others to build theirs. */
 struct view *runtime_view_settle(void);
 /* Copies the state that is in force into `to`, CONTROL_STATE_MAX bytes; false: there is none that is whole. */
@@ -327,6 +333,8 @@ enum ring_result runtime_write_hooked_to(struct thread *thread, struct view *vie
 enum hook_verdict { HOOK_VERDICT_NONE, HOOK_VERDICT_REJECT, HOOK_VERDICT_PASS };
 enum hook_verdict runtime_judge(const struct view *view, uint32_t id, const void *record, size_t len,
 				struct hook_tally *tally);
+/* The record of a probe whose program has to make it, by the probe's serial; `index`: where it may be. False: none was written. */
+bool runtime_write_probe(uint32_t serial, uint32_t index, struct probe_hit *hit);
 /* A stack of this thread, which is written as thread `pid`'s, in buffer b. `top`, if not 0, comes before it. */
 void runtime_write_stack(struct thread *thread, struct view *view, uint64_t generation, uint32_t b, int32_t pid, uint64_t top);
 /* Sets aside what buffer b holds: snapshot.c. False: not now. */

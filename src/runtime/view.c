@@ -60,6 +60,7 @@ static bool ranges_fit(const struct state_head *state, uint32_t size)
 	       state->buffers + buffers <= size && state->rules + rules <= size &&
 	       state->pids % 8 == 0 && state->pids >= sizeof(*state) && state->pids + pids <= size &&
 	       fits(state->hooks, state->nhooks, sizeof(struct state_hook), size) &&
+	       fits(state->probes, state->nprobes, sizeof(struct state_probe), size) &&
 	       fits(state->items, state->nitems, sizeof(struct state_item), size) &&
 	       fits(state->funcs, state->nfuncs, sizeof(struct state_func), size) &&
 	       fits(state->calls, state->calls != 0, sizeof(struct state_calls), size) &&
@@ -249,6 +250,8 @@ static void fill_made(struct view *view)
 	uint32_t n, i;
 	const struct state_item *item = table(state, LOAD(state->items), LOAD(state->nitems), sizeof(*item), &n);
 
+	view->nprobes = LOAD(state->nprobes) < STATE_PROBES_MAX ? LOAD(state->nprobes) : STATE_PROBES_MAX;
+	memset(view->probe_state, VIEW_PROBE_NEW, view->nprobes);
 	for (i = 0; i < view->nmade; i++) {
 		view->mask[view->made[i]] = 0;
 		view->hooks[view->made[i]] = 0;
@@ -314,6 +317,13 @@ const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n
 	uint32_t count = view->asleep ? 0 : LOAD(state->nhooks);
 
 	return table(state, LOAD(state->hooks), count, sizeof(struct state_hook), n);
+}
+
+const struct state_probe *runtime_view_probes(const struct view *view, uint32_t *n)
+{
+	const struct state_head *state = (const struct state_head *)view->copy;
+
+	return table(state, LOAD(state->probes), LOAD(state->nprobes), sizeof(struct state_probe), n);
 }
 
 const struct state_pid *runtime_view_pids(const struct view *view, uint32_t *n)

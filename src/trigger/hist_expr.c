@@ -344,8 +344,12 @@ static const char *own_field(const struct hist_read *read, const char *system, c
 		if (!def)
 			return NULL;
 		ref = def->expr;
+		if (is_number(read, def->name))
+			return ref;
+		if (has_operator(ref))
+			return NULL;
 		if (!is_ref(ref))
-			return !has_operator(ref) || is_number(read, def->name) ? ref : NULL;
+			return ref;
 	}
 	return NULL;
 }

@@ -214,6 +214,11 @@ static void put_probe(struct hooking *on, const struct lower_item *item)
 		act_put(on, &act);
 }
 
+static bool hangs_on_event(const struct lower_item *item)
+{
+	return item->probe && !spec_probe_is_code(item->probe);
+}
+
 /* Does the item hang on the hook's event, in its buffer? */
 static bool hangs(const struct hooking *on, const struct lower_item *item)
 {
@@ -223,7 +228,7 @@ static bool hangs(const struct hooking *on, const struct lower_item *item)
 		return item->item->buffer == hook->buffer && !strcmp(item->item->system, hook->system) &&
 		       !strcmp(hook->event, HOOK_ANY_EVENT);
 	if (item->item->kind == STATE_ITEM_PROBE)
-		return item->probe && hook->buffer == HOOK_ANY_BUFFER &&
+		return hangs_on_event(item) && hook->buffer == HOOK_ANY_BUFFER &&
 		       !strcmp(item->probe->on_system, hook->system) && !strcmp(item->probe->on_event, hook->event);
 	return item->item->buffer == hook->buffer && !strcmp(item->item->system, hook->system) &&
 	       !strcmp(item->item->event, hook->event);
@@ -305,7 +310,7 @@ static bool hook_key(const struct lower_item *item, uint32_t *buffer, const char
 		*buffer = HOOK_ANY_BUFFER;
 		*system = item->probe ? item->probe->on_system : "";
 		*event = item->probe ? item->probe->on_event : "";
-		return item->probe;
+		return hangs_on_event(item);
 	case STATE_ITEM_FILTER:
 		if (item->item->flags & STATE_ITEM_WIDE)
 			*event = HOOK_ANY_EVENT;
@@ -335,22 +340,25 @@ int lower(const struct lower_item *items, size_t n, const struct spec_world *wor
 	  struct buf *probes, struct buf *code, struct spec_error *error)
 {
 	struct lowering low = {
-		.items = items, .n = n, .world = world, .parts = parts, .hooks = hooks, .code = code, .error = error,
+		.items = items, .n = n, .world = world, .parts = parts, .hooks = hooks, .probes = probes, .code = code,
+		.error = error,
 	};
 	static const char nothing[8];
 	const char *system, *event;
 	uint32_t buffer;
 
-	(void)probes;
 	/* Offset 0 is nothing. */
 	buf_add(code, nothing, sizeof(nothing));
 	for (size_t i = 0; i < n && !low.failed; i++)
 		if (hook_key(&items[i], &buffer, &system, &event) && !seen_before(items, i))
 			put_hook(&low, buffer, system, event);
+	for (size_t i = 0; probes && i < n && !low.failed; i++)
+		if (items[i].probe && spec_probe_is_code(items[i].probe))
+			lower_point(&low, &items[i]);
 	lower_put(&low, "", 0);
-	if (!low.failed && (buf_failed(hooks) || buf_failed(code)))
+	if (!low.failed && (buf_failed(hooks) || (probes && buf_failed(probes)) || buf_failed(code)))
 		low.failed = -ENOMEM;
-	if (hooks->len + code->len > CONTROL_STATE_MAX / 2)
+	if (hooks->len + (probes ? probes->len : 0) + code->len > CONTROL_STATE_MAX / 2)
 		lower_refuse(&low, -E2BIG, "Too many filters and triggers");
 	if (low.failed && error && !error->code)
 		error->code = low.failed;

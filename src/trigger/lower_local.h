@@ -13,6 +13,7 @@ struct lowering {
 	const struct spec_world *world;
 	uint32_t parts;
 	struct buf *hooks;
+	struct buf *probes;	/* NULL: nobody asks for points */
 	struct buf *code;
 	struct spec_error *error;
 	int failed;		/* the first -errno */
@@ -33,7 +34,9 @@ static inline enum program_class lower_class(uint8_t form)
 
 /* lower_hist.c: a struct hook_hist; 0: cannot be. */
 uint32_t lower_hist(struct lowering *low, const struct lower_item *item);
-/* lower_probe.c: a struct hook_emit; 0: cannot be. */
+/* lower_probe.c: a struct hook_emit, of an event probe or a point; 0: cannot be. */
 uint32_t lower_probe(struct lowering *low, const struct lower_item *item);
+/* lower_point.c: a struct state_probe. */
+void lower_point(struct lowering *low, const struct lower_item *item);
 
 #endif

@@ -1,9 +1,12 @@
 /*
- * trigger/lower_probe: an event probe -> struct hook_emit: how each argument is fetched. See lower.h. Pure.
+ * trigger/lower_probe: a probe -> struct hook_emit: how each argument is fetched, from a record of the event that it hangs on or from
+ * what a thread had in its registers (struct probe_hit). See lower.h. Pure.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "layout/probe.h"
 #include "trigger/lower_local.h"
 
 #define POINTER_SIZE 8
@@ -12,6 +15,7 @@ struct fetching {
 	struct lowering *low;
 	const struct decode_format *format;	/* of the event that it hangs on; NULL: not known yet */
 	struct program_build *build;
+	const struct spec_probe *probe;
 	const struct spec_arg *arg;
 };
 
@@ -59,6 +63,15 @@ static uint32_t root_of(struct fetching *fetching, const struct spec_fetch *fetc
 			return program_build_peek_text(build, root, fetch->offset + more);
 		return program_build_peek(build, root, fetch->offset + more, outer ? arg->field.value_size : POINTER_SIZE,
 					  outer && arg->field.is_signed);
+	case FETCH_REGISTER:
+		return program_build_field(build, fetch->name, PROGRAM_INT);
+	case FETCH_FILE:
+		/* As far from the instruction as in the file. */
+		return program_build_math(build, '+', false, program_build_field(build, "ip", PROGRAM_INT),
+					  program_build_num(build, fetch->number - fetching->probe->offset));
+	case FETCH_SYMBOL:
+		lower_refuse(fetching->low, -EOPNOTSUPP, "Where a symbol is differs from program to program");
+		return program_build_num(build, 0);
 	default:
 		return program_build_num(build, fetch->number);
 	}
@@ -74,6 +87,8 @@ static uint32_t put_arg(struct fetching *fetching, struct hook_field *fields, ui
 		uint32_t step = is_text(arg) ? POINTER_SIZE : arg->field.value_size;
 		uint32_t root = root_of(fetching, arg->fetch, true, (int64_t)i * step);
 
+		if (arg->style == 'S' && spec_probe_is_code(fetching->probe))
+			root = program_build_symbol(fetching->build, root);
 		if (arg->bits)
 			root = program_build_bits(fetching->build, root, arg->shift, arg->bits, arg->field.is_signed);
 		fields[i] = (struct hook_field){
@@ -86,19 +101,73 @@ static uint32_t put_arg(struct fetching *fetching, struct hook_field *fields, ui
 	return n < room ? n : room;
 }
 
+/* What records of points have before the arguments. */
+static uint32_t put_addresses(struct fetching *fetching, struct hook_field *fields)
+{
+	static const struct hook_field ip = { .offset = offsetof(struct record_probe, ip), .size = 8, .form = HOOK_FIELD_NUMBER };
+	static const struct hook_field ret_ip = {
+		.offset = offsetof(struct record_probe_return, ret_ip), .size = 8, .form = HOOK_FIELD_NUMBER,
+	};
+
+	if (!spec_probe_is_code(fetching->probe))
+		return 0;
+	fields[0] = ip;
+	fields[0].root = program_build_field(fetching->build, "ip", PROGRAM_INT);
+	if (!fetching->probe->returns)
+		return 1;
+	fields[1] = ret_ip;
+	fields[1].root = program_build_field(fetching->build, "ret_ip", PROGRAM_INT);
+	return 2;
+}
+
+static uint32_t count_fields(const struct spec_probe *probe)
+{
+	uint32_t n = spec_probe_is_code(probe) ? 1 + probe->returns : 0;
+
+	for (uint32_t i = 0; i < probe->nargs; i++)
+		n += probe->args[i].count ? probe->args[i].count : 1;
+	return n;
+}
+
+/* What the kernel can do and programs cannot. */
+static bool can_be(struct lowering *low, const struct lower_item *item)
+{
+	const struct spec_probe *probe = item->probe;
+
+	for (uint32_t i = 0; i < probe->nargs; i++) {
+		if (strcmp(probe->args[i].type, "symstr") || !spec_probe_is_code(probe))
+			continue;
+		if (!item->is_old)
+			lower_refuse(low, -EOPNOTSUPP, "Names of addresses are found when a trace is read: say symbol, not symstr");
+		return false;
+	}
+	if (count_fields(probe) > HOOK_EMIT_MAX) {
+		if (!item->is_old)
+			lower_refuse(low, -E2BIG, "Too many arguments, or elements of arrays, in one probe");
+		return false;
+	}
+	return true;
+}
+
 uint32_t lower_probe(struct lowering *low, const struct lower_item *item)
 {
 	const struct spec_probe *probe = item->probe;
 	struct hook_field fields[HOOK_EMIT_MAX] = { { 0 } };
 	struct hook_emit emit = { .event = item->item->event_id, .fixed = 8 };
-	struct fetching fetching = { .low = low, .build = program_build_new() };
-	uint32_t n = 0;
+	struct fetching fetching = { .low = low, .probe = probe };
+	uint32_t n;
 
+	if (!can_be(low, item))
+		return 0;
+	fetching.build = program_build_new();
 	if (!fetching.build) {
 		low->failed = low->failed ? low->failed : -ENOMEM;
 		return 0;
 	}
-	fetching.format = low->world->event(low->world->arg, probe->on_system, probe->on_event);
+	if (!spec_probe_is_code(probe))
+		fetching.format = low->world->event(low->world->arg, probe->on_system, probe->on_event);
+	n = put_addresses(&fetching, fields);
+	emit.fixed = (uint16_t)(emit.fixed + n * 8);
 	for (uint32_t i = 0; i < probe->nargs; i++) {
 		const struct spec_field *field = &probe->args[i].field;
 		uint32_t end = (uint32_t)(field->offset + field->size + 3) & ~3u;

@@ -1,58 +1,26 @@
 /*
- * trigger/probe_fetch: what an argument of an event probe is: where it comes from and of what type.
+ * trigger/probe_fetch: where an argument of a probe comes from.
  *
- *   $FIELD  $comm  \NUMBER  \"TEXT"  @ADDRESS  @SYMBOL[+-OFFSET]  +-[u]OFFSET(FETCH)
- *   :u8 .. :x64, :char, :string, :ustring, :symbol, :symstr, :bWIDTH@SHIFT/SIZE, each with [COUNT]
+ *   $FIELD (e)  $argN  NAME  $retval  %REGISTER  $stack  $stackN  $comm
+ *   \NUMBER  \"TEXT"  @ADDRESS  @SYMBOL[+-OFFSET]  @+OFFSET-IN-FILE  +-[u]OFFSET(FETCH)
  *
- * Texts that are given no type are strings: an address in a record would help nobody.
+ * What a function was given or gives back is in registers and on the stack: so these are what such a fetch becomes.
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trigger/probe.h"
 
-#define ARRAY_MAX 64
 #define OPS_MAX 15
+#define STACK_MAX 2048
+#define REGISTER_ARGS 6
+#define WORD 8
 
 static const char too_deep[] = "Dereference is too much nested";
-
-static const struct fetch_type {
-	const char *name;
-	const char *record;	/* its name in formats */
-	uint8_t size;
-	char style;
-} fetch_types[] = {
-	{ "string", "__data_loc char[]", 4, 't' }, { "ustring", "__data_loc char[]", 4, 't' },
-	{ "symstr", "__data_loc char[]", 4, 't' },
-	{ "u8", "u8", 1, 'u' }, { "u16", "u16", 2, 'u' }, { "u32", "u32", 4, 'u' }, { "u64", "u64", 8, 'u' },
-	{ "s8", "s8", 1, 's' }, { "s16", "s16", 2, 's' }, { "s32", "s32", 4, 's' }, { "s64", "s64", 8, 's' },
-	{ "x8", "u8", 1, 'x' }, { "x16", "u16", 2, 'x' }, { "x32", "u32", 4, 'x' }, { "x64", "u64", 8, 'x' },
-	{ "char", "u8", 1, 'c' }, { "symbol", "u64", 8, 'S' },
-};
-
-static const struct fetch_type *find_type(const char *name)
-{
-	char of_bits[8] = "";
-	uint64_t bits;
-
-	if (name[0] == 'b') {
-		name = strchr(name, '/');
-		if (!name || read_number(name + 1, &bits) || bits > 64)
-			return NULL;
-		snprintf(of_bits, sizeof(of_bits), "u%u", (unsigned int)bits);
-		name = of_bits;
-	}
-	for (size_t i = 0; i < sizeof(fetch_types) / sizeof(fetch_types[0]); i++) {
-		if (!strcmp(fetch_types[i].name, name))
-			return &fetch_types[i];
-	}
-	return NULL;
-}
-
-/* ---- Where from ---- */
+static const char bad_variable[] = "Invalid $-variable specified";
+static const char not_found[] = "This variable is not found at this probe point";
 
 static struct spec_fetch *new_fetch(struct probe_read *read, int what)
 {
@@ -63,7 +31,7 @@ static struct spec_fetch *new_fetch(struct probe_read *read, int what)
 	return fetch;
 }
 
-static int step(struct probe_read *read)
+int probe_step(struct probe_read *read)
 {
 	return ++read->ops == OPS_MAX ? probe_refuse(read, -EINVAL, too_deep, read->offset) : 0;
 }
@@ -83,12 +51,12 @@ static int read_field(struct probe_read *read, const char *name, const struct sp
 		return *out ? 0 : -ENOMEM;
 	}
 	if ((!field || field->is_common) && (read->format || !read_is_name(name)))
-		return probe_refuse(read, -EINVAL, "Invalid $-variable specified", read->offset);
+		return probe_refuse(read, -EINVAL, bad_variable, read->offset);
 	fetch = new_fetch(read, FETCH_FIELD);
 	if (!fetch)
 		return -ENOMEM;
 	if (!read_copy_name(fetch->name, name))
-		return probe_refuse(read, -EINVAL, "Invalid $-variable specified", read->offset);
+		return probe_refuse(read, -EINVAL, bad_variable, read->offset);
 	*out = fetch;
 	return 0;
 }
@@ -143,20 +111,37 @@ static struct spec_fetch *peek_at(struct probe_read *read, const struct spec_fet
 	return fetch;
 }
 
-/* A symbol's address is that of the one function of this name. */
-static int read_symbol(struct probe_read *read, char *text, uint64_t *address)
+/* A symbol's address is that of the one function of this name; at a point in code, of the program that comes by. */
+static int read_symbol(struct probe_read *read, char *text, struct spec_fetch *fetch)
 {
 	char *sign = strpbrk(text, "+-");
-	int64_t offset = 0;
+	bool found;
 	uint64_t end;
 
-	if (sign && read_signed(sign + (*sign == '+'), &offset))
+	if (sign && read_signed(sign + (*sign == '+'), &fetch->offset))
 		return read_refuse_silently(read->error, -EINVAL, "bad offset: %.40s", sign);
 	if (sign)
 		*sign = '\0';
-	if (!read->world->function || !read->world->function(read->world->arg, text, address, &end))
-		return read_refuse_silently(read->error, -ENOENT, "no function is called %.80s", text);
-	*address += (uint64_t)offset;
+	found = read->world->function && read->world->function(read->world->arg, text, &fetch->number, &end);
+	if (!spec_probe_is_code(read->probe)) {
+		fetch->number += (uint64_t)fetch->offset;
+		return found ? 0 : read_refuse_silently(read->error, -ENOENT, "no function is called %.80s", text);
+	}
+	fetch->what = FETCH_SYMBOL;
+	read->is_missing |= !found || !read_copy_name(fetch->name, text);
+	return 0;
+}
+
+static int read_in_file(struct probe_read *read, const char *text, struct spec_fetch *fetch)
+{
+	int64_t offset;
+
+	if (!probe_is_user(read->probe))
+		return probe_refuse(read, -EINVAL, "File offset is not available with kprobe", read->offset);
+	if (read_signed(text, &offset))
+		return probe_refuse(read, -EINVAL, "Invalid file offset value", read->offset);
+	fetch->what = FETCH_FILE;
+	fetch->number = (uint64_t)offset;
 	return 0;
 }
 
@@ -171,19 +156,198 @@ static int read_memory(struct probe_read *read, char *text, const struct spec_fe
 		if (read_number(text, &fetch->number))
 			return probe_refuse(read, -EINVAL, "Invalid memory address", read->offset);
 	} else if (text[0] == '+') {
-		return probe_refuse(read, -EINVAL, "File offset is not available with kprobe", read->offset);
+		ret = read_in_file(read, text + 1, fetch);
+	} else if (probe_is_user(read->probe)) {
+		return probe_refuse(read, -EINVAL, "Symbol is not available with uprobe", read->offset);
 	} else {
-		ret = read_symbol(read, text, &fetch->number);
+		ret = read_symbol(read, text, fetch);
 	}
 	if (!ret)
-		ret = step(read);
+		ret = probe_step(read);
 	if (ret)
 		return ret;
 	*out = peek_at(read, fetch, 0);
+	read->is_memory = true;
 	return *out ? 0 : -ENOMEM;
 }
 
-static int read_fetch(struct probe_read *read, char *text, bool *user, const struct spec_fetch **out);
+/* ---- What a function was given, gives back, has on its stack ---- */
+
+static int read_register(struct probe_read *read, const char *name, const struct spec_fetch **out)
+{
+	struct spec_fetch *fetch = new_fetch(read, FETCH_REGISTER);
+
+	if (!fetch)
+		return -ENOMEM;
+	read_copy_name(fetch->name, name);
+	*out = fetch;
+	return 0;
+}
+
+static int read_named_register(struct probe_read *read, const char *name, const struct spec_fetch **out)
+{
+	static const char *const names[] = {
+		"ip", "ax", "bx", "cx", "dx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "flags",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(names[i], name))
+			return read_register(read, name, out);
+	}
+	return probe_refuse(read, -EINVAL, "Invalid register name", read->offset);
+}
+
+static int read_on_stack(struct probe_read *read, uint64_t words, const struct spec_fetch **out)
+{
+	const struct spec_fetch *sp = NULL;
+	int ret = read_register(read, "sp", &sp);
+
+	if (ret)
+		return ret;
+	*out = peek_at(read, sp, (int64_t)words * WORD);
+	return *out ? 0 : -ENOMEM;
+}
+
+/* A number of the digits alone. */
+static bool read_digits(const char *text, uint64_t *out)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return !*end && !errno;
+}
+
+static int read_stack(struct probe_read *read, const char *text, const struct spec_fetch **out)
+{
+	uint64_t n;
+
+	if (*text && !read_digits(text, &n))
+		return probe_refuse(read, -EINVAL, bad_variable, read->offset);
+	if (*text && n > (probe_is_user(read->probe) ? UINT32_MAX : STACK_MAX))
+		return probe_refuse(read, -EINVAL, "Invalid stack number", read->offset);
+	if (!spec_probe_is_code(read->probe))
+		return read_refuse_silently(read->error, -EINVAL, "a declared event has no stack: $stack is for probes in code");
+	return *text ? read_on_stack(read, n, out) : read_register(read, "sp", out);
+}
+
+/* The n-th parameter, from 0. Those that were in registers are kept for who asks when the function returns. */
+static int read_given(struct probe_read *read, uint32_t n, const struct spec_fetch **out)
+{
+	static const char *const at_entry[REGISTER_ARGS] = { "di", "si", "dx", "cx", "r8", "r9" };
+	static const char *const at_exit[REGISTER_ARGS] = { "arg1", "arg2", "arg3", "arg4", "arg5", "arg6" };
+
+	if (read->probe->returns && n >= REGISTER_ARGS)
+		return read_refuse_silently(read->error, -EINVAL, "when a function returns only its first %d arguments are known",
+					    REGISTER_ARGS);
+	read->probe->saves |= read->probe->returns;
+	if (n < REGISTER_ARGS)
+		return read_register(read, read->probe->returns ? at_exit[n] : at_entry[n], out);
+	return read_on_stack(read, n - REGISTER_ARGS + 1, out);
+}
+
+static bool has_params(const struct probe_read *read)
+{
+	return read->probe->kind == SPEC_PROBE_TRACEPOINT ||
+	       (spec_probe_is_code(read->probe) && !probe_is_user(read->probe) && read->at_entry);
+}
+
+static int read_declared(struct probe_read *read, uint32_t n, const struct spec_fetch **out)
+{
+	struct spec_fetch *fetch = new_fetch(read, FETCH_FIELD);
+
+	if (!fetch)
+		return -ENOMEM;
+	if (n >= read->nparams || !read_copy_name(fetch->name, read->params[n].name))
+		return probe_refuse(read, -EINVAL, "Invalid argument number", read->offset);
+	*out = fetch;
+	return 0;
+}
+
+static int read_param(struct probe_read *read, uint32_t n, const struct spec_fetch **out)
+{
+	return read->probe->kind == SPEC_PROBE_TRACEPOINT ? read_declared(read, n, out) : read_given(read, n, out);
+}
+
+static int read_arg(struct probe_read *read, const char *text, const struct spec_fetch **out)
+{
+	uint64_t n;
+
+	if (!read_digits(text, &n))
+		return probe_refuse(read, -EINVAL, bad_variable, read->offset);
+	if (!n || n > STACK_MAX)
+		return probe_refuse(read, -EINVAL, "Invalid argument number", read->offset);
+	if (!has_params(read))
+		return probe_refuse(read, -EINVAL, "$arg* can be used only on function entry or exit", read->offset);
+	return read_param(read, (uint32_t)n - 1, out);
+}
+
+/* Members of what it points to are for who has debug information at hand. */
+static int refuse_member(struct probe_read *read, const char *type, size_t at)
+{
+	if (!strchr(type, '*') || (!strstr(type, "struct ") && !strstr(type, "union ")))
+		return probe_refuse(read, -EINVAL, "This is not a pointer to union/structure.", at);
+	return probe_refuse(read, -ENOENT, "This field is not found.", at);
+}
+
+/* NAME, and $retval as it is one where functions are known. */
+static int read_plain(struct probe_read *read, const char *text, const struct spec_fetch **out)
+{
+	size_t len = strcspn(text, "-."), at = read->offset + len;
+	const char *type;
+	int n, ret;
+
+	if (!has_params(read))
+		return probe_refuse(read, -EINVAL, "BTF is not available or not supported", read->offset);
+	if (text[len] == '-' && text[len + 1] != '>')
+		return probe_refuse(read, -EINVAL, "Failed to parse single hyphen. Forgot '>'?", at);
+	if (text[len] == '.')
+		return probe_refuse(read, -EOPNOTSUPP, "Non pointer structure/union argument is not supported.", at + 1);
+	if (len == 7 && !memcmp(text, "$retval", 7)) {
+		type = read->returned;
+		if (type && !strcmp(type, "void"))
+			return probe_refuse(read, -ENOENT, "This function returns 'void' type", read->offset);
+		ret = read_register(read, "ax", out);
+	} else {
+		n = probe_param(read, text, len);
+		if (n < 0)
+			return probe_refuse(read, -ENOENT, read->knows_params ? not_found : "No BTF entry for this probe point",
+					    read->offset);
+		type = read->params[n].type;
+		ret = read_param(read, (uint32_t)n, out);
+	}
+	if (!ret && text[len])
+		return refuse_member(read, type ? type : "", at + 2);
+	read->last = type;
+	return ret;
+}
+
+static int read_variable(struct probe_read *read, const char *text, const struct spec_fetch **out)
+{
+	const char *name = text + 1;
+
+	if (read->probe->kind == SPEC_PROBE_EVENT)
+		return read_field(read, name, out);
+	if (!strncmp(name, "retval", 6)) {
+		if (!read->probe->returns)
+			return probe_refuse(read, -EINVAL, "$retval is not available on probe", read->offset);
+		if (!probe_is_user(read->probe))
+			return read_plain(read, text, out);
+		return name[6] ? probe_refuse(read, -EINVAL, bad_variable, read->offset) : read_register(read, "ax", out);
+	}
+	if (!strncmp(name, "stack", 5))
+		return read_stack(read, name + 5, out);
+	if (!strncmp(name, "arg", 3))
+		return read_arg(read, name + 3, out);
+	if (!is_comm(name))
+		return probe_refuse(read, -EINVAL, bad_variable, read->offset);
+	*out = new_fetch(read, FETCH_COMM);
+	return *out ? 0 : -ENOMEM;
+}
+
+/* ---- All of them ---- */
 
 /*
  * +OFFSET(...): `u` says that the memory is a program's, as all memory is here. The caret of what is wrong inside counts
@@ -218,25 +382,33 @@ static int read_deref(struct probe_read *read, char *text, bool *user, const str
 	if (!close)
 		return probe_refuse(read, -EINVAL, "Dereference brace is not closed", read->offset + strlen(text));
 	*close = '\0';
-	ret = read_fetch(read, text, &inner, &of);
+	ret = probe_read_fetch(read, text, &inner, &of);
 	if (ret)
 		return ret;
 	read->offset = here;
 	if (of->what == FETCH_COMM || of->what == FETCH_LITERAL)
 		return probe_refuse(read, -EINVAL, "$comm can not be dereferenced", read->offset);
-	ret = step(read);
+	ret = probe_step(read);
 	if (ret)
 		return ret;
 	*out = peek_at(read, of, offset);
+	read->is_memory = true;
+	read->last = NULL;
 	return *out ? 0 : -ENOMEM;
 }
 
-static int read_fetch(struct probe_read *read, char *text, bool *user, const struct spec_fetch **out)
+int probe_read_fetch(struct probe_read *read, char *text, bool *user, const struct spec_fetch **out)
 {
 	*user = false;
+	read->is_memory = false;
+	read->last = NULL;
 	switch (text[0]) {
 	case '$':
-		return read_field(read, text + 1, out);
+		return read_variable(read, text, out);
+	case '%':
+		if (read->probe->kind == SPEC_PROBE_CODE || read->probe->kind == SPEC_PROBE_FILE)
+			return read_named_register(read, text + 1, out);
+		break;
 	case '@':
 		return read_memory(read, text + 1, out);
 	case '+':
@@ -246,131 +418,7 @@ static int read_fetch(struct probe_read *read, char *text, bool *user, const str
 		return read_immediate(read, text + 1, out);
 	default:
 		if (isalpha((unsigned char)text[0]) || text[0] == '_')
-			return probe_refuse(read, -EINVAL, "BTF is not available or not supported", read->offset);
-		return probe_refuse(read, -EINVAL, "Invalid fetch argument", read->offset);
+			return read_plain(read, text, out);
 	}
-}
-
-/* ---- Types ---- */
-
-/* [COUNT] at the end of `type`, which begins `at` bytes behind the argument's body. */
-static int read_count(struct probe_read *read, struct spec_arg *arg, char *type, size_t at)
-{
-	char *open = strchr(type, '['), *close;
-	uint64_t count;
-
-	if (!open)
-		return 0;
-	*open++ = '\0';
-	at += read->offset + (size_t)(open - type);
-	close = strchr(open, ']');
-	if (!close)
-		return probe_refuse(read, -EINVAL, "Array is not closed", at + strlen(open));
-	if (close[1])
-		return probe_refuse(read, -EINVAL, "Array has wrong suffix", at + (size_t)(close + 1 - open));
-	*close = '\0';
-	if (read_number(open, &count) || !count || count > UINT32_MAX)
-		return probe_refuse(read, -EINVAL, "Invalid array size", at);
-	if (count > ARRAY_MAX)
-		return probe_refuse(read, -EINVAL, "Array number is too big", at);
-	arg->count = (uint32_t)count;
-	return 0;
-}
-
-/* bWIDTH@SHIFT/SIZE */
-static bool read_bits(struct spec_arg *arg, const char *type, uint32_t size)
-{
-	unsigned long width, shift;
-	char *end;
-	const char *from;
-
-	if (!isdigit((unsigned char)type[1]))
-		return false;
-	width = strtoul(type + 1, &end, 0);
-	if (!width || *end != '@')
-		return false;
-	from = end + 1;
-	if (!isdigit((unsigned char)*from))
-		return false;
-	shift = strtoul(from, &end, 0);
-	if (*end != '/' || width > size * 8 || shift > size * 8 || width + shift > size * 8)
-		return false;
-	arg->bits = (uint32_t)width;
-	arg->shift = (uint32_t)shift;
-	return true;
-}
-
-static bool is_text(const struct probe_read *read, const struct spec_fetch *fetch)
-{
-	const struct decode_field *field;
-
-	if (fetch->what == FETCH_COMM || fetch->what == FETCH_LITERAL)
-		return true;
-	if (fetch->what != FETCH_FIELD || !read->format)
-		return false;
-	field = decode_format_find(read->format, fetch->name);
-	return field && field->is_string;
-}
-
-static void set_field(struct spec_arg *arg, const struct fetch_type *type)
-{
-	struct spec_field *field = &arg->field;
-
-	arg->style = type->style;
-	field->form = type->style == 't' ? HOOK_FIELD_DYN_TEXT : HOOK_FIELD_NUMBER;
-	field->is_signed = type->style == 's' || type->style == 't';
-	field->value_size = type->size;
-	field->size = (uint16_t)(type->size * (arg->count ? arg->count : 1));
-	if (arg->count)
-		snprintf(field->type, sizeof(field->type), type->style == 't' ? "%s[%u]" : "%s[]", type->record, arg->count);
-	else
-		snprintf(field->type, sizeof(field->type), "%s", type->record);
-}
-
-/* What of type and source does not go together. `at`: of the type. */
-static int check_type(struct probe_read *read, struct spec_arg *arg, const struct fetch_type *type, bool user, size_t at)
-{
-	bool memory = arg->fetch->what == FETCH_PEEK, number = arg->fetch->what == FETCH_NUMBER;
-	bool is_string = type->style == 't', in_place = memory && (!is_string || !arg->count);
-
-	at += read->offset;
-	if (!strcmp(type->name, "symstr") && !memory && arg->fetch->what != FETCH_FIELD)
-		return probe_refuse(read, -EINVAL, "Symbol String doesn't accept data/userdata", at);
-	if (!in_place && step(read))
-		return number && !is_string ? -E2BIG : -EINVAL;
-	if (arg->type[0] == 'b' && !read_bits(arg, arg->type, type->size))
-		return probe_refuse(read, -EINVAL, "Invalid bitfield", at);
-	if (arg->count && !(is_string ? strcmp(type->name, "symstr") : memory && !user))
-		return probe_refuse(read, -EINVAL, "String accepts only memory argument", at);
-	return 0;
-}
-
-int probe_read_body(struct probe_read *read, struct spec_arg *arg)
-{
-	char *text = read_dup(read->mem, arg->body, strlen(arg->body)), *name = text ? strchr(text, ':') : NULL;
-	const struct fetch_type *type = find_type("x64");
-	size_t at = 0;
-	bool user;
-	int ret = 0;
-
-	if (!text)
-		return -ENOMEM;
-	read->ops = 0;
-	if (name) {
-		*name++ = '\0';
-		at = (size_t)(name - text);
-		ret = read_count(read, arg, name, at);
-		type = find_type(name);
-		if (!ret && (!type || !read_copy_name(arg->type, name)))
-			ret = probe_refuse(read, -EINVAL, "Unknown type is specified", read->offset + at);
-	}
-	if (!ret)
-		ret = read_fetch(read, text, &user, &arg->fetch);
-	if (!ret && !name && is_text(read, arg->fetch))
-		type = find_type("string");
-	if (!ret)
-		ret = check_type(read, arg, type, user, at);
-	if (!ret)
-		set_field(arg, type);
-	return ret;
+	return probe_refuse(read, -EINVAL, "Invalid fetch argument", read->offset);
 }

@@ -209,11 +209,18 @@ struct spec_probe {
 	bool returns;		/* r, and %return */
 	bool saves;		/* of one that returns: arguments are asked for, as they were at entry */
 	uint32_t max_active;	/* as written behind r; 0: nothing was */
-	char *file;		/* _FILE: whole path; _CODE: `MODULE:` of the place, or NULL */
-	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address */
+	char *file;		/* _FILE: whole path, without links; _CODE, _FUNCTION: `MODULE:` of the place, or NULL */
+	char *path;		/* _FILE: as it was written */
+	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address. _TRACEPOINT: the place as it was written */
 	uint64_t offset;
 	uint64_t semaphore;	/* _FILE: (REFCTR), 0: none */
 };
+
+/* Is it in code, and not at another event? */
+static inline bool spec_probe_is_code(const struct spec_probe *probe)
+{
+	return probe->kind != SPEC_PROBE_EVENT && probe->kind != SPEC_PROBE_TRACEPOINT;
+}
 
 /* ---- Reading ---- */
 
@@ -228,7 +235,10 @@ struct spec_world {
 	bool (*clock)(void *arg, const char *name);
 	/* Addresses of a function, for .function and symbols; NULL: nobody knows any. */
 	bool (*function)(void *arg, const char *name, uint64_t *start, uint64_t *end);
-	/* In how many places functions of that name are, in that file (NULL: any) of those that are known; -ENOENT: nobody knows the file yet. */
+	/* The system of the event of that name, if there is but one; NULL: there is none, or several. */
+	const char *(*system_of)(void *arg, const char *event);
+	/* How often a file has functions of that name: of the file that is named, or (NULL) of the one that has the most. 0: none has one;
+	 * -ENOENT: nobody knows that file yet. */
 	int (*places)(void *arg, const char *module, const char *name);
 	/* What a function's parameters are, as a declaration of C, by its debug information; NULL: not known. */
 	const char *(*prototype)(void *arg, const char *module, const char *name);
@@ -280,6 +290,8 @@ int spec_probe_meet(const struct spec_probe *probe, const struct spec_world *wor
 /* 0: both may be points of one event; -EEXIST with the message: they are of different kinds, arguments, or the same. */
 int spec_probe_join(const struct spec_probe *probe, const struct spec_probe *first, struct spec_error *error);
 void spec_probe_show(const struct spec_probe *probe, struct buf *out);
+/* Refused by who applies it, for its place: `text` says more than the message. */
+int spec_probe_refuse(const struct spec_probe *probe, int code, const char *message, const char *text, struct spec_error *error);
 void spec_probe_format(const struct spec_probe *probe, struct buf *out);
 
 /* A filter as it is written to `filter`, or behind ` if `: the program it becomes, appended to `out`, padded to 8 bytes. */

@@ -250,25 +250,37 @@ static bool is_tame(const uint8_t *bytes, size_t len)
 	}
 }
 
-/* Where each of the window's instructions went; UINT8_MAX: in the middle of one. `call` is where one begins. */
-static bool follow(const struct site *site, uint8_t to[PLAN_WINDOW_MAX + 1], uint32_t *call)
+/*
+ * Where each of the window's instructions went, by its steps; UINT8_MAX: in the middle of one. `call` is where one begins, and `spares` is
+ * whether it keeps its target below the return address.
+ */
+struct way {
+	uint8_t to[PLAN_WINDOW_MAX + 1];
+	uint32_t call;
+	bool spares;
+};
+
+static bool follow(const struct site *site, struct way *way)
 {
-	uint32_t from = 0, moved = 0;
+	uint32_t from = 0;
 	struct x86 x86;
 
-	memset(to, UINT8_MAX, PLAN_WINDOW_MAX + 1);
-	*call = UINT32_MAX;
-	while (from < site->window && moved < site->moved) {
-		if (!is_tame(site->original + from, site->window - from) ||
-		    !x86_decode(&x86, site->original + from, site->window - from))
+	memset(way->to, UINT8_MAX, sizeof(way->to));
+	way->call = UINT32_MAX;
+	way->spares = false;
+	for (uint32_t i = 0; i < site->nsteps; i++) {
+		CHECK(site->steps[i].at == from && site->steps[i].moved < site->moved, "step %u", i);
+		if (!is_tame(site->original + from, site->window - from))
 			return false;
-		to[from] = (uint8_t)moved;
+		CHECK(x86_decode(&x86, site->original + from, site->window - from), "an instruction at %u", from);
+		way->to[from] = site->steps[i].moved;
 		if (x86.near_at)
 			near_add(W_AT + from + (uint64_t)x86.to);
-		if (x86.kind == X86_CALL)
-			*call = from;
+		if (x86.kind == X86_CALL) {
+			way->call = from;
+			way->spares = !x86.direct && x86.by_stack;
+		}
 		from += x86.len;
-		moved += x86.kind == X86_JCC ? 6 : x86.kind == X86_JMP && x86.direct ? 5 : x86.kind == X86_CALL ? site->moved : x86.len;
 	}
 	return true;
 }
@@ -338,8 +350,9 @@ static void show(const struct site *site, const char *of)
 
 static struct { unsigned long runs, ends, faults, left, traps; } sum;
 
-static void compare(const struct site *site, const struct state *a, const struct state *b, uint64_t m, const uint8_t *to, const char *of)
+static void compare(const struct site *site, const struct state *a, struct state *b, uint64_t m, const struct way *way, const char *of)
 {
+	const uint8_t *to = way->to;
 	uint64_t rip = a->rip, touched = a->touched;
 
 	/* What stopped within the window stopped at the same instruction; behind an int3 is before the window, too. */
@@ -351,6 +364,9 @@ static void compare(const struct site *site, const struct state *a, const struct
 	} else {
 		sum.left++;
 	}
+	/* Below the stack is nothing that anybody keeps across a call. */
+	if (way->spares && (uint64_t)b->regs[7] - 8 - ARENA_AT <= ARENA_SIZE - 8)
+		memcpy(b->arena + (b->regs[7] - 8 - (greg_t)ARENA_AT), a->arena + (b->regs[7] - 8 - (greg_t)ARENA_AT), 8);
 	if (rip != b->rip || a->signal != b->signal || touched != b->touched || a->flags != b->flags ||
 	    memcmp(a->regs, b->regs, sizeof(a->regs)) || memcmp(a->xmm, b->xmm, sizeof(a->xmm)) ||
 	    memcmp(a->arena, b->arena, ARENA_SIZE) || memcmp(a->near_pages, b->near_pages, nnears * sizeof(a->near_pages[0]))) {
@@ -368,10 +384,9 @@ static void compare(const struct site *site, const struct state *a, const struct
 static void side_by_side(const struct site *site, const char *of, int times)
 {
 	static struct state a, b;
-	uint8_t to[PLAN_WINDOW_MAX + 1];
-	uint32_t call;
+	struct way way;
 
-	if (follow(site, to, &call)) {
+	if (follow(site, &way)) {
 		memset(window_page, 0xcc, CODE_SIZE);
 		memcpy(window_page + (W_AT & 4095), site->original, site->window);
 		for (int i = 0; i < times; i++) {
@@ -382,10 +397,10 @@ static void side_by_side(const struct site *site, const char *of, int times)
 			rnd_state();
 			run(W_AT, &a);
 			/* A call that cannot even begin has not pushed anything. */
-			if (call != UINT32_MAX && a.rip == W_AT + call)
+			if (way.call != UINT32_MAX && a.rip == W_AT + way.call)
 				continue;
 			run(m_places[place] + 64, &b);
-			compare(site, &a, &b, m_places[place] + 64, to, of);
+			compare(site, &a, &b, m_places[place] + 64, &way, of);
 			sum.runs++;
 		}
 	}
@@ -407,7 +422,7 @@ static void rnd_instruction(uint8_t *to)
 	case 0:		/* anything */
 		return;
 	case 1:		/* short branches, and long ones */
-		to[0] = (uint8_t)(rnd() % 8 ? 0x70 | rnd() % 16 : 0xeb);
+		to[0] = (uint8_t)(rnd() % 8 ? 0x70 | rnd() % 16 : rnd() % 2 ? 0xe0 | rnd() % 4 : 0xeb);
 		return;
 	case 2:
 		to[0] = (uint8_t)(rnd() % 2 ? 0xe8 : 0xe9);
@@ -445,8 +460,8 @@ static void rnd_instruction(uint8_t *to)
 
 static void random_windows(long n)
 {
-	uint8_t bytes[64], marks[3][8] = { { 0 } };
-	struct image_text text = { W_AT, W_AT + sizeof(bytes), bytes, { marks[0], marks[1], marks[2] } };
+	uint8_t bytes[64], marks[IMAGE_MARKS][8] = { { 0 } };
+	struct image_text text = { W_AT, W_AT + sizeof(bytes), bytes, { marks[0], marks[1], marks[2], marks[3], marks[4] } };
 	struct image image = { .texts = &text, .ntexts = 1 };
 	struct site site;
 
@@ -485,11 +500,14 @@ static void real_windows(const char *path, long max)
 	for (uint32_t i = 0; i < plan->nsites; i += (uint32_t)(1 + plan->nsites / (uint64_t)max)) {
 		const struct plan_site *from = &sites[i];
 		struct site site = { .kind = from->kind, .window = from->window, .moved = from->moved, .nfixes = from->nfixes };
+		const char *code = out.data + plan->code + from->code;
 
 		if (from->kind == PLAN_NOT)
 			continue;
-		memcpy(site.original, out.data + plan->code + from->code, from->window);
-		memcpy(site.code, out.data + plan->code + from->code + from->window, from->moved);
+		memcpy(site.original, code, from->window);
+		memcpy(site.code, code + from->window, from->moved);
+		site.nsteps = (uint8_t)code[from->window + from->moved];
+		memcpy(site.steps, code + from->window + from->moved + 1, site.nsteps * sizeof(*site.steps));
 		memcpy(site.fixes, (const struct plan_fix *)(out.data + plan->fixes) + from->fixes, from->nfixes * sizeof(struct plan_fix));
 		side_by_side(&site, out.data + plan->names + from->name, 2);
 	}

@@ -133,6 +133,8 @@ static const char by_hand[] =
 	/* What cannot be moved. */
 	"F(counts) jrcxz 1f; nop; nop; nop; 1: ret; E(counts)\n"
 	"F(counts_later) xor %eax, %eax; jrcxz 1f; nop; nop; nop; 1: ret; E(counts_later)\n"
+	"F(begins) xbegin 1f; nop; nop; nop; 1: ret; E(begins)\n"
+	"F(begins_later) xor %eax, %eax; xbegin 1f; nop; nop; nop; 1: ret; E(begins_later)\n"
 	"F(ends_first) ud2; nop; nop; nop; E(ends_first)\n"
 	"F(ends_later) xor %eax, %eax; ud2; nop; E(ends_later)\n"
 	"F(no_code) .byte 0x06, 0x06, 0x06, 0x06, 0x06; ret; E(no_code)\n"
@@ -205,9 +207,11 @@ static void check_by_hand(const char *command, const char *file)
 	       { "calls_register", PLAN_JUMP, 0, GOES | LIVE, GOES, 0, 5 },
 	       { "calls_early", PLAN_TRAP, PLAN_CALLS, GOES, 0, 0, 1 },
 	       { "calls_at_once", PLAN_TRAP, PLAN_CALLS, GOES, GOES, 0, 2 },
-	       { "calls_by_stack", PLAN_TRAP, PLAN_UNMOVABLE, 0, 0, 0, 1 },
-	       { "counts", PLAN_NOT, PLAN_UNMOVABLE, 0, 0, 0, 0 },
-	       { "counts_later", PLAN_TRAP, PLAN_UNMOVABLE, 0, 0, 0, 2 },
+	       { "calls_by_stack", PLAN_JUMP, 0, GOES, GOES, 0, 5 },
+	       { "counts", PLAN_JUMP, 0, GOES, 0, 0, 5 },
+	       { "counts_later", PLAN_JUMP, 0, GOES, 0, 0, 5 },
+	       { "begins", PLAN_NOT, PLAN_UNMOVABLE, 0, 0, 0, 0 },
+	       { "begins_later", PLAN_TRAP, PLAN_UNMOVABLE, 0, 0, 0, 2 },
 	       { "ends_first", PLAN_NOT, PLAN_UNMOVABLE, 0, 0, 0, 0 },
 	       { "ends_later", PLAN_TRAP, PLAN_UNMOVABLE, 0, 0, 0, 2 },
 	       { "no_code", PLAN_NOT, PLAN_UNDECODED, 0, 0, 0, 0 },

@@ -11,7 +11,7 @@
 #include "../insist.h"
 #include "trigger/spec.h"
 
-#define ITEMS 256
+#define ITEMS 512
 
 struct event {
 	char system[64], name[64];
@@ -40,6 +40,10 @@ static const char *const differ[] = {
 	"sched/sched_switch hist:keys=next_pid:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1,o=1,p=1,q=1",
 	/* The kernel takes $x for prev_prio. */
 	"sched/sched_switch hist:keys=next_pid:x=prev_prio+1,y=$x",
+	/* A file that is still to come may have it. */
+	"dynamic_events f nomodule:vfs_read",
+	/* Entries of the kernel's directories. */
+	"kprobe_events p vfs_read a=%di:%pd",
 	NULL,
 };
 
@@ -84,8 +88,72 @@ static bool is_clock(void *arg, const char *name)
 	return !strcmp(name, "global") || !strcmp(name, "mono");
 }
 
+/* What the kernel has of functions, and knows of them. */
+static const struct {
+	const char *name, *prototype;
+} functions[] = {
+	{ "vfs_read", "ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)" },
+	{ "kfree", "void kfree(const void *object)" },
+	{ "kernel_clone", "pid_t kernel_clone(struct kernel_clone_args *args)" },
+	{ "do_exit", "void do_exit(long int code)" },
+	{ "jiffies", NULL },
+};
+#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+
+static int places(void *arg, const char *module, const char *name)
+{
+	(void)arg;
+	if (module)
+		return -ENOENT;
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		if (functions[i].prototype && !strcmp(functions[i].name, name))
+			return 1;
+	}
+	return 0;
+}
+
+static const char *prototype(void *arg, const char *module, const char *name)
+{
+	(void)arg, (void)module;
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		if (!strcmp(functions[i].name, name))
+			return functions[i].prototype;
+	}
+	return NULL;
+}
+
+static bool is_symbol(void *arg, const char *name, uint64_t *start, uint64_t *end)
+{
+	(void)arg;
+	*start = *end = 0;
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		if (!strcmp(functions[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+static int find_file(void *arg, const char *path, char *real)
+{
+	(void)arg, (void)real;
+	if (!strcmp(path, "/sys"))
+		return -EINVAL;
+	return !strcmp(path, "/bin/sh") || !strcmp(path, "/bin/../bin/sh") || !strcmp(path, "/lib/libfoo-1.2.so") ? 0 : -ENOENT;
+}
+
+static const char *system_of(void *arg, const char *event)
+{
+	(void)arg;
+	for (uint32_t i = 0; i < nevents; i++) {
+		if (!strcmp(events[i].name, event))
+			return events[i].system;
+	}
+	return NULL;
+}
+
 static const struct spec_world world = {
-	.event = find_event, .hist = hist_at, .synth = find_synth, .clock = is_clock,
+	.event = find_event, .hist = hist_at, .synth = find_synth, .clock = is_clock, .function = is_symbol, .system_of = system_of,
+	.places = places, .prototype = prototype, .file = find_file,
 };
 
 static void forget_all(void)
@@ -274,24 +342,36 @@ static int write_synth(bool dynamic, const char *text, struct spec_error *error)
 	return ret;
 }
 
-static int write_probe(const char *text, struct spec_error *error)
+/* What others of the event, if it has any, say to one more point. */
+static int join(const struct spec_probe *probe, struct spec_error *error)
+{
+	bool any = false;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < nprobes; i++) {
+		if (strcmp(probes[i]->group, probe->group) || strcmp(probes[i]->name, probe->name))
+			continue;
+		any = true;
+		ret = spec_probe_join(probe, probes[i], error);
+	}
+	return any ? ret : spec_probe_meet(probe, &world, error);
+}
+
+static int write_probe(char file, const char *text, struct spec_error *error)
 {
 	struct spec_probe *probe;
-	int ret = spec_probe_parse(&probe, &world, 'd', text, strlen(text), error);
+	int ret = spec_probe_parse(&probe, &world, file, text, strlen(text), error);
 
 	if (ret)
-		return ret;
+		return ret == -ECANCELED ? -EINVAL : ret;
 	ret = check_filter(probe->on_system, probe->on_event, probe->filter, error);
+	if (!ret)
+		ret = join(probe, error);
 	if (ret) {
 		spec_probe_free(probe);
 		return ret;
 	}
-	for (uint32_t i = 0; i < nprobes; i++) {
-		if (strcmp(probes[i]->group, probe->group) || strcmp(probes[i]->name, probe->name))
-			continue;
-		spec_probe_free(probe);
-		return -EEXIST;
-	}
+	CHECK(nprobes < ITEMS, "too many probes");
 	probes[nprobes++] = probe;
 	return 0;
 }
@@ -383,6 +463,21 @@ static void list_triggers(const struct outcome *o, const char *system, const cha
 	}
 }
 
+static bool is_list(const char *where)
+{
+	return !strcmp(where, "dynamic_events") || !strcmp(where, "kprobe_events") || !strcmp(where, "uprobe_events");
+}
+
+/* The kernel says how many calls it remembers, where nobody said how many it should; that means nothing here. */
+static void cut_max_active(const struct outcome *o)
+{
+	char *text = o->listing.data;
+
+	if (text && !strncmp(text, "r10:", 4) && strncmp(o->text, "r10", 3)) {
+		memmove(text + 1, text + 3, strlen(text + 3) + 1);
+	}
+}
+
 static void run_write(const struct outcome *o)
 {
 	struct spec_error error = SPEC_ERROR_INIT;
@@ -392,8 +487,8 @@ static void run_write(const struct outcome *o)
 
 	if (!strcmp(o->where, "synthetic_events"))
 		ret = write_synth(false, o->text, &error);
-	else if (!strcmp(o->where, "dynamic_events"))
-		ret = o->text[0] == 's' ? write_synth(true, o->text, &error) : write_probe(o->text, &error);
+	else if (is_list(o->where))
+		ret = o->text[0] == 's' ? write_synth(true, o->text, &error) : write_probe(o->where[0], o->text, &error);
 	else if (sscanf(o->where, "%63[^/]/%63s", system, event) == 2)
 		ret = write_trigger(system, event, o->text, &error);
 	else
@@ -406,8 +501,7 @@ static void run_write(const struct outcome *o)
 		goto out;
 	}
 	if (ret) {
-		if (ret != -EEXIST || o->where[0] != 'd')
-			compare_error(o, &error);
+		compare_error(o, &error);
 		goto out;
 	}
 	if (system[0])
@@ -420,6 +514,7 @@ static void run_write(const struct outcome *o)
 		spec_probe_show(probes[nprobes - 1], &listing);
 	if (!system[0])
 		buf_putc(&listing, '\n');
+	cut_max_active(o);
 	compare_listing(o, &listing);
 out:
 	buf_fini(&listing);
@@ -431,7 +526,7 @@ static void cut_brackets(struct buf *text)
 {
 	char *open = text->data ? strstr(text->data, "print fmt: \"(") : NULL, *close;
 
-	if (!open)
+	if (!open || strstr(text->data, "__probe_"))
 		return;
 	open = strchr(open, '(');
 	close = strchr(open, ')');
@@ -543,6 +638,6 @@ int main(void)
 	for (uint32_t i = 0; i < nevents; i++)
 		decode_format_free(events[i].format);
 	printf("%u lines as the kernel has them, %u not\n", checked - failures, failures);
-	CHECK(checked > 400, "only %u lines", checked);
+	CHECK(checked > 900, "only %u lines", checked);
 	return failures > 0;
 }

@@ -147,6 +147,106 @@
 	ret
 	END func_thunk_return
 
+/*
+ * From a call-out: lea -128(%rsp), %rsp; push $POINT; call *thunk. 0(%rsp) is where to go back to, 8(%rsp) the point's number, 144(%rsp)
+ * where the stack was. All registers go into a struct probe_hit (layout/probe.h), and what C may change comes back from there:
+ *
+ *	0 head | 8 ip | 16 ret_ip | 24 ax bx cx dx si di bp sp | 88 r8 .. r15 | 152 flags | 160 arg[6] | 208 flags, in short | 216 ax
+ *
+ * The flags as a whole are only looked at: to put those back takes ten times as long. To who walks the stack, the program was
+ * interrupted at the instruction: what it was about to run knows nothing of us.
+ */
+#define HIT_SIZE 224
+
+.macro SAVE_HIT above
+	leaq -HIT_SIZE(%rsp), %rsp
+	.cfi_def_cfa_offset HIT_SIZE + \above
+	movq %rax, 24(%rsp)
+	movq %rax, 216(%rsp)
+	lahf
+	seto %al
+	movq %rax, 208(%rsp)
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	popq 152(%rsp)
+	.cfi_adjust_cfa_offset -8
+	movq %rbx, 32(%rsp)
+	movq %rcx, 40(%rsp)
+	movq %rdx, 48(%rsp)
+	movq %rsi, 56(%rsp)
+	movq %rdi, 64(%rsp)
+	movq %rbp, 72(%rsp)
+	leaq HIT_SIZE + \above(%rsp), %rax
+	movq %rax, 80(%rsp)
+	movq %r8, 88(%rsp)
+	movq %r9, 96(%rsp)
+	movq %r10, 104(%rsp)
+	movq %r11, 112(%rsp)
+	movq %r12, 120(%rsp)
+	movq %r13, 128(%rsp)
+	movq %r14, 136(%rsp)
+	movq %r15, 144(%rsp)
+.endm
+
+/* Strings run backwards here and there; not in C. */
+.macro CALL_HIT function
+	testb $4, 153(%rsp)
+	jnz 2f
+	call \function
+1:
+	movq 40(%rsp), %rcx
+	movq 48(%rsp), %rdx
+	movq 56(%rsp), %rsi
+	movq 64(%rsp), %rdi
+	movq 88(%rsp), %r8
+	movq 96(%rsp), %r9
+	movq 104(%rsp), %r10
+	movq 112(%rsp), %r11
+	movq 208(%rsp), %rax
+	addb $0x7f, %al
+	sahf
+	movq 24(%rsp), %rax
+	leaq HIT_SIZE(%rsp), %rsp
+	ret
+2:
+	cld
+	call \function
+	std
+	jmp 1b
+.endm
+
+	BEGIN func_thunk_point
+	.cfi_signal_frame
+	.cfi_def_cfa_offset 144
+	.cfi_undefined %rip
+	SAVE_HIT 144
+	movl HIT_SIZE + 8(%rsp), %edi
+	leaq (%rdi, %rdi, 2), %rax
+	movq func_points(%rip), %rcx
+	movq (%rcx, %rax, 8), %rax
+	movq %rax, 8(%rsp)
+	.cfi_offset %rip, 8 - HIT_SIZE - 144
+	.cfi_offset %rax, 24 - HIT_SIZE - 144
+	.cfi_offset %rcx, 40 - HIT_SIZE - 144
+	.cfi_offset %rdx, 48 - HIT_SIZE - 144
+	.cfi_offset %rsi, 56 - HIT_SIZE - 144
+	.cfi_offset %rdi, 64 - HIT_SIZE - 144
+	.cfi_offset %r8, 88 - HIT_SIZE - 144
+	.cfi_offset %r9, 96 - HIT_SIZE - 144
+	.cfi_offset %r10, 104 - HIT_SIZE - 144
+	.cfi_offset %r11, 112 - HIT_SIZE - 144
+	movq %rsp, %rsi
+	CALL_HIT func_hit
+	END func_thunk_point
+
+/* From an edge's `back`, as func_thunk_return, of a function whose return is probed. */
+	BEGIN func_thunk_return_point
+	SAVE_HIT 8
+	leaq HIT_SIZE(%rsp), %rdi
+	movq %rsp, %rsi
+	CALL_HIT func_leave_point
+	END func_thunk_return_point
+
 /* void func_call_with_vectors(void (*fn)(void *arg), void *arg, void *area): kept on the stack if `area` is NULL. */
 	BEGIN func_call_with_vectors
 	PUSH(%rbp)

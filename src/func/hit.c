@@ -1,0 +1,142 @@
+/*
+ * func/hit: a thread comes by an instruction that is probed. The hot path of probes.
+ *
+ * Any thread, any signal handler, in the middle of anything, with general registers only. A record that is nothing but copies of
+ * registers, for the top buffer alone, is made here; everything else goes aside.
+ */
+#include "base/regs.h"
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+#include "func/point.h"
+#include "func/put.h"
+
+struct func_point *func_points;
+
+/* Exact, whoever else counts: and mostly on a line that this CPU has. */
+static inline void count(const struct func_probe *probe, bool missed)
+{
+	const struct ring_rseq *rs = runtime_self.rs;
+	struct probe_count *counts = probe->counts;
+	uint32_t cpu = rs ? LOAD(rs->cpu_id) : 0;
+
+	if (!counts)
+		return;
+	counts += cpu < runtime.ncpu ? cpu : 0;
+	__atomic_fetch_add(missed ? &counts->missed : &counts->hits, 1, __ATOMIC_RELAXED);
+}
+
+static inline void copy(unsigned char *to, const unsigned char *from, uint32_t size)
+{
+	switch (size) {
+	case 8:
+		__builtin_memcpy(to, from, 8);
+		break;
+	case 4:
+		__builtin_memcpy(to, from, 4);
+		break;
+	case 2:
+		__builtin_memcpy(to, from, 2);
+		break;
+	default:
+		*to = *from;
+		break;
+	}
+}
+
+static inline void fill(unsigned char *record, const struct func_probe *probe, const struct probe_hit *hit)
+{
+	for (uint32_t i = 0; i < probe->ncopies; i++) {
+		const struct probe_copy *one = &probe->copies[i];
+		const void *from = one->is_number ? (const void *)&one->number : (const char *)hit + one->from;
+
+		copy(record + one->to, from, one->size);
+	}
+}
+
+/* Into the top buffer, by the sections that events have. */
+static inline bool put(const struct view *view, uint64_t generation, const struct func_probe *probe, void *record)
+{
+	struct ring_near *near = &runtime_self.near;
+	struct ring_rseq *rs = runtime_self.rs;
+	uint64_t ts;
+
+	if (UNLIKELY(!view->fast || !func_put_head(record, probe->event)))
+		return false;
+	if (UNLIKELY(section_fast(rs, near, view->published_at, generation, record, probe->size, &ts) != RING_DONE) &&
+	    (section_near(rs, near, view->fast, view->ncpu, view->published_at, generation) != RING_DONE ||
+	     section_fast(rs, near, view->published_at, generation, record, probe->size, &ts) != RING_DONE))
+		return false;
+	if (UNLIKELY(LOAD(near->head->waiters) & RING_WAIT_EVENT))
+		func_aside(func_hit_wake, near->head);
+	return true;
+}
+
+static __attribute__((noinline)) void go_aside(const struct func_probe *probe, struct probe_hit *hit, void *record)
+{
+	struct func_hitting hitting = { .probe = probe, .hit = hit, .record = record, .len = probe->size };
+
+	if (!func_aside(func_hit_aside, &hitting) || !hitting.done)
+		count(probe, true);
+}
+
+static inline void hit_one(const struct func_probe *probe, struct probe_hit *hit)
+{
+	const struct view *view = LOAD_ACQUIRE(wiped.view);
+	const uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0;
+	const bool stale = !view || func_is_stale(view, generation);
+	const uint64_t mask = view ? LOAD(view->mask[probe->event]) : 0;
+	uint64_t record[2 + 2 * FUNC_COPIES_MAX];
+
+	if (!mask && !stale)
+		return;
+	count(probe, false);
+	if (UNLIKELY(!(probe->flags & PROBE_QUICK))) {
+		go_aside(probe, hit, NULL);
+		return;
+	}
+	fill((unsigned char *)record, probe, hit);
+	if (UNLIKELY(stale || mask != 1 || !put(view, generation, probe, record)))
+		go_aside(probe, hit, record);
+}
+
+void func_hit(uint32_t number, struct probe_hit *hit)
+{
+	const struct func_point *point = &func_points[number];
+	const struct func_list *list = LOAD_ACQUIRE(point->list);
+	const uintptr_t at = hit->ip;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		hit->ip = list->probe[i]->flags & PROBE_RAW ? at : point->ip;
+		hit_one(list->probe[i], hit);
+	}
+	/* What unwinders find. */
+	hit->ip = at;
+}
+
+void func_hit_return(const struct func_list *list, const struct func_site *site, uintptr_t parent, struct probe_hit *hit)
+{
+	const struct func_file *file = site->file;
+	const bool inside = parent - file->start < file->end - file->start;
+	struct func_lookup lookup = { .address = parent, .symbol = parent + file->delta };
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		const bool raw = list->probe[i]->flags & PROBE_RAW;
+
+		if (!raw && !inside)
+			func_aside(func_lookup_aside, &lookup);
+		hit->ip = raw ? site->ip - file->delta : site->ip;
+		hit->ret_ip = raw ? parent : lookup.symbol;
+		hit_one(list->probe[i], hit);
+	}
+}
+
+void func_hit_missed(const struct func_list *list)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		count(list->probe[i], true);
+}
+
+#endif
+
+REGS_END

@@ -1,0 +1,149 @@
+/*
+ * plan/points: see points.h.
+ *
+ * A function is what a symbol or a frame says; where both do, what they have in common. Files without a table of symbols have most
+ * functions by their frames alone.
+ */
+#include "plan/points.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "plan/x86.h"
+
+#define NESTED_MAX 64	/* symbols that begin within another one, before us */
+
+/* ---- the function ---- */
+
+/* The first symbol behind an address. */
+static size_t symbols_behind(const struct image *image, uint64_t address)
+{
+	size_t low = 0, high = image->nsymbols;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (image->symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_code(const struct image_symbol *symbol)
+{
+	return symbol->type != STT_OBJECT && *symbol->name;
+}
+
+/* The innermost that an address is in. One of no size goes as far as nothing else begins. */
+static const struct image_symbol *symbol_at(const struct image *image, uint64_t address, uint64_t *end)
+{
+	const size_t behind = symbols_behind(image, address);
+	const struct image_symbol *last = behind ? &image->symbols[behind - 1] : NULL;
+
+	for (size_t i = behind; i && behind - i < NESTED_MAX; i--) {
+		const struct image_symbol *symbol = &image->symbols[i - 1];
+
+		if (symbol->size > address - symbol->address) {
+			*end = symbol->address + symbol->size;
+			return symbol;
+		}
+	}
+	*end = behind < image->nsymbols ? image->symbols[behind].address : UINT64_MAX;
+	return last && !last->size ? last : NULL;
+}
+
+bool points_function(const struct points *points, struct point_function *function, uint64_t address)
+{
+	const struct image_text *text = image_text(points->image, address);
+	const struct frame *frame = frames_at(points->frames, address);
+	uint64_t start, end;
+
+	*function = (struct point_function){ .symbol = symbol_at(points->image, address, &end) };
+	if (!text || (function->symbol && !is_code(function->symbol)) || (!function->symbol && !frame))
+		return false;
+	start = function->symbol ? function->symbol->address : text->start;
+	end = function->symbol && end < text->end ? end : text->end;
+	if (frame) {
+		start = frame->start > start ? frame->start : start;
+		end = frame->end < end ? frame->end : end;
+	}
+	function->around = (struct site_around){ .start = start > text->start ? start : text->start, .end = end };
+	return true;
+}
+
+/* ---- who comes into it ---- */
+
+/* A part of a function that was moved away: whatever is not sure of that one is not sure here. */
+static bool is_part(const struct frame *frame)
+{
+	return frame && !frame_is_entry(frame, frame->start);
+}
+
+static bool is_unsure(const struct points *points, const struct site_around *around)
+{
+	const struct image_text *text = image_text(points->image, around->start);
+	const struct frame *frame = frames_at(points->frames, around->start);
+
+	if (points->frames->damaged || (frame && frame->unsure) || (points->image->unsure && is_part(frame)))
+		return true;
+	for (uint64_t at = around->start; at < around->end; at++)
+		if (image_has(text, at, IMAGE_UNSURE))
+			return true;
+	return false;
+}
+
+/* ---- the site ---- */
+
+/* Nothing begins there: is that the middle of an instruction, or could it not be told where any begin? */
+static enum plan_reason why_no_step(const struct image_text *text, const struct site_around *around, uint64_t address)
+{
+	uint64_t at = address;
+	struct x86 x86;
+
+	while (at > around->start && address - at < X86_LEN_MAX)
+		if (image_has(text, --at, IMAGE_STEP))
+			return x86_decode(&x86, text->bytes + (at - text->start), text->end - at) && x86.len > address - at
+				       ? PLAN_MIDDLE : PLAN_UNDECODED;
+	return PLAN_UNDECODED;
+}
+
+void points_site(struct points *points, const struct point_function *function, struct site *site, uint64_t address)
+{
+	const struct image_text *text = image_text(points->image, address);
+	struct site_around around = function->around;
+
+	*site = (struct site){ .kind = PLAN_NOT };
+	if (sequences_meet(points->sequences, address, address + 1)) {
+		site->reason = PLAN_RESTARTED;
+		return;
+	}
+	if (!image_has(text, address, IMAGE_STEP)) {
+		site->reason = (uint8_t)why_no_step(text, &around, address);
+		return;
+	}
+	if (around.start != points->start || around.end != points->end) {
+		points->start = around.start;
+		points->end = around.end;
+		points->unsure = is_unsure(points, &around);
+	}
+	around.unsure = points->unsure;
+	site_make_point(site, points->image, &around, address);
+	/* A jump that reaches into one, from outside. */
+	if (site->kind != PLAN_NOT && sequences_meet(points->sequences, address - site->before, address - site->before + site->window))
+		*site = (struct site){ .kind = PLAN_NOT, .reason = PLAN_RESTARTED };
+}
+
+bool points_restores(const struct points *points, uint64_t address)
+{
+	/* mov $15, %eax, and as libraries write it, to all of the register. */
+	static const uint8_t narrow[] = { 0xb8, 15, 0, 0, 0 }, wide[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0 };
+	const struct image_text *text = image_text(points->image, address);
+	const struct frame *frame = frames_at(points->frames, address);
+	const uint64_t room = address - text->start;
+	const uint8_t *end = text->bytes + room;
+
+	return (frame && frame->signal) || (room >= sizeof(wide) && !memcmp(end - sizeof(wide), wide, sizeof(wide))) ||
+	       (room >= sizeof(narrow) && !memcmp(end - sizeof(narrow), narrow, sizeof(narrow)));
+}

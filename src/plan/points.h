@@ -1,0 +1,34 @@
+/*
+ * plan/points: an instruction anywhere: which function is around it, and how it can be patched. Within this room.
+ */
+#ifndef PLAN_POINTS_H
+#define PLAN_POINTS_H
+
+#include "plan/frames.h"
+#include "plan/image.h"
+#include "plan/sequences.h"
+#include "plan/site.h"
+
+struct points {
+	const struct image *image;
+	const struct frames *frames;
+	const struct sequences *sequences;
+	uint64_t start, end;	/* what was found out about the code between them */
+	bool unsure;
+};
+
+struct point_function {
+	struct site_around around;
+	const struct image_symbol *symbol;	/* one of those of its first byte; NULL: only a frame tells of it */
+};
+
+/* False: there is no code that is known to be any. */
+bool points_function(const struct points *points, struct point_function *function, uint64_t address);
+
+/* Of what is in that function. Quickest in the order of addresses. */
+void points_site(struct points *points, const struct point_function *function, struct site *site, uint64_t address);
+
+/* Is it of what brings a thread back from a signal? Its very bytes are how unwinders know that. */
+bool points_restores(const struct points *points, uint64_t address);
+
+#endif

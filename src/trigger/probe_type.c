@@ -1,0 +1,319 @@
+/*
+ * trigger/probe_type: of what type an argument of a probe is, and how it lies in the record.
+ *
+ *   :u8 .. :x64, :char, :string, :ustring, :symbol, :symstr, :bWIDTH@SHIFT/SIZE, each with [COUNT]
+ *
+ * Without one it is what its source is known to be: a text, a parameter's type, else a number in hexadecimal.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trigger/probe.h"
+
+#define ARRAY_MAX 64
+
+static const struct fetch_type {
+	const char *name;
+	const char *record;	/* its name in formats */
+	uint8_t size;
+	char style;
+} fetch_types[] = {
+	{ "string", "__data_loc char[]", 4, 't' }, { "ustring", "__data_loc char[]", 4, 't' },
+	{ "symstr", "__data_loc char[]", 4, 't' },
+	{ "u8", "u8", 1, 'u' }, { "u16", "u16", 2, 'u' }, { "u32", "u32", 4, 'u' }, { "u64", "u64", 8, 'u' },
+	{ "s8", "s8", 1, 's' }, { "s16", "s16", 2, 's' }, { "s32", "s32", 4, 's' }, { "s64", "s64", 8, 's' },
+	{ "x8", "u8", 1, 'x' }, { "x16", "u16", 2, 'x' }, { "x32", "u32", 4, 'x' }, { "x64", "u64", 8, 'x' },
+	{ "char", "u8", 1, 'c' }, { "symbol", "u64", 8, 'S' },
+};
+
+static const struct fetch_type *find_type(const char *name)
+{
+	char of_bits[8] = "";
+	uint64_t bits;
+
+	if (name[0] == 'b') {
+		name = strchr(name, '/');
+		if (!name || read_number(name + 1, &bits) || bits > 64)
+			return NULL;
+		snprintf(of_bits, sizeof(of_bits), "u%u", (unsigned int)bits);
+		name = of_bits;
+	}
+	for (size_t i = 0; i < sizeof(fetch_types) / sizeof(fetch_types[0]); i++) {
+		if (!strcmp(fetch_types[i].name, name))
+			return &fetch_types[i];
+	}
+	return NULL;
+}
+
+/* ---- Types ---- */
+
+/* [COUNT] at the end of `type`, which begins `at` bytes behind the argument's body. */
+static int read_count(struct probe_read *read, struct spec_arg *arg, char *type, size_t at)
+{
+	char *open = strchr(type, '['), *close;
+	uint64_t count;
+
+	if (!open)
+		return 0;
+	*open++ = '\0';
+	at += read->offset + (size_t)(open - type);
+	close = strchr(open, ']');
+	if (!close)
+		return probe_refuse(read, -EINVAL, "Array is not closed", at + strlen(open));
+	if (close[1])
+		return probe_refuse(read, -EINVAL, "Array has wrong suffix", at + (size_t)(close + 1 - open));
+	*close = '\0';
+	if (read_number(open, &count) || !count || count > UINT32_MAX)
+		return probe_refuse(read, -EINVAL, "Invalid array size", at);
+	if (count > ARRAY_MAX)
+		return probe_refuse(read, -EINVAL, "Array number is too big", at);
+	arg->count = (uint32_t)count;
+	return 0;
+}
+
+/* bWIDTH@SHIFT/SIZE */
+static bool read_bits(struct spec_arg *arg, const char *type, uint32_t size)
+{
+	unsigned long width, shift;
+	char *end;
+	const char *from;
+
+	if (!isdigit((unsigned char)type[1]))
+		return false;
+	width = strtoul(type + 1, &end, 0);
+	if (!width || *end != '@')
+		return false;
+	from = end + 1;
+	if (!isdigit((unsigned char)*from))
+		return false;
+	shift = strtoul(from, &end, 0);
+	if (*end != '/' || width > size * 8 || shift > size * 8 || width + shift > size * 8)
+		return false;
+	arg->bits = (uint32_t)width;
+	arg->shift = (uint32_t)shift;
+	return true;
+}
+
+static bool is_text(const struct probe_read *read, const struct spec_fetch *fetch)
+{
+	const struct decode_field *field;
+
+	if (fetch->what == FETCH_COMM || fetch->what == FETCH_LITERAL)
+		return true;
+	if (fetch->what != FETCH_FIELD || !read->format)
+		return false;
+	field = decode_format_find(read->format, fetch->name);
+	return field && field->is_string;
+}
+
+static void set_field(struct spec_arg *arg, const struct fetch_type *type)
+{
+	struct spec_field *field = &arg->field;
+
+	arg->style = type->style;
+	field->form = type->style == 't' ? HOOK_FIELD_DYN_TEXT : HOOK_FIELD_NUMBER;
+	field->is_signed = type->style == 's' || type->style == 't';
+	field->value_size = type->size;
+	field->size = (uint16_t)(type->size * (arg->count ? arg->count : 1));
+	if (arg->count)
+		snprintf(field->type, sizeof(field->type), type->style == 't' ? "%s[%u]" : "%s[]", type->record, arg->count);
+	else
+		snprintf(field->type, sizeof(field->type), "%s", type->record);
+}
+
+/* ---- What is known of the source ---- */
+
+static const struct c_type {
+	const char *name, *type;
+} c_types[] = {
+	{ "size_t", "u64" }, { "ssize_t", "s64" }, { "off_t", "s64" }, { "off64_t", "s64" }, { "loff_t", "s64" }, { "time_t", "s64" },
+	{ "intptr_t", "s64" }, { "uintptr_t", "u64" }, { "ptrdiff_t", "s64" }, { "pid_t", "s32" }, { "uid_t", "u32" },
+	{ "gid_t", "u32" }, { "mode_t", "u32" }, { "socklen_t", "u32" }, { "int8_t", "s8" }, { "int16_t", "s16" },
+	{ "int32_t", "s32" }, { "int64_t", "s64" }, { "uint8_t", "u8" }, { "uint16_t", "u16" }, { "uint32_t", "u32" },
+	{ "uint64_t", "u64" }, { "s8", "s8" }, { "s16", "s16" }, { "s32", "s32" }, { "s64", "s64" }, { "u8", "u8" }, { "u16", "u16" },
+	{ "u32", "u32" }, { "u64", "u64" }, { "bool", "u8" }, { "_Bool", "u8" },
+};
+
+static bool is_one_of(const char *word, size_t len, const char *const *list)
+{
+	for (; *list; list++) {
+		if (strlen(*list) == len && !memcmp(*list, word, len))
+			return true;
+	}
+	return false;
+}
+
+/* A number of C by the words of its type; NULL: no number, or one that nobody knows by its name. */
+static const struct fetch_type *number_of(const char *text)
+{
+	static const char *const quiet[] = { "const", "volatile", "register", "int", "signed", NULL };
+	static const char *const positive[] = { "unsigned", NULL }, *const big[] = { "long", NULL }, *const small[] = { "short", NULL };
+	static const char *const smallest[] = { "char", NULL }, *const enumeration[] = { "enum", NULL };
+	bool is_unsigned = false;
+	uint32_t bits = 32;
+	char name[8];
+
+	for (const char *word = text; *word;) {
+		size_t len = strcspn(word, " \t");
+
+		if (is_one_of(word, len, enumeration))
+			return find_type("u32");
+		if (is_one_of(word, len, positive))
+			is_unsigned = true;
+		else if (is_one_of(word, len, big))
+			bits = 64;
+		else if (is_one_of(word, len, small))
+			bits = 16;
+		else if (is_one_of(word, len, smallest))
+			bits = 8;
+		else if (len && !is_one_of(word, len, quiet))
+			goto by_name;
+		word += len + strspn(word + len, " \t");
+		continue;
+by_name:
+		for (size_t i = 0; i < sizeof(c_types) / sizeof(c_types[0]); i++) {
+			if (strlen(c_types[i].name) == len && !memcmp(c_types[i].name, word, len))
+				return find_type(c_types[i].type);
+		}
+		return NULL;
+	}
+	snprintf(name, sizeof(name), "%c%u", is_unsigned ? 'u' : 's', bits);
+	return find_type(name);
+}
+
+static const struct fetch_type *type_of_field(const struct decode_field *field)
+{
+	char name[8];
+
+	if (!field || field->is_array || strchr(field->type, '*') || field->size > 8)
+		return NULL;
+	snprintf(name, sizeof(name), "%c%u", field->is_signed ? 's' : 'u', field->size * 8);
+	return find_type(name);
+}
+
+/* What an argument is of which nobody said it. */
+static const struct fetch_type *known_type(const struct probe_read *read, const struct spec_fetch *fetch)
+{
+	const struct fetch_type *type = NULL;
+
+	if (is_text(read, fetch))
+		return find_type("string");
+	if (read->probe->kind == SPEC_PROBE_TRACEPOINT && fetch->what == FETCH_FIELD && read->last)
+		type = type_of_field(decode_format_find(read->format, fetch->name));
+	else if (read->last && !strchr(read->last, '*'))
+		type = number_of(read->last);
+	return type ? type : find_type("x64");
+}
+
+static bool is_pointer_to_text(const char *type)
+{
+	const char *star = strchr(type, '*');
+
+	return star && !strchr(star + 1, '*') && strstr(type, "char");
+}
+
+/* A parameter that points to a text is followed. */
+static int follow_text(struct probe_read *read, struct spec_arg *arg)
+{
+	struct spec_fetch *fetch;
+
+	if (is_text(read, arg->fetch))
+		return 0;
+	if (!is_pointer_to_text(read->last))
+		return probe_refuse(read, -EINVAL, "This type does not fit for string.", read->offset);
+	fetch = read_alloc(read->mem, sizeof(*fetch));
+	if (!fetch)
+		return -ENOMEM;
+	fetch->what = FETCH_PEEK;
+	fetch->of = arg->fetch;
+	arg->fetch = fetch;
+	read->is_memory = true;
+	return probe_step(read);
+}
+
+/* ---- Both together ---- */
+
+static bool may_be_text(const struct probe_read *read, const struct spec_fetch *fetch)
+{
+	return read->is_memory || fetch->what == FETCH_NUMBER || fetch->what == FETCH_COMM || fetch->what == FETCH_LITERAL ||
+	       fetch->what == FETCH_FIELD;
+}
+
+/* What of type and source does not go together. `at`: of the type. */
+static int check_type(struct probe_read *read, struct spec_arg *arg, const struct fetch_type *type, bool user, size_t at)
+{
+	bool memory = read->is_memory, number = arg->fetch->what == FETCH_NUMBER;
+	bool is_string = type->style == 't', is_symbol = !strcmp(type->name, "symstr");
+	bool in_place = memory && (!is_string || !arg->count);
+
+	at += read->offset;
+	if (is_symbol && (number || arg->fetch->what == FETCH_COMM || arg->fetch->what == FETCH_LITERAL))
+		return probe_refuse(read, -EINVAL, "Symbol String doesn't accept data/userdata", at);
+	if (is_string && !is_symbol && !may_be_text(read, arg->fetch))
+		return probe_refuse(read, -EINVAL, "String accepts only memory argument", at);
+	if (!in_place && probe_step(read))
+		return number && !is_string ? -E2BIG : -EINVAL;
+	if (arg->type[0] == 'b' && !read_bits(arg, arg->type, type->size))
+		return probe_refuse(read, -EINVAL, "Invalid bitfield", at);
+	if (arg->count && !(is_string ? !is_symbol : memory && !user))
+		return probe_refuse(read, -EINVAL, "String accepts only memory argument", at);
+	return 0;
+}
+
+/* Texts of a fixed kind are nothing else. */
+static int check_fixed(struct probe_read *read, const struct spec_arg *arg, const char *text, const char *name, size_t at)
+{
+	bool is_fixed = !strcmp(text, "$comm") || !strcmp(text, "$COMM") || !strncmp(text, "\\\"", 2);
+
+	if (!is_fixed || read->probe->kind == SPEC_PROBE_EVENT || (!arg->count && (!name || !strcmp(name, "string"))))
+		return 0;
+	return probe_refuse(read, -EINVAL, "$comm and immediate-string only accepts string type", read->offset + at);
+}
+
+static const struct fetch_type *read_type(struct probe_read *read, struct spec_arg *arg, const char *name)
+{
+	const struct fetch_type *type = find_type(name);
+
+	if (type && probe_is_user(read->probe) && (type->style == 'S' || !strcmp(name, "symstr")))
+		return NULL;
+	return type && read_copy_name(arg->type, name) ? type : NULL;
+}
+
+int probe_read_body(struct probe_read *read, struct spec_arg *arg)
+{
+	char *text = read_dup(read->mem, arg->body, strlen(arg->body)), *name = text ? strchr(text, ':') : NULL;
+	const struct fetch_type *type = NULL;
+	size_t at = 0;
+	bool user;
+	int ret = 0;
+
+	if (!text)
+		return -ENOMEM;
+	read->ops = 0;
+	if (name) {
+		*name++ = '\0';
+		at = (size_t)(name - text);
+		ret = read_count(read, arg, name, at);
+	}
+	if (!ret)
+		ret = check_fixed(read, arg, text, name, at);
+	if (!ret && name) {
+		type = read_type(read, arg, name);
+		if (!type)
+			ret = probe_refuse(read, -EINVAL, "Unknown type is specified", read->offset + at);
+	}
+	if (!ret)
+		ret = probe_read_fetch(read, text, &user, &arg->fetch);
+	if (!ret && !type)
+		type = known_type(read, arg->fetch);
+	if (!ret && name && read->last && strstr(name, "string"))
+		ret = follow_text(read, arg);
+	if (!ret)
+		ret = check_type(read, arg, type, user, at);
+	if (!ret)
+		set_field(arg, type);
+	return ret;
+}
