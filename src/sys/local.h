@@ -21,11 +21,12 @@ struct sys_call {
 	uint64_t flags;
 	int64_t number;
 	uint64_t args[CALLS_ARGS];
-	uintptr_t after;	/* behind the `syscall` */
+	uintptr_t shown;	/* behind the `syscall` */
+	uintptr_t after;	/* where to go on: there, or behind what stands for it */
 };
 #define SYS_RED_ZONE 128u	/* bytes above that, below the program's stack pointer */
 #if __SIZEOF_POINTER__ == 8
-static_assert(sizeof(struct sys_call) == 80, "the thunks count on it");
+static_assert(sizeof(struct sys_call) == 88, "the thunks count on it");
 #endif
 
 /* How the thunk goes on; the numbers are in thunk.S, too. */
@@ -61,7 +62,6 @@ struct sys_thread {
 extern __thread struct sys_thread sys_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
 /* thunk.S */
-extern const char sys_thunk[] __attribute__((visibility("hidden")));
 extern const char sys_restorer[] __attribute__((visibility("hidden")));
 /* Between them are all system calls that are never seen. */
 extern const char sys_range_begin[] __attribute__((visibility("hidden")));

@@ -52,7 +52,7 @@ static bool hit(const siginfo_t *info, void *context)
 		call_old(regs);
 		return true;
 	}
-	regs[REG_RCX] = regs[REG_RIP];
+	regs[REG_RCX] = regs[REG_R11] = regs[REG_RIP];
 	regs[REG_RIP] = (greg_t)(uintptr_t)sys_thunk;
 	return true;
 }
