@@ -274,9 +274,12 @@ bool runtime_thread_ready(struct thread *thread)
 /* The program named this thread anew. One that never traced is told of when it does. */
 void runtime_thread_renamed(void)
 {
+	const uintptr_t own = runtime_own_begin();
+
 	__atomic_fetch_add(&runtime.renames, 1, __ATOMIC_RELAXED);
 	if (LOAD(runtime.attached) && runtime_self.tid && !LOAD(runtime.locked))
 		tell_own_name(runtime_self.tid);
+	runtime_own_end(own);
 }
 
 void runtime_other_renamed(int32_t tid, const char *name)

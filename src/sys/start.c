@@ -110,10 +110,12 @@ static bool is_wanted(void)
 
 void sys_update(void)
 {
+	const uintptr_t own = runtime_own_begin();
 	const bool on = is_wanted() && !LOAD(runtime.locked) && install();
 
 	__ringside_calls.on = on;
 	selector = on ? SIGNAL : PASS;
+	runtime_own_end(own);
 }
 
 /* Behind attaching, and behind functions' start. */
