@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "cmd/interrupt.h"
 #include "cmd/live.h"
+#include "cmd/planner.h"
 #include "cmd/reach.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_count.h"
@@ -56,6 +57,7 @@ struct session {
 	const struct opts *opts;
 	struct live live;
 	struct reach reach;
+	struct planner planner;
 	struct control_rows *rows;
 	uint32_t enter, exit, data;	/* ids */
 	struct map threads;		/* struct thread by tid */
@@ -327,8 +329,10 @@ static int begin(struct session *session)
 {
 	struct live *live = &session->live;
 	struct launch_how how = { .argv = live->argv, .preload = true, .quiet = live->quiet, .dir = source_name(live->source) };
-	int r = live->argv ? launch_start(&live->launch, &how, &live->err) : 0;
+	int r = planner_start(&session->planner, live->source, session->opts, true, &live->err);
 
+	if (!r && live->argv)
+		r = launch_start(&live->launch, &how, &live->err);
 	if (!r)
 		r = put(session, "buffer_size_kb", BUFFER_KB);
 	if (!r)
@@ -483,6 +487,7 @@ static int run(const struct opts *opts)
 	control_rows_close(session.rows);
 	live_close_instance(&session.live);
 	reach_close(&session.reach);
+	planner_end(&session.planner);
 	live_close(&session.live);
 	forget_all(&session);
 	buf_fini(&session.out);

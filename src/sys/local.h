@@ -49,6 +49,7 @@ extern const uint64_t sys_specials[SYS_SPECIALS] __attribute__((visibility("hidd
 
 struct sys_thread {
 	bool armed;		/* its calls come to us */
+	bool locking;		/* its last call that gives up others was the first */
 	bool foreign;		/* the program has a use of its own for that */
 	uint32_t nvforks;
 	struct {
@@ -85,6 +86,10 @@ static inline bool sys_is_own(uintptr_t here)
 }
 
 /* special.c, with general registers only */
+/* Signals are sent for calls, or not; for those of threads that asked for it. */
+void sys_dispatch(bool on);
+extern volatile char sys_selector __attribute__((visibility("hidden")));
+extern struct calls_dispatch __ringside_calls;
 uint32_t sys_special(struct sys_call *call);
 /* A call is over that was special. */
 void sys_special_end(struct sys_call *call);
@@ -102,6 +107,9 @@ struct sys_record {
 };
 void sys_write_aside(void *record);
 void sys_refresh_aside(void *unused);
+/* Calls whose events are known to be brought, under the state that was in force when `sys_told` was last emptied. */
+extern uint8_t sys_told[CALLS_MAX] __attribute__((visibility("hidden")));
+void sys_told_aside(void *number);
 void sys_arm_aside(void *unused);
 void sys_wake_aside(void *generation);
 /* What arguments of the call point to, before it or behind it. */

@@ -20,12 +20,6 @@
 #define ARCH_X86_64 0xc000003eu
 #define SA_OWN_RESTORER 0x04000000u
 
-enum { PASS = 0, SIGNAL = 1 };
-static volatile char selector = PASS;
-
-/* For the tool: in the file's data, where it looks for names. */
-__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = { .start = (uintptr_t)sys_range_begin };
-
 struct kernel_action {
 	uint64_t handler, flags, restorer, mask;
 };
@@ -72,7 +66,7 @@ static bool install(void)
 		return false;
 	func_vectors_init();
 	__ringside_calls.size = (uint64_t)(sys_range_end - sys_range_begin);
-	__ringside_calls.selector = (uintptr_t)&selector;
+	__ringside_calls.selector = (uintptr_t)&sys_selector;
 	return true;
 }
 
@@ -111,10 +105,8 @@ static bool is_wanted(void)
 void sys_update(void)
 {
 	const uintptr_t own = runtime_own_begin();
-	const bool on = is_wanted() && !LOAD(runtime.locked) && install();
 
-	__ringside_calls.on = on;
-	selector = on ? SIGNAL : PASS;
+	sys_dispatch(is_wanted() && !LOAD(runtime.locked) && install());
 	runtime_own_end(own);
 }
 
