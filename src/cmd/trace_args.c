@@ -88,6 +88,15 @@ static const struct flag futex_operations[] = {
 	{ 0, "FUTEX_WAIT" }, { 1, "FUTEX_WAKE" }, { 128, "FUTEX_WAIT_PRIVATE" }, { 129, "FUTEX_WAKE_PRIVATE" },
 	{ 137, "FUTEX_WAIT_BITSET_PRIVATE" }, { 393, "FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME" }, { 6, "FUTEX_LOCK_PI" }, END,
 };
+static const struct flag requests[] = {
+	{ 0x5401, "TCGETS" }, { 0x5402, "TCSETS" }, { 0x5403, "TCSETSW" }, { 0x5404, "TCSETSF" }, { 0x540f, "TIOCGPGRP" }, { 0x5410, "TIOCSPGRP" },
+	{ 0x5413, "TIOCGWINSZ" }, { 0x5414, "TIOCSWINSZ" }, { 0x541b, "FIONREAD" }, { 0x5421, "FIONBIO" }, { 0x5450, "FIONCLEX" },
+	{ 0x5451, "FIOCLEX" }, END,
+};
+static const struct flag socket_types[] = {
+	FLAG(SOCK_STREAM), FLAG(SOCK_DGRAM), FLAG(SOCK_RAW), FLAG(SOCK_SEQPACKET), END,
+};
+static const struct flag socket_flags[] = { FLAG(SOCK_NONBLOCK), FLAG(SOCK_CLOEXEC), END };
 static const struct flag codes[] = { { 0x1001, "ARCH_SET_GS" }, { 0x1002, "ARCH_SET_FS" }, { 0x1003, "ARCH_GET_FS" }, END };
 static const struct flag signals[] = {
 	FLAG(SIGHUP), FLAG(SIGINT), FLAG(SIGQUIT), FLAG(SIGILL), FLAG(SIGTRAP), FLAG(SIGABRT), FLAG(SIGBUS), FLAG(SIGFPE), FLAG(SIGKILL),
@@ -301,14 +310,14 @@ static const struct {
 	{ "creat", "so" }, { "dup", "d" }, { "dup2", "dd" }, { "dup3", "ddf" }, { "execve", "svp" }, { "exit", "d" }, { "exit_group", "d" },
 	{ "faccessat", "DsA" }, { "faccessat2", "DsAT" }, { "fchmod", "do" }, { "fchmodat", "Dso" }, { "fcntl", "dCx" }, { "fstat", "dt" },
 	{ "ftruncate", "du" }, { "futex", "pFdppx" }, { "getcwd", "su" }, { "getdents64", "dpu" }, { "getrandom", "bux" },
-	{ "getrlimit", "rl" }, { "ioctl", "dxp" }, { "kill", "dS" }, { "link", "ss" }, { "linkat", "DsDsT" }, { "lseek", "ddW" },
+	{ "getrlimit", "rl" }, { "ioctl", "dIp" }, { "kill", "dS" }, { "link", "ss" }, { "linkat", "DsDsT" }, { "lseek", "ddW" },
 	{ "lstat", "st" }, { "madvise", "puV" }, { "mkdir", "so" }, { "mkdirat", "Dso" }, { "mmap", "puPMdx" }, { "mprotect", "puP" },
 	{ "mremap", "puuxp" }, { "munmap", "pu" }, { "nanosleep", "np" }, { "newfstatat", "DstT" }, { "open", "sOo" },
 	{ "openat", "DsOo" }, { "pipe", "i" }, { "pipe2", "if" }, { "pread64", "dbuu" }, { "prlimit64", "drll" },
 	{ "pselect6", "dppppp" }, { "pwrite64", "dbuu" }, { "read", "dbu" }, { "readlink", "sbu" }, { "readlinkat", "Dsbu" },
 	{ "recvfrom", "dbuGpp" }, { "rename", "ss" }, { "renameat", "DsDs" }, { "renameat2", "DsDsx" }, { "rmdir", "s" },
 	{ "rt_sigaction", "Sgpu" }, { "rt_sigprocmask", "Hmmu" }, { "rt_sigreturn", "" }, { "sendto", "dbuGjd" }, { "set_robust_list", "pu" },
-	{ "socket", "Kxd" }, { "socketpair", "Kxdi" }, { "stat", "st" }, { "statfs", "sp" }, { "statx", "DsTxp" }, { "symlink", "ss" },
+	{ "socket", "KYd" }, { "socketpair", "KYdi" }, { "stat", "st" }, { "statfs", "sp" }, { "statx", "DsTxp" }, { "symlink", "ss" },
 	{ "symlinkat", "sDs" }, { "tgkill", "ddS" }, { "tkill", "dS" }, { "truncate", "su" }, { "unlink", "s" }, { "unlinkat", "DsT" },
 	{ "utimensat", "DspT" }, { "wait4", "dwBp" }, { "write", "dbu" }, { "umask", "o" }, { "getxattr", "sspu" }, { "lgetxattr", "sspu" },
 };
@@ -409,6 +418,17 @@ static void put_clone(struct buf *out, uint64_t value)
 	}
 }
 
+static void put_socket_type(struct buf *out, uint64_t value)
+{
+	const uint64_t flags = value & (SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	put_one_of(out, socket_types, value & ~flags);
+	if (flags) {
+		buf_putc(out, '|');
+		put_flags(out, socket_flags, flags, "0");
+	}
+}
+
 static void put_open(struct buf *out, uint64_t value)
 {
 	if (!(value & O_ACCMODE))
@@ -420,7 +440,7 @@ static void put_open(struct buf *out, uint64_t value)
 static const struct flag *choices(char kind)
 {
 	return kind == 'W' ? whences : kind == 'H' ? hows : kind == 'k' ? clocks : kind == 'C' ? commands : kind == 'K' ? families :
-	       kind == 'r' ? limits : kind == 'V' ? advices : kind == 'F' ? futex_operations : kind == 'R' ? codes : NULL;
+	       kind == 'r' ? limits : kind == 'V' ? advices : kind == 'F' ? futex_operations : kind == 'I' ? requests : kind == 'R' ? codes : NULL;
 }
 
 static const struct flag *combinations(char kind)
@@ -439,6 +459,8 @@ static void put_number(struct buf *out, char kind, uint64_t value)
 		put_flags(out, access_flags, value, "F_OK");
 	else if (kind == 'O')
 		put_open(out, value & 0xffffffff);
+	else if (kind == 'Y')
+		put_socket_type(out, value & 0xffffffff);
 	else if (kind == 'L')
 		put_clone(out, value);
 	else if (kind == 'S')
@@ -467,9 +489,11 @@ void trace_put_name(struct buf *out, uint64_t number)
 		buf_printf(out, "syscall_%#" PRIx64, number);
 }
 
-/* open without O_CREAT has no mode. */
+/* open without O_CREAT has no mode, and what asks for flags no argument. */
 static bool is_absent(const char *shape, const struct trace_call *call, uint32_t i)
 {
+	if (i && shape[i - 1] == 'C' && (call->args[i - 1] == F_GETFD || call->args[i - 1] == F_GETFL))
+		return true;
 	return i && shape[i] == 'o' && shape[i - 1] == 'O' && !(call->args[i - 1] & (O_CREAT | 020000000));
 }
 

@@ -534,6 +534,7 @@ static int change_if_settled(const struct func_selection *selection, const struc
 int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct func_selection selection;
+	uintptr_t own;
 	int r;
 
 	if (!LOAD(runtime.attached))
@@ -549,7 +550,9 @@ int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 		return -ENOMEM;
 	}
 	r = change_if_settled(&selection, stopped, n, fresh);
+	own = runtime_own_begin();
 	func_select_end(&selection);
+	runtime_own_end(own);
 	return r;
 }
 

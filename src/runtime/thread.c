@@ -296,8 +296,7 @@ void runtime_other_renamed(int32_t tid, const char *name)
 	errno = saved;
 }
 
-/* In the child of a fork, before it runs on, or at its first event if it was forked past libc. */
-void runtime_fork_child(void)
+static void begin_as_child(void)
 {
 	uint32_t forked = WIPED_FORKED;
 	int32_t forker = runtime_self.real_tid;
@@ -333,6 +332,15 @@ void runtime_fork_child(void)
 		runtime.views[i]->state = VIEW_FREE;
 	}
 	STORE_RELEASE(wiped.alive, WIPED_ALIVE);
+}
+
+/* In the child of a fork, before it runs on, or at its first event if it was forked past libc. */
+void runtime_fork_child(void)
+{
+	const uintptr_t own = runtime_own_begin();
+
+	begin_as_child();
+	runtime_own_end(own);
 }
 
 /*
