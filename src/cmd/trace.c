@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -389,13 +390,41 @@ static int watch(struct session *session)
 	return r < 0 ? r : 0;
 }
 
-static int end(struct session *session)
+/* Calls that nobody saw the end of: they wait still, or were the end of their thread. */
+static int put_rest(struct session *session)
 {
-	if (session->counts_only) {
-		trace_count_put(&session->out, session->counts, (enum trace_sort)session->sort);
-		return flush(session);
+	const struct map_entry **all;
+	const int status = session->live.status;
+
+	if (map_list(&session->threads, &all))
+		return err_set(&session->live.err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < session->threads.nr; i++) {
+		const struct thread *thread = all[i]->value;
+		int32_t tid;
+
+		memcpy(&tid, all[i]->key, sizeof(tid));
+		if (thread->call.running && is_meant(session, thread->call.number))
+			put_last(session, tid, &thread->call);
+	}
+	free(all);
+	if (session->live.ended && WIFSIGNALED(status)) {
+		put_begin(session, session->live.launch.pid, session->last);
+		buf_puts(&session->out, "+++ killed by ");
+		trace_put_signal(&session->out, (uint64_t)WTERMSIG(status));
+		buf_puts(&session->out, " +++\n");
 	}
 	return 0;
+}
+
+static int end(struct session *session)
+{
+	int r = 0;
+
+	if (session->counts_only)
+		trace_count_put(&session->out, session->counts, (enum trace_sort)session->sort);
+	else
+		r = put_rest(session);
+	return r ? r : flush(session);
 }
 
 /* ---- All of it ---- */

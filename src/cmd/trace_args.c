@@ -132,7 +132,7 @@ static void put_one_of(struct buf *out, const struct flag *flags, uint64_t value
 	buf_printf(out, "%#" PRIx64, value);
 }
 
-static void put_signal(struct buf *out, uint64_t value)
+void trace_put_signal(struct buf *out, uint64_t value)
 {
 	if (value >= 32 && value <= 64)
 		buf_printf(out, "SIGRT_%u", (unsigned int)value - 32);
@@ -236,7 +236,7 @@ static void put_sigset(struct buf *out, uint64_t set)
 		if (set >> i & 1) {
 			struct buf name = BUF_INIT;
 
-			put_signal(&name, i + 1);
+			trace_put_signal(&name, i + 1);
 			buf_printf(out, "%s%s", n++ ? " " : "", name.data && !strncmp(name.data, "SIG", 3) ? name.data + 3 : "?");
 			buf_fini(&name);
 		}
@@ -289,7 +289,7 @@ static void put_status(struct buf *out, uint64_t value)
 		buf_printf(out, "[{WIFEXITED(s) && WEXITSTATUS(s) == %d}]", WEXITSTATUS(status));
 	else if (WIFSIGNALED(status)) {
 		buf_puts(out, "[{WIFSIGNALED(s) && WTERMSIG(s) == ");
-		put_signal(out, (uint64_t)WTERMSIG(status));
+		trace_put_signal(out, (uint64_t)WTERMSIG(status));
 		buf_puts(out, "}]");
 	} else {
 		buf_printf(out, "[%#x]", status);
@@ -414,7 +414,7 @@ static void put_clone(struct buf *out, uint64_t value)
 	put_flags(out, clone_flags, value & ~0xffull, "0");
 	if (value & 0xff) {
 		buf_putc(out, '|');
-		put_signal(out, value & 0xff);
+		trace_put_signal(out, value & 0xff);
 	}
 }
 
@@ -464,7 +464,7 @@ static void put_number(struct buf *out, char kind, uint64_t value)
 	else if (kind == 'L')
 		put_clone(out, value);
 	else if (kind == 'S')
-		put_signal(out, value & 0xffffffff);
+		trace_put_signal(out, value & 0xffffffff);
 	else if (kind == 'D' && (int)value == AT_FDCWD)
 		buf_puts(out, "AT_FDCWD");
 	else if (kind == 'd' || kind == 'D')
@@ -472,7 +472,7 @@ static void put_number(struct buf *out, char kind, uint64_t value)
 	else if (kind == 'u')
 		buf_printf(out, "%" PRIu64, value);
 	else if (kind == 'o')
-		buf_printf(out, value & 0xffff ? "%#05o" : "%03o", (unsigned int)value & 0xffff);
+		buf_printf(out, value & 0xffff ? "%#03o" : "%03o", (unsigned int)value & 0xffff);
 	else if (kind == 'x')
 		buf_printf(out, "%#" PRIx64, value);
 	else

@@ -31,6 +31,8 @@ struct trace_call {
 
 /* `limit`: bytes of a buffer that are shown. */
 void trace_put_call(struct buf *out, const struct trace_call *call, uint32_t limit);
+/* SIGINT, of its number. */
+void trace_put_signal(struct buf *out, uint64_t signal);
 /* What it returned, in the kernel's way: a negative number is an errno. */
 void trace_put_result(struct buf *out, const struct trace_call *call);
 /* Its name, or a made one. */
