@@ -66,8 +66,7 @@ static int spec_places(void *arg, const char *module, const char *name)
 static const char *spec_prototype(void *arg, const char *module, const char *name)
 {
 	(void)arg, (void)module;
-	return !strcmp(name, "f") ? "char *f(struct a *a, const char *t, unsigned long int n, int (*call)(int, int), char v[4], ...)" :
-	       !strcmp(name, "v") ? "void v(void)" : NULL;
+	return !strcmp(name, "f") ? "p(p@0 a,p@1 t,u8@2 n,f8 r,i4@3,s24 v,b@4 w)" : !strcmp(name, "v") ? "v()" : NULL;
 }
 
 static int spec_file(void *arg, const char *path, char *real)

@@ -1,5 +1,5 @@
 /*
- * control/dynamic: synthetic events and event probes: events that the directory itself brings. See hooks.h.
+ * control/dynamic: synthetic events and probes: events that the directory itself brings. See hooks.h.
  *
  * Such an event gets its place in the registry when it is first made, as a program's would, and keeps it: records of it may
  * be anywhere. It is shown for as long as an item has it (control_events()).
@@ -12,6 +12,25 @@
 #include "control/named.h"
 
 #define SYNTHETIC "synthetic"
+
+/* ---- which lists have it ---- */
+
+static bool is_listed(const struct control_items *items, uint32_t i, enum dynamic_list list)
+{
+	const enum state_item_kind kind = items->control->state.items[i].item.kind;
+	const struct spec_probe *probe = items->specs[i].probe;
+
+	switch (list) {
+	case DYNAMIC_SYNTH:
+		return kind == STATE_ITEM_SYNTH;
+	case DYNAMIC_CODE:
+		return probe && probe->kind == SPEC_PROBE_CODE;
+	case DYNAMIC_FILE:
+		return probe && probe->kind == SPEC_PROBE_FILE;
+	default:
+		return kind == STATE_ITEM_SYNTH || kind == STATE_ITEM_PROBE;
+	}
+}
 
 /* ---- in use? ---- */
 
@@ -38,12 +57,29 @@ static bool is_event_used(const struct control_items *items, uint32_t which)
 	return false;
 }
 
+/* An event at several points is there for as long as one of them is. */
+static bool has_more_points(const struct control_items *items, uint32_t which)
+{
+	const struct control_state *state = &items->control->state;
+	const struct state_item *one = &state->items[which].item;
+
+	for (uint32_t i = 0; i < state->nitems; i++) {
+		const struct state_item *item = &state->items[i].item;
+
+		if (i != which && item->kind == one->kind && !strcmp(item->system, one->system) && !strcmp(item->event, one->event))
+			return true;
+	}
+	return false;
+}
+
 static int dynamic_remove(struct control_items *items, uint32_t i, struct err *err)
 {
 	struct control_state *state = &items->control->state;
 	char system[64], event[64];
 	int r;
 
+	if (has_more_points(items, i))
+		return control_items_remove(items, i, err);
 	if (is_event_used(items, i))
 		return err_set(err, -EBUSY, "%.64s:%.64s is in use: it is on, has a trigger, or one makes it",
 			       state->items[i].item.system, state->items[i].item.event);
@@ -69,8 +105,8 @@ static int lower_end(struct control_items *items, int r, struct spec_error *erro
 
 /* ---- making ---- */
 
-static int add(struct control_items *items, enum state_item_kind kind, const char *system, const char *event,
-	       const char *text, size_t len, const struct item_spec *spec, const struct buf *body, struct err *err)
+int control_dynamic_add(struct control_items *items, enum state_item_kind kind, const char *system, const char *event,
+			const char *text, size_t len, const struct item_spec *spec, const struct buf *body, struct err *err)
 {
 	uint32_t id = 0;
 	int r = control_named_bring(&items->control->dir, system, event, body, &id, err);
@@ -112,7 +148,7 @@ static int synth_set(struct control_items *items, bool dynamic, const char *text
 		return lower_end(items, r, error, err);
 	}
 	spec_synth_format(spec.synth, &body);
-	r = add(items, STATE_ITEM_SYNTH, SYNTHETIC, spec.synth->name, text, len, &spec, &body, err);
+	r = control_dynamic_add(items, STATE_ITEM_SYNTH, SYNTHETIC, spec.synth->name, text, len, &spec, &body, err);
 	buf_fini(&body);
 	return lower_end(items, r, error, err);
 }
@@ -120,26 +156,6 @@ static int synth_set(struct control_items *items, bool dynamic, const char *text
 int control_synth_set(struct control_items *items, const char *text, size_t len, struct spec_error *error, struct err *err)
 {
 	return synth_set(items, false, text, len, error, err);
-}
-
-static int probe_set(struct control_items *items, const char *text, size_t len, struct spec_error *error, struct err *err)
-{
-	struct item_spec spec = { 0 };
-	struct buf body = BUF_INIT;
-	int r;
-
-	r = spec_probe_parse(&spec.probe, control_items_world(items, 0, false), 'd', text, len, error);
-	if (r)
-		return control_items_refuse(error, r, err);
-	r = spec_probe_meet(spec.probe, control_items_world(items, 0, false), error);
-	if (r) {
-		spec_probe_free(spec.probe);
-		return control_items_refuse(error, r, err);
-	}
-	spec_probe_format(spec.probe, &body);
-	r = add(items, STATE_ITEM_PROBE, spec.probe->group, spec.probe->name, text, len, &spec, &body, err);
-	buf_fini(&body);
-	return lower_end(items, r, error, err);
 }
 
 /* ---- removing by name ---- */
@@ -210,11 +226,11 @@ static bool words_fit(const struct spec_probe *probe, const char *words)
 	return fit;
 }
 
-static bool removal_fits(const struct control_items *items, uint32_t i, const struct removal *removal)
+static bool removal_fits(const struct control_items *items, uint32_t i, enum dynamic_list list, const struct removal *removal)
 {
 	const struct state_item *item = &items->control->state.items[i].item;
 
-	if (item->kind != STATE_ITEM_SYNTH && item->kind != STATE_ITEM_PROBE)
+	if (!is_listed(items, i, list))
 		return false;
 	if ((removal->group[0] && strcmp(removal->group, item->system)) ||
 	    (removal->name[0] && strcmp(removal->name, item->event)))
@@ -222,14 +238,14 @@ static bool removal_fits(const struct control_items *items, uint32_t i, const st
 	return item->kind == STATE_ITEM_SYNTH || !items->specs[i].probe || words_fit(items->specs[i].probe, removal->words);
 }
 
-static int remove_named(struct control_items *items, const char *text, size_t len, struct err *err)
+static int remove_named(struct control_items *items, enum dynamic_list list, const char *text, size_t len, struct err *err)
 {
 	struct removal removal;
 	bool found = false;
 	int r = removal_parse(&removal, text, len, err);
 
 	for (uint32_t i = 0; !r && i < items->control->state.nitems;) {
-		if (!removal_fits(items, i, &removal)) {
+		if (!removal_fits(items, i, list, &removal)) {
 			i++;
 			continue;
 		}
@@ -241,24 +257,24 @@ static int remove_named(struct control_items *items, const char *text, size_t le
 	return r;
 }
 
-int control_dynamic_set(struct control_items *items, const char *text, size_t len, struct spec_error *error,
-			struct err *err)
+int control_dynamic_set(struct control_items *items, enum dynamic_list list, const char *text, size_t len,
+			struct spec_error *error, struct err *err)
 {
 	switch (len ? *text : 0) {
 	case '-':
 	case '!':
-		return lower_end(items, remove_named(items, text, len, err), error, err);
+		return lower_end(items, remove_named(items, list, text, len, err), error, err);
 	case 's':
-		return synth_set(items, true, text, len, error, err);
-	case 'e':
-		return probe_set(items, text, len, error, err);
+		if (list == DYNAMIC_ALL)
+			return synth_set(items, true, text, len, error, err);
+		/* fall through */
 	default:
-		return err_set(err, -EINVAL, "s:NAME ... makes a synthetic event, e:NAME ... an event probe, -:NAME removes one");
+		return control_probe_set(items, (char)list, text, len, error, err);
 	}
 }
 
 /* One may need another: an event that a probe hangs on goes behind the probe. */
-int control_dynamic_clear(struct control_items *items, enum state_item_kind kind, struct err *err)
+int control_dynamic_clear(struct control_items *items, enum dynamic_list list, struct err *err)
 {
 	struct spec_error error = SPEC_ERROR_INIT;
 	struct control_state *state = &items->control->state;
@@ -269,16 +285,16 @@ int control_dynamic_clear(struct control_items *items, enum state_item_kind kind
 	while (!r && any) {
 		any = false;
 		used = NULL;
-		for (uint32_t i = state->nitems; !r && !any && i-- > 0;) {
-			enum state_item_kind has = state->items[i].item.kind;
-
-			if ((has != STATE_ITEM_SYNTH && has != STATE_ITEM_PROBE) || (kind && has != kind))
+		for (uint32_t i = state->nitems; !r && i-- > 0;) {
+			if (!is_listed(items, i, list))
 				continue;
 			if (is_event_used(items, i)) {
 				used = &state->items[i].item;
 				continue;
 			}
+			/* Its filters, which may lie anywhere, go with it. */
 			r = dynamic_remove(items, i, err);
+			i = i < state->nitems ? i : state->nitems;
 			any = true;
 		}
 	}
@@ -288,4 +304,17 @@ int control_dynamic_clear(struct control_items *items, enum state_item_kind kind
 	r = lower_end(items, r, &error, err);
 	spec_error_fini(&error);
 	return r;
+}
+
+void control_dynamic_show(const struct control_items *items, uint32_t i, enum dynamic_list list, struct buf *out)
+{
+	if (!is_listed(items, i, list))
+		return;
+	if (items->specs[i].synth)
+		spec_synth_show(items->specs[i].synth, list == DYNAMIC_ALL, out);
+	else if (items->specs[i].probe)
+		spec_probe_show(items->specs[i].probe, out);
+	else
+		return;
+	buf_putc(out, '\n');
 }

@@ -32,12 +32,28 @@ int control_triggers_clear(struct control_items *items, uint32_t buffer, const c
 int control_condition_set(struct control *control, const char *instance, const char *system, const char *event, bool trigger,
 			  const char *text, struct err *err);
 
-/* One line of synthetic_events; one of dynamic_events. */
+/* Files that list events which the directory itself brings: synthetic_events, kprobe_events, uprobe_events; dynamic_events has all. */
+enum dynamic_list { DYNAMIC_SYNTH = 's', DYNAMIC_CODE = 'k', DYNAMIC_FILE = 'u', DYNAMIC_ALL = 'd' };
+
+/* One line of synthetic_events; one of the others, which may remove. */
 int control_synth_set(struct control_items *items, const char *text, size_t len, struct spec_error *error, struct err *err);
-int control_dynamic_set(struct control_items *items, const char *text, size_t len, struct spec_error *error,
-			struct err *err);
-/* All of that kind, or (0) of both; -EBUSY when one is in use. */
-int control_dynamic_clear(struct control_items *items, enum state_item_kind kind, struct err *err);
+int control_dynamic_set(struct control_items *items, enum dynamic_list list, const char *text, size_t len,
+			struct spec_error *error, struct err *err);
+/* All of that file; -EBUSY when one is in use. */
+int control_dynamic_clear(struct control_items *items, enum dynamic_list list, struct err *err);
+/* The i-th item's line of that file, if it has one. */
+void control_dynamic_show(const struct control_items *items, uint32_t i, enum dynamic_list list, struct buf *out);
+
+/* One more event, or one more point of it: an item, and a place in the registry. `spec` is taken over. */
+int control_dynamic_add(struct control_items *items, enum state_item_kind kind, const char *system, const char *event,
+			const char *text, size_t len, const struct item_spec *spec, const struct buf *body, struct err *err);
+/* probes.c: one line that makes a probe. `file`: see spec_probe_parse(). */
+int control_probe_set(struct control_items *items, char file, const char *text, size_t len, struct spec_error *error,
+		      struct err *err);
+/* points.c: can it be there? Makes sure of plans. */
+int control_point_check(struct control_items *items, const struct spec_probe *probe, struct spec_error *error, struct err *err);
+/* Of all these lines at once, so that checking them one by one is quick. */
+void control_points_foresee(struct control_items *items, char file, const char *text, size_t len);
 
 /* For whoever switches an event or a buffer: from now on a word says whether the event is on, or whether the buffer is off. */
 int control_soft_begin(struct control_items *items, uint32_t buffer, const char *system, const char *event, struct err *err);

@@ -10,6 +10,7 @@
 
 #include "control/clock.h"
 #include "control/enable.h"
+#include "control/probe_world.h"
 #include "control/space.h"
 #include "control/symbols.h"
 #include "layout/page.h"
@@ -136,6 +137,7 @@ const struct spec_world *control_items_world(struct control_items *items, uint32
 		.function = world_function,
 		.anything = anything,
 	};
+	control_probe_world(items, &items->world);
 	return &items->world;
 }
 
@@ -192,7 +194,7 @@ static void understand(struct control_items *items, uint32_t i)
 		   spec_synth_parse(&spec.synth, &remove, world, !strncmp(from->text, "s:", 2), from->text, len,
 				    &error)) {
 		spec.synth = NULL;
-	} else if (item->kind == STATE_ITEM_PROBE && spec_probe_parse(&spec.probe, world, 'd', from->text, len, &error)) {
+	} else if (item->kind == STATE_ITEM_PROBE && control_probe_recall(&spec.probe, world, from->text, &error)) {
 		spec.probe = NULL;
 	}
 	if (spec.trigger && spec.trigger->hist)
@@ -238,6 +240,7 @@ void control_items_close(struct control_items *items)
 		spec_drop(&items->specs[i]);
 	for (uint32_t i = 0; i < items->nformats; i++)
 		decode_format_free(items->formats[i].format);
+	control_functions_fini(&items->functions);
 	free(items->formats);
 	free(items->specs);
 	free(items);

@@ -11,6 +11,7 @@
 #define CONTROL_ITEMS_H
 
 #include "control/control.h"
+#include "control/plans.h"
 #include "control/registry.h"
 #include "trigger/lower.h"
 
@@ -38,6 +39,8 @@ struct control_items {
 	struct spec_world world;
 	struct items_format *formats;
 	uint32_t nformats;
+	struct control_functions functions;	/* control/probe_world reads them when it is asked */
+	bool has_functions;
 };
 
 int control_items_open(struct control_items **out, struct control *control, struct err *err);

@@ -179,6 +179,11 @@ bool node_hist_mark(struct node_request *request, uint64_t *mark);
 /* dynamic_files.c */
 NODE_BOTH(synthetic);
 NODE_BOTH(dynamic);
+NODE_BOTH(kprobes);
+NODE_BOTH(uprobes);
+/* probes.c */
+NODE_READ(kprobe_profile);
+NODE_READ(uprobe_profile);
 
 /* enable.c */
 NODE_READ(function_format);

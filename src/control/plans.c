@@ -7,7 +7,7 @@
  * a build-id is planned for once. One without may have been built anew since, under the same name: it is planned for again
  * whenever it has changed, and what programs have mapped stays as it was.
  */
-#include "control/plans.h"
+#include "control/plans_local.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -28,18 +28,12 @@
 #define WAIT_MS 100	/* a signal may come between looking at *stop and sleeping */
 #define ALIGNED(offset) (((offset) + 7) & ~7ull)
 
-static uint32_t slot_of(const struct control_elf *elf)
-{
-	return (uint32_t)((elf->base - symbol_space_base(0)) >> SYMBOL_SPACE_SHIFT);
-}
-
-static int head_read(const struct control *control, struct plans_head *head, struct err *err)
+int plans_head_read(const struct control *control, struct plans_head *head, struct err *err)
 {
 	return control_file_read(&control->dir, SEGMENT_PLANS, head, sizeof(*head), 0, err);
 }
 
-/* A sound plan, to be freed; NULL: there is none at that place. */
-static struct plan *plan_take(const struct control *control, uint64_t offset)
+struct plan *plans_take(const struct control *control, uint64_t offset)
 {
 	struct plan *plan = NULL;
 	uint64_t end;
@@ -71,11 +65,9 @@ static void wake(const struct control *control)
 	munmap(head, sizeof(*head));
 }
 
-/* From now on that is the slot's plan. */
-static int publish(const struct control *control, uint32_t slot, uint64_t offset, uint32_t filed, struct err *err)
+int plans_publish(const struct control *control, uint64_t at, uint64_t offset, uint32_t filed, struct err *err)
 {
-	int r = control_file_publish(&control->dir, SEGMENT_PLANS, &offset, sizeof(offset),
-				     offsetof(struct plans_head, plan) + slot * sizeof(offset), err);
+	int r = control_file_publish(&control->dir, SEGMENT_PLANS, &offset, sizeof(offset), at, err);
 
 	filed++;
 	if (!r)
@@ -85,8 +77,8 @@ static int publish(const struct control *control, uint32_t slot, uint64_t offset
 	return r;
 }
 
-/* Behind all that is there; `offset` is where. */
-static int append(const struct control *control, const struct plans_head *head, const struct buf *plan, uint64_t *offset, struct err *err)
+int plans_append(const struct control *control, const struct plans_head *head, const struct buf *plan, uint64_t *offset,
+		 struct err *err)
 {
 	const uint64_t start = head->used > PLANS_DATA_OFFSET ? ALIGNED(head->used) : PLANS_DATA_OFFSET;
 	const uint64_t end = start + plan->len;
@@ -107,7 +99,7 @@ static int append(const struct control *control, const struct plans_head *head, 
 
 static bool has_same(const struct control *control, uint64_t offset, const struct buf *plan)
 {
-	struct plan *there = plan_take(control, offset);
+	struct plan *there = plans_take(control, offset);
 	bool same = there && there->size == plan->len && !memcmp(there, plan->data, plan->len);
 
 	free(there);
@@ -118,17 +110,17 @@ static bool has_same(const struct control *control, uint64_t offset, const struc
 static int file_locked(const struct control *control, const struct control_elf *elf, const struct buf *plan, struct err *err)
 {
 	struct plans_head head;
-	uint32_t slot = slot_of(elf);
+	uint32_t slot = plans_slot(elf);
 	uint64_t offset = PLAN_NONE;
-	int r = head_read(control, &head, err);
+	int r = plans_head_read(control, &head, err);
 
 	if (r || (head.plan[slot] && elf->build_id_len))
 		return r;
 	if (plan->len && has_same(control, head.plan[slot], plan))
 		return 0;
 	if (plan->len)
-		r = append(control, &head, plan, &offset, err);
-	return r || offset == head.plan[slot] ? r : publish(control, slot, offset, head.filed, err);
+		r = plans_append(control, &head, plan, &offset, err);
+	return r || offset == head.plan[slot] ? r : plans_publish(control, plans_place(slot), offset, head.filed, err);
 }
 
 static int file(struct control *control, const struct control_elf *elf, const struct buf *plan, struct err *err)
@@ -151,13 +143,13 @@ static uint64_t twin(const struct control *control, const struct control_registr
 {
 	for (uint32_t i = 0; elf->build_id_len && i < registry->nelfs; i++) {
 		const struct control_elf *other = &registry->elfs[i];
-		uint64_t offset = head->plan[slot_of(other)];
+		uint64_t offset = head->plan[plans_slot(other)];
 		struct plan *plan;
 
 		if (other == elf || offset <= PLAN_NONE || other->build_id_len != elf->build_id_len ||
 		    memcmp(other->build_id, elf->build_id, elf->build_id_len))
 			continue;
-		plan = plan_take(control, offset);
+		plan = plans_take(control, offset);
 		free(plan);
 		if (plan)
 			return offset;
@@ -173,9 +165,9 @@ static int share(struct control *control, const struct control_elf *elf, uint64_
 
 	if (r)
 		return r;
-	r = head_read(control, &head, err);
-	if (!r && !head.plan[slot_of(elf)])
-		r = publish(control, slot_of(elf), offset, head.filed, err);
+	r = plans_head_read(control, &head, err);
+	if (!r && !head.plan[plans_slot(elf)])
+		r = plans_publish(control, plans_place(plans_slot(elf)), offset, head.filed, err);
 	control_unlock(control, mine);
 	return r;
 }
@@ -224,10 +216,10 @@ static int plan_registry(struct control *control, const struct control_registry 
 		const struct control_elf *elf = &registry->elfs[i];
 		uint64_t there, same;
 
-		r = head_read(control, &head, err);
+		r = plans_head_read(control, &head, err);
 		if (r)
 			break;
-		there = head.plan[slot_of(elf)];
+		there = head.plan[plans_slot(elf)];
 		if (elf->build_id_len ? there : there && !is_new(control, elf, there))
 			continue;
 		same = twin(control, registry, &head, elf);
@@ -283,10 +275,10 @@ static int functions_take(struct control_functions *functions, struct control *c
 	const struct control_registry *registry = &memory->registry;
 	struct plans_head head;
 	size_t n = 0;
-	int r = head_read(control, &head, err);
+	int r = plans_head_read(control, &head, err);
 
 	for (uint32_t i = 0; !r && i < registry->nelfs; i++) {
-		memory->plans[i] = plan_take(control, head.plan[slot_of(&registry->elfs[i])]);
+		memory->plans[i] = plans_take(control, head.plan[plans_slot(&registry->elfs[i])]);
 		n += memory->plans[i] ? memory->plans[i]->nsites : 0;
 	}
 	if (r)
@@ -296,7 +288,7 @@ static int functions_take(struct control_functions *functions, struct control *c
 		return err_set(err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < registry->nelfs; i++)
 		if (memory->plans[i])
-			functions_add(functions, &registry->elfs[i], memory->plans[i], head.plan[slot_of(&registry->elfs[i])]);
+			functions_add(functions, &registry->elfs[i], memory->plans[i], head.plan[plans_slot(&registry->elfs[i])]);
 	return 0;
 }
 

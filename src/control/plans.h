@@ -44,6 +44,18 @@ int control_plans_file(struct control *control, struct err *err);
 /* Makes known to the directory a file that no program brought yet, with what it needs to run, and files plans for all of it. */
 int control_plans_bring(struct control *control, const char *path, struct err *err);
 
+/* An instruction of a file, by its address in the memory image, and what can be done there. */
+struct control_point {
+	uint64_t address;
+	bool entry;		/* out: a function begins there */
+	uint8_t kind;		/* out: enum plan_kind */
+	uint8_t reason;
+	uint16_t flags;		/* PLAN_SITE_* */
+};
+/* Looks them up in the plans of that file, and files its extra plan anew if that can be patched there and is not in it yet. */
+struct control_elf;
+int control_plans_points(struct control *control, const struct control_elf *elf, struct control_point *points, size_t n, struct err *err);
+
 /* Programs that start from now on wait a moment for plans by this process, which is about to serve. Serving begins with it, too. */
 int control_plans_offer(struct control *control, struct err *err);
 /* Files plans for what programs bring, until *stop is set or that many milliseconds are over (-1: never). While it runs, programs

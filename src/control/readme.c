@@ -57,11 +57,33 @@ static const char hooks[] =
 	"  echo 'stacks int pid; long[] stack' >> synthetic_events\n"
 	"  echo '!<name>' >> synthetic_events\n"
 	"\ndynamic_events:\n"
+	"  Create/append/remove/show events that are made here; kprobe_events has those of functions, uprobe_events those of files\n"
 	"  s:[synthetic/]<name> <type> <field>[; <type> <field>]...\n"
 	"  e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>] [if <filter>]\n"
-	"  -:[<group>/][<event>]\n"
-	"  <args>: <name>=$<field>[:<type>], $comm, +|-<offset>(<arg>), \\<imm-value>\n"
-	"  <type>: u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, b<width>@<offset>/<size>, <type>[<n>]\n";
+	"  t[:[<group>/][<event>]] <tracepoint> [<args>]\n"
+	"  -:[<group>/][<event>]\n";
+
+static const char fetches[] =
+	"  args: <name>=fetcharg[:type]\n"
+	"  fetcharg: %<register>, @<address>, @+<file offset>,\n"
+	"            $stack<index>, $stack, $retval, $comm, $arg<N>,\n"
+	"            <argname>, $arg*, $<field> of an e,\n"
+	"            +|-<offset>(<fetcharg>) or +|-u<offset>(<fetcharg>), \\imm-value, \\\"imm-string\"\n"
+	"  type: s8/16/32/64, u8/16/32/64, x8/16/32/64, char, string, ustring, symbol,\n"
+	"        b<bit-width>@<bit-offset>/<container-size>, <type>\\[<array-size>\\]\n";
+
+#if defined(__x86_64__)
+static const char probes[] =
+	"  p[:[<group>/][<event>]] <place> [<args>]\n"
+	"  r[maxactive][:[<group>/][<event>]] <place> [<args>]\n"
+	"  f[:[<group>/][<event>]] <func-name>[%return] [<args>]\n"
+	"  place: [<module>:]<symbol>[+<offset>]\n"
+	"  place (kretprobe): [<module>:]<symbol>[+<offset>]%return\n"
+	"  place (uprobe): <path>:<offset>[%return][(ref_ctr_offset)]\n"
+	"  kernel return probes support: arguments as they were at entry\n";
+#else
+static const char probes[] = "";
+#endif
 
 int node_readme_read(struct node_request *request, struct err *err)
 {
@@ -80,5 +102,7 @@ int node_readme_read(struct node_request *request, struct err *err)
 		      "like this one; rmdir removes it\n");
 	buf_puts(out, functions);
 	buf_puts(out, hooks);
+	buf_puts(out, probes);
+	buf_puts(out, fetches);
 	return 0;
 }

@@ -98,6 +98,10 @@ static const struct node nodes[] = {
 	  "closing it gives the buffer's memory back" },
 	{ "function_profile_enabled", node_profile_read, node_profile_write, NULL, TOP,
 	  "counting and timing of functions, on or off" },
+	{ "kprobe_events", node_kprobes_read, node_kprobes_write, NULL, TOP | NODE_AT_OPEN | NODE_SPEC,
+	  "probes in functions; `>` removes them, `>>` adds, see below" },
+	{ "kprobe_profile", node_kprobe_profile_read, NULL, NULL, TOP,
+	  "how often they were hit, and missed" },
 	{ "max_graph_depth", node_graph_depth_read, node_graph_depth_write, NULL, TOP,
 	  "how deep function_graph looks; 0: all the way" },
 	{ "options/@", node_option_read, node_option_write, NULL, 0,
@@ -182,6 +186,10 @@ static const struct node nodes[] = {
 	  "recording on or off" },
 	{ "tracing_thresh", node_thresh_read, node_thresh_write, NULL, TOP,
 	  "microseconds: function_graph shows calls that take longer; 0: all" },
+	{ "uprobe_events", node_uprobes_read, node_uprobes_write, NULL, TOP | NODE_AT_OPEN | NODE_SPEC,
+	  "probes in files; `>` removes them, `>>` adds, see below" },
+	{ "uprobe_profile", node_uprobe_profile_read, NULL, NULL, TOP,
+	  "how often they were hit" },
 };
 
 #define NNODES (sizeof(nodes) / sizeof(nodes[0]))

@@ -88,7 +88,7 @@ static const char *text_at(const struct state_head *state, uint32_t offset)
 
 static struct probe_count *counts_at(const struct state_head *state, uint64_t offset)
 {
-	const uint64_t size = (uint64_t)runtime.ncpu * sizeof(struct probe_count);
+	const uint64_t size = (uint64_t)(runtime.ncpu + 1) * sizeof(struct probe_count);
 	struct hist_tables tables = runtime_tables_reach((uint64_t)state->tables * 4096);
 
 	if (!offset || offset % 64 || offset < TABLES_DATA_OFFSET || offset > tables.size || size > tables.size - offset)

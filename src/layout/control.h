@@ -21,7 +21,7 @@
 #define CONTROL_PLACE_MASK ((1u << CONTROL_PLACE_BITS) - 1)
 #define CONTROL_FIRST_STATE 4096u
 #define CONTROL_SIZE_MAX (8u << 20)	/* programs map this much, whatever the file's size is */
-#define CONTROL_STATE_MAX (256u << 10)	/* the largest state; programs keep private copies */
+#define CONTROL_STATE_MAX (2u << 20)	/* the largest state, and there are two at a time; programs keep private copies */
 
 struct control_head {
 	struct segment_head seg;
@@ -259,7 +259,8 @@ enum state_item_kind {
 	STATE_ITEM_FILTER = 1,	/* of an event in a buffer */
 	STATE_ITEM_TRIGGER,
 	STATE_ITEM_SYNTH,	/* of the directory: buffer 0 */
-	STATE_ITEM_PROBE,	/* of an event, an instruction, a function; buffer 0. `table`: struct probe_count[] of the latter two */
+	STATE_ITEM_PROBE,	/* of an event, an instruction, a function; buffer 0. `table`: struct probe_count[] of the latter two. Lines
+				   behind the first of its text are what was found out when it was written: control/probe_world */
 	STATE_ITEM_SOFT,	/* triggers switch this event of this buffer: word `count` says whether it is on */
 	STATE_ITEM_OFF,		/* triggers switch this buffer: word `count` is not 0 while they have it off */
 };
@@ -292,7 +293,7 @@ struct state_item {
 	uint32_t owner;		/* of a hidden histogram: the serial of whose it is */
 };
 static_assert(sizeof(struct state_item) == 192, "item");
-#define STATE_ITEMS_MAX 1024u
+#define STATE_ITEMS_MAX 4096u
 
 /*
  * What functions are measured with, for the whole directory: extents of the tables file, 0 none. What lies there is in

@@ -76,22 +76,38 @@ bool points_function(const struct points *points, struct point_function *functio
 /* ---- who comes into it ---- */
 
 /* A part of a function that was moved away: whatever is not sure of that one is not sure here. */
-static bool is_part(const struct frame *frame)
+static bool is_part(struct points *points, const struct frame *frame)
 {
-	return frame && !frame_is_entry(frame, frame->start);
+	if (frame && frame != points->frame) {
+		points->frame = frame;
+		points->part = !frame_is_entry(frame, frame->start);
+	}
+	return frame && points->part;
 }
 
-static bool is_unsure(const struct points *points, const struct site_around *around)
+/* Is one of these, which are sorted, between two addresses? */
+static bool is_any_between(const uint64_t *all, size_t n, uint64_t start, uint64_t end)
 {
-	const struct image_text *text = image_text(points->image, around->start);
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all[middle] < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && all[low] < end;
+}
+
+static bool is_unsure(struct points *points, const struct site_around *around)
+{
+	const struct image *image = points->image;
 	const struct frame *frame = frames_at(points->frames, around->start);
 
-	if (points->frames->damaged || (frame && frame->unsure) || (points->image->unsure && is_part(frame)))
-		return true;
-	for (uint64_t at = around->start; at < around->end; at++)
-		if (image_has(text, at, IMAGE_UNSURE))
-			return true;
-	return false;
+	return points->frames->damaged || (frame && frame->unsure) || (image->nunsures && is_part(points, frame)) ||
+	       is_any_between(image->unsures, image->nunsures, around->start, around->end);
 }
 
 /* ---- the site ---- */
@@ -123,14 +139,10 @@ void points_site(struct points *points, const struct point_function *function, s
 		site->reason = (uint8_t)why_no_step(text, &around, address);
 		return;
 	}
-	if (around.start != points->start || around.end != points->end) {
-		points->start = around.start;
-		points->end = around.end;
-		points->unsure = is_unsure(points, &around);
-	}
-	around.unsure = points->unsure;
+	around.unsure = is_unsure(points, &around);
+	sequences_between(points->sequences, address, &around.start, &around.end);
 	site_make_point(site, points->image, &around, address);
-	/* A jump that reaches into one, from outside. */
+	/* What fills up a window may reach into one. */
 	if (site->kind != PLAN_NOT && sequences_meet(points->sequences, address - site->before, address - site->before + site->window))
 		*site = (struct site){ .kind = PLAN_NOT, .reason = PLAN_RESTARTED };
 }

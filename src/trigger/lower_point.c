@@ -100,11 +100,7 @@ void lower_point(struct lowering *low, const struct lower_item *item)
 		point.quick = lower_put(low, copies, point.nquick * sizeof(*copies));
 	}
 	point.file = put_text(low, probe->file);
-	point.symbol = put_text(low, probe->kind == SPEC_PROBE_FILE ? NULL : probe->symbol);
-	if (!point.file && !point.symbol) {
-		if (!item->is_old)
-			lower_refuse(low, -EOPNOTSUPP, "An address is in no program for sure: say [FILE:]FUNCTION[+OFFSET]");
-		return;
-	}
+	if (probe->kind != SPEC_PROBE_FILE)
+		point.symbol = put_text(low, probe->known_as ? probe->known_as : probe->symbol);
 	buf_add(low->probes, &point, sizeof(point));
 }

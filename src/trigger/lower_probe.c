@@ -69,9 +69,6 @@ static uint32_t root_of(struct fetching *fetching, const struct spec_fetch *fetc
 		/* As far from the instruction as in the file. */
 		return program_build_math(build, '+', false, program_build_field(build, "ip", PROGRAM_INT),
 					  program_build_num(build, fetch->number - fetching->probe->offset));
-	case FETCH_SYMBOL:
-		lower_refuse(fetching->low, -EOPNOTSUPP, "Where a symbol is differs from program to program");
-		return program_build_num(build, 0);
 	default:
 		return program_build_num(build, fetch->number);
 	}
@@ -129,24 +126,29 @@ static uint32_t count_fields(const struct spec_probe *probe)
 	return n;
 }
 
-/* What the kernel can do and programs cannot. */
-static bool can_be(struct lowering *low, const struct lower_item *item)
+static bool is_by_symbol(const struct spec_fetch *fetch)
 {
-	const struct spec_probe *probe = item->probe;
+	while (fetch->what == FETCH_PEEK)
+		fetch = fetch->of;
+	return fetch->what == FETCH_SYMBOL;
+}
 
+/* What the kernel can do and programs cannot; NULL: nothing of that. */
+static const char *why_not(const struct spec_probe *probe)
+{
+	if (count_fields(probe) > HOOK_EMIT_MAX)
+		return "Too many arguments, or elements of arrays, in one probe";
+	if (!spec_probe_is_code(probe))
+		return NULL;
+	if (!probe->symbol && !probe->file)
+		return "An address is in no program for sure: say [FILE:]FUNCTION[+OFFSET]";
 	for (uint32_t i = 0; i < probe->nargs; i++) {
-		if (strcmp(probe->args[i].type, "symstr") || !spec_probe_is_code(probe))
-			continue;
-		if (!item->is_old)
-			lower_refuse(low, -EOPNOTSUPP, "Names of addresses are found when a trace is read: say symbol, not symstr");
-		return false;
+		if (!strcmp(probe->args[i].type, "symstr"))
+			return "Names of addresses are found when a trace is read: say symbol, not symstr";
+		if (is_by_symbol(probe->args[i].fetch))
+			return "Where a symbol is differs from program to program";
 	}
-	if (count_fields(probe) > HOOK_EMIT_MAX) {
-		if (!item->is_old)
-			lower_refuse(low, -E2BIG, "Too many arguments, or elements of arrays, in one probe");
-		return false;
-	}
-	return true;
+	return NULL;
 }
 
 uint32_t lower_probe(struct lowering *low, const struct lower_item *item)
@@ -155,9 +157,12 @@ uint32_t lower_probe(struct lowering *low, const struct lower_item *item)
 	struct hook_field fields[HOOK_EMIT_MAX] = { { 0 } };
 	struct hook_emit emit = { .event = item->item->event_id, .fixed = 8 };
 	struct fetching fetching = { .low = low, .probe = probe };
+	const char *why = why_not(probe);
 	uint32_t n;
 
-	if (!can_be(low, item))
+	if (why && !item->is_old)
+		lower_refuse(low, -EOPNOTSUPP, why);
+	if (why)
 		return 0;
 	fetching.build = program_build_new();
 	if (!fetching.build) {

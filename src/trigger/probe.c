@@ -30,7 +30,9 @@ int probe_refuse(struct probe_read *read, int code, const char *message, size_t 
 		pos += strlen(read->words[i]) + 1;
 	if (read->at >= read->nwords)
 		offset = 0;
-	return read_refuse_at(read->error, code, message, pos + offset);
+	/* What $arg* stands for is counted as if it stood there. */
+	pos += offset;
+	return read_refuse_at(read->error, code, message, pos <= read->error->command.len ? pos : read->error->command.len + 1);
 }
 
 /* ---- Conditions ---- */

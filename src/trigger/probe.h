@@ -13,11 +13,14 @@
 
 #include "trigger/read.h"
 
-#define PROBE_PARAMS_MAX 32
+#define PROBE_PARAMS_MAX 64
 
+/* As layout/prototype.h has them. */
 struct probe_param {
-	const char *name;
-	const char *type;	/* "unsigned long", "struct file *" */
+	const char *name;	/* "": it has none */
+	char kind;
+	uint8_t size;
+	int8_t at;		/* of the registers for arguments; -1: in none of them */
 };
 
 struct probe_read {
@@ -39,8 +42,8 @@ struct probe_read {
 	bool knows_params;
 	uint32_t nparams;
 	struct probe_param params[PROBE_PARAMS_MAX];
-	const char *returned;	/* the function's own type */
-	const char *last;	/* type of the parameter that was read last; NULL: it was none */
+	struct probe_param returned;
+	const struct probe_param *last;	/* that was read last; NULL: it was none */
 };
 
 /* What others see as struct spec_probe, which is first. */

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout/prototype.h"
 #include "trigger/probe.h"
 
 #define OPS_MAX 15
 #define STACK_MAX 2048
-#define REGISTER_ARGS 6
 #define WORD 8
 
 static const char too_deep[] = "Dereference is too much nested";
@@ -233,19 +233,19 @@ static int read_stack(struct probe_read *read, const char *text, const struct sp
 	return *text ? read_on_stack(read, n, out) : read_register(read, "sp", out);
 }
 
-/* The n-th parameter, from 0. Those that were in registers are kept for who asks when the function returns. */
+/* The n-th register for arguments, from 0; then what the caller put on the stack. Registers are kept for who asks at the return. */
 static int read_given(struct probe_read *read, uint32_t n, const struct spec_fetch **out)
 {
-	static const char *const at_entry[REGISTER_ARGS] = { "di", "si", "dx", "cx", "r8", "r9" };
-	static const char *const at_exit[REGISTER_ARGS] = { "arg1", "arg2", "arg3", "arg4", "arg5", "arg6" };
+	static const char *const at_entry[PROTOTYPE_REGISTERS] = { "di", "si", "dx", "cx", "r8", "r9" };
+	static const char *const at_exit[PROTOTYPE_REGISTERS] = { "arg1", "arg2", "arg3", "arg4", "arg5", "arg6" };
 
-	if (read->probe->returns && n >= REGISTER_ARGS)
-		return read_refuse_silently(read->error, -EINVAL, "when a function returns only its first %d arguments are known",
-					    REGISTER_ARGS);
+	if (read->probe->returns && n >= PROTOTYPE_REGISTERS)
+		return read_refuse_silently(read->error, -EINVAL, "when a function returns only its first %u arguments are known",
+					    PROTOTYPE_REGISTERS);
 	read->probe->saves |= read->probe->returns;
-	if (n < REGISTER_ARGS)
+	if (n < PROTOTYPE_REGISTERS)
 		return read_register(read, read->probe->returns ? at_exit[n] : at_entry[n], out);
-	return read_on_stack(read, n - REGISTER_ARGS + 1, out);
+	return read_on_stack(read, n - PROTOTYPE_REGISTERS + 1, out);
 }
 
 static bool has_params(const struct probe_read *read)
@@ -266,9 +266,17 @@ static int read_declared(struct probe_read *read, uint32_t n, const struct spec_
 	return 0;
 }
 
+/* Where debug information does not say it, parameters are taken to be numbers and pointers. */
 static int read_param(struct probe_read *read, uint32_t n, const struct spec_fetch **out)
 {
-	return read->probe->kind == SPEC_PROBE_TRACEPOINT ? read_declared(read, n, out) : read_given(read, n, out);
+	const struct probe_param *param = n < read->nparams ? &read->params[n] : NULL;
+
+	if (read->probe->kind == SPEC_PROBE_TRACEPOINT)
+		return read_declared(read, n, out);
+	if (param && param->at < 0)
+		return read_refuse_silently(read->error, -EOPNOTSUPP, "parameter %u is in no general register: it is a real number, a structure, "
+					    "or one of too many", n + 1);
+	return read_given(read, param ? (uint32_t)param->at : n, out);
 }
 
 static int read_arg(struct probe_read *read, const char *text, const struct spec_fetch **out)
@@ -285,9 +293,9 @@ static int read_arg(struct probe_read *read, const char *text, const struct spec
 }
 
 /* Members of what it points to are for who has debug information at hand. */
-static int refuse_member(struct probe_read *read, const char *type, size_t at)
+static int refuse_member(struct probe_read *read, const struct probe_param *param, size_t at)
 {
-	if (!strchr(type, '*') || (!strstr(type, "struct ") && !strstr(type, "union ")))
+	if (param->kind != 'p')
 		return probe_refuse(read, -EINVAL, "This is not a pointer to union/structure.", at);
 	return probe_refuse(read, -ENOENT, "This field is not found.", at);
 }
@@ -296,7 +304,7 @@ static int refuse_member(struct probe_read *read, const char *type, size_t at)
 static int read_plain(struct probe_read *read, const char *text, const struct spec_fetch **out)
 {
 	size_t len = strcspn(text, "-."), at = read->offset + len;
-	const char *type;
+	const struct probe_param *param = &read->returned;
 	int n, ret;
 
 	if (!has_params(read))
@@ -306,8 +314,7 @@ static int read_plain(struct probe_read *read, const char *text, const struct sp
 	if (text[len] == '.')
 		return probe_refuse(read, -EOPNOTSUPP, "Non pointer structure/union argument is not supported.", at + 1);
 	if (len == 7 && !memcmp(text, "$retval", 7)) {
-		type = read->returned;
-		if (type && !strcmp(type, "void"))
+		if (param->kind == 'v')
 			return probe_refuse(read, -ENOENT, "This function returns 'void' type", read->offset);
 		ret = read_register(read, "ax", out);
 	} else {
@@ -315,12 +322,12 @@ static int read_plain(struct probe_read *read, const char *text, const struct sp
 		if (n < 0)
 			return probe_refuse(read, -ENOENT, read->knows_params ? not_found : "No BTF entry for this probe point",
 					    read->offset);
-		type = read->params[n].type;
+		param = &read->params[n];
 		ret = read_param(read, (uint32_t)n, out);
 	}
 	if (!ret && text[len])
-		return refuse_member(read, type ? type : "", at + 2);
-	read->last = type;
+		return refuse_member(read, param, at + 2);
+	read->last = param->kind ? param : NULL;
 	return ret;
 }
 

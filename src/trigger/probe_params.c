@@ -1,9 +1,7 @@
 /*
- * trigger/probe_params: parameters of a function by its declaration, fields of an event by its format.
+ * trigger/probe_params: parameters of a function by its prototype (layout/prototype.h), fields of an event by its format.
  *
- *   "ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)"  ->  names and types
- *
- * With them `$arg*` is an argument for each, `$argN` of the line is called by its name, and a plain name is `$argN`. The declaration
+ * With them `$arg*` is an argument for each, `$argN` of the line is called by its name, and a plain name is `$argN`. The prototype
  * comes out of debug information and may hold anything.
  */
 #include <ctype.h>
@@ -12,105 +10,76 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout/prototype.h"
 #include "trigger/probe.h"
 
 #define EXPANDED_MAX 256
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* The last word of a declarator: `char *buf`, `int (*call)(void *)`, `int v[4]`. 0: it has no name. */
-static size_t find_name(const char *text, size_t len, size_t *at)
-{
-	const char *inner = NULL;
-	size_t end = len;
-
-	for (size_t i = 0; i + 1 < len && !inner; i++) {
-		if (text[i] == '(' && text[i + 1] == '*')
-			inner = text + i + 2;
-	}
-	if (inner) {
-		*at = (size_t)(inner - text);
-		for (end = *at; end < len && is_word(text[end]); end++)
-			;
-		return end - *at;
-	}
-	while (end && text[end - 1] != '[' && memchr(text, '[', end))
-		end--;
-	while (end && (text[end - 1] == '[' || read_is_blank(text[end - 1])))
-		end--;
-	for (*at = end; *at && is_word(text[*at - 1]); --*at)
-		;
-	return end - *at;
-}
-
-/* `struct file *file`: the type is all but the name; an array is a pointer. */
-static int add_param(struct probe_read *read, const char *text, size_t len)
-{
-	struct probe_param *param = &read->params[read->nparams];
-	size_t at, name_len;
-	bool is_array = memchr(text, '[', len);
-	char *type;
-
-	name_len = find_name(text, len, &at);
-	param->name = read_dup(read->mem, text + at, name_len);
-	type = read_alloc(read->mem, len + 3);
-	if (!param->name || !type)
-		return -ENOMEM;
-	memcpy(type, text, at);
-	if (is_array || memchr(text, '(', len))
-		strcat(type, " *");
-	param->type = read_strip(type);
-	read->nparams++;
-	return 0;
-}
-
 /* ---- of a function ---- */
 
-static int read_params(struct probe_read *read, const char *text, const char *end)
+/* KIND [@FIRST[+COUNT]] [NAME], up to a comma or bracket. */
+static const char *read_param(struct probe_read *read, const char *text, struct probe_param *param)
 {
-	const char *from = text;
-	int depth = 0, ret = 0;
+	char *end;
+	size_t len;
 
-	for (const char *c = text; !ret && c <= end && read->nparams < PROBE_PARAMS_MAX; c++) {
-		if (c < end && (*c == '(' || *c == '['))
-			depth++;
-		if (c < end && (*c == ')' || *c == ']'))
-			depth--;
-		if (c < end && (*c != ',' || depth))
-			continue;
-		while (from < c && read_is_blank(*from))
-			from++;
-		if (from < c && memcmp(from, "...", c - from < 3 ? (size_t)(c - from) : 3) &&
-		    !(c - from == 4 && !memcmp(from, "void", 4)))
-			ret = add_param(read, from, (size_t)(c - from));
-		from = c + 1;
+	*param = (struct probe_param){ .name = "", .kind = text[0], .at = -1 };
+	if (!*text || strchr(",()", *text))
+		return text;
+	param->size = (uint8_t)strtoul(text + 1, &end, 10);
+	if (*end == '@') {
+		unsigned long at = isdigit((unsigned char)end[1]) ? strtoul(end + 1, &end, 10) : PROTOTYPE_REGISTERS;
+
+		param->at = at < PROTOTYPE_REGISTERS ? (int8_t)at : -1;
 	}
-	return ret;
+	end += strcspn(end, " ,()");
+	end += *end == ' ';
+	len = strcspn(end, ",()");
+	param->name = read_dup(read->mem, end, len);
+	if (!param->name || !read_is_name(param->name))
+		param->name = "";
+	return end + len;
 }
 
-static int learn_function(struct probe_read *read)
+/* Debug information is not read for those who do not ask: a parameter, by number or name, or what is returned. */
+static bool asks(const struct probe_read *read)
 {
-	const struct spec_probe *probe = read->probe;
-	const struct spec_world *world = read->world;
-	const char *text = world->prototype && probe->symbol ? world->prototype(world->arg, probe->file, probe->symbol) : NULL;
-	const char *open = text ? strchr(text, '(') : NULL, *close = open ? strrchr(open, ')') : NULL, *name = open;
-	char *returned;
+	for (uint32_t i = 2; i < read->nwords; i++) {
+		const char *word = read->words[i], *body = strchr(word, '=');
 
-	if (!close)
-		return 0;
-	while (name > text && read_is_blank(name[-1]))
-		name--;
-	while (name > text && is_word(name[-1]))
-		name--;
-	returned = read_dup(read->mem, text, (size_t)(name - text));
-	if (!returned)
-		return -ENOMEM;
-	read->returned = read_strip(returned);
+		body = body ? body + 1 : word;
+		if (strstr(word, "$arg") || strstr(word, "$retval") || isalpha((unsigned char)*body) || *body == '_')
+			return true;
+		body = strrchr(body, '(');
+		if (body && (isalpha((unsigned char)body[1]) || body[1] == '_'))
+			return true;
+	}
+	return false;
+}
+
+static void learn_function(struct probe_read *read)
+{
+	struct spec_probe *probe = read->probe;
+	const struct spec_world *world = read->world;
+	const char *text = NULL;
+
+	probe->by_prototype = probe->symbol && asks(read);
+	if (probe->by_prototype && world->prototype)
+		text = world->prototype(world->arg, probe->file, probe->symbol);
+	if (!text)
+		return;
+	text = read_param(read, text, &read->returned);
+	/* All of them may be unknown. */
+	if (*text != '(' || text[1] == '?')
+		return;
 	read->knows_params = true;
-	return read_params(read, open + 1, close);
+	for (text++; *text && *text != ')' && read->nparams < PROBE_PARAMS_MAX; text += *text == ',') {
+		const char *from = text;
+
+		text = read_param(read, text, &read->params[read->nparams++]);
+		if (text == from)
+			break;
+	}
 }
 
 /* ---- of an event ---- */
@@ -122,7 +91,7 @@ static void learn_event(struct probe_read *read)
 		const struct decode_field *field = &read->format->fields[i];
 
 		if (!field->is_common)
-			read->params[read->nparams++] = (struct probe_param){ field->name, field->type };
+			read->params[read->nparams++] = (struct probe_param){ .name = field->name, .kind = '?', .at = -1 };
 	}
 }
 
@@ -212,7 +181,7 @@ static int put_numbered(struct probe_read *read, char *word)
 /* What there is to know, and what of the line asks for it. */
 static int learn(struct probe_read *read, uint32_t *all, bool *any)
 {
-	int ret = 0;
+	int ret;
 
 	*all = 0;
 	*any = false;
@@ -221,9 +190,8 @@ static int learn(struct probe_read *read, uint32_t *all, bool *any)
 	if (read->probe->kind == SPEC_PROBE_TRACEPOINT)
 		learn_event(read);
 	else
-		ret = learn_function(read);
-	if (!ret)
-		ret = find_all(read, all, any);
+		learn_function(read);
+	ret = find_all(read, all, any);
 	if (ret || !*all || read->knows_params)
 		return ret;
 	read->at = *all;

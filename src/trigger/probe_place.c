@@ -130,6 +130,7 @@ static int read_function(struct probe_read *read, char *text, const char *unknow
 {
 	struct spec_probe *probe = read->probe;
 	char *colon = strchr(text, ':');
+	const char *other;
 	int n;
 
 	if (colon) {
@@ -139,7 +140,10 @@ static int read_function(struct probe_read *read, char *text, const char *unknow
 	probe->symbol = colon ? colon + 1 : text;
 	if (!*probe->symbol || (colon && colon == text))
 		return probe_refuse(read, -EINVAL, unknown, 0);
-	n = read->world->places ? read->world->places(read->world->arg, probe->file, probe->symbol) : 1;
+	other = read->world->known_as ? read->world->known_as(read->world->arg, probe->file, probe->symbol) : NULL;
+	if (other)
+		probe->known_as = read_dup(read->mem, other, strlen(other));
+	n = read->world->places ? read->world->places(read->world->arg, probe->file, other ? other : probe->symbol) : 1;
 	if (!n || (n < 0 && !probe->file && !read->world->anything))
 		return probe_refuse(read, -EINVAL, unknown, 0);
 	if (n > 1 && probe->kind == SPEC_PROBE_CODE)

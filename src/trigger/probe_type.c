@@ -126,61 +126,16 @@ static void set_field(struct spec_arg *arg, const struct fetch_type *type)
 
 /* ---- What is known of the source ---- */
 
-static const struct c_type {
-	const char *name, *type;
-} c_types[] = {
-	{ "size_t", "u64" }, { "ssize_t", "s64" }, { "off_t", "s64" }, { "off64_t", "s64" }, { "loff_t", "s64" }, { "time_t", "s64" },
-	{ "intptr_t", "s64" }, { "uintptr_t", "u64" }, { "ptrdiff_t", "s64" }, { "pid_t", "s32" }, { "uid_t", "u32" },
-	{ "gid_t", "u32" }, { "mode_t", "u32" }, { "socklen_t", "u32" }, { "int8_t", "s8" }, { "int16_t", "s16" },
-	{ "int32_t", "s32" }, { "int64_t", "s64" }, { "uint8_t", "u8" }, { "uint16_t", "u16" }, { "uint32_t", "u32" },
-	{ "uint64_t", "u64" }, { "s8", "s8" }, { "s16", "s16" }, { "s32", "s32" }, { "s64", "s64" }, { "u8", "u8" }, { "u16", "u16" },
-	{ "u32", "u32" }, { "u64", "u64" }, { "bool", "u8" }, { "_Bool", "u8" },
-};
-
-static bool is_one_of(const char *word, size_t len, const char *const *list)
+/* NULL: no number. */
+static const struct fetch_type *type_of_param(const struct probe_param *param)
 {
-	for (; *list; list++) {
-		if (strlen(*list) == len && !memcmp(*list, word, len))
-			return true;
-	}
-	return false;
-}
-
-/* A number of C by the words of its type; NULL: no number, or one that nobody knows by its name. */
-static const struct fetch_type *number_of(const char *text)
-{
-	static const char *const quiet[] = { "const", "volatile", "register", "int", "signed", NULL };
-	static const char *const positive[] = { "unsigned", NULL }, *const big[] = { "long", NULL }, *const small[] = { "short", NULL };
-	static const char *const smallest[] = { "char", NULL }, *const enumeration[] = { "enum", NULL };
-	bool is_unsigned = false;
-	uint32_t bits = 32;
 	char name[8];
 
-	for (const char *word = text; *word;) {
-		size_t len = strcspn(word, " \t");
-
-		if (is_one_of(word, len, enumeration))
-			return find_type("u32");
-		if (is_one_of(word, len, positive))
-			is_unsigned = true;
-		else if (is_one_of(word, len, big))
-			bits = 64;
-		else if (is_one_of(word, len, small))
-			bits = 16;
-		else if (is_one_of(word, len, smallest))
-			bits = 8;
-		else if (len && !is_one_of(word, len, quiet))
-			goto by_name;
-		word += len + strspn(word + len, " \t");
-		continue;
-by_name:
-		for (size_t i = 0; i < sizeof(c_types) / sizeof(c_types[0]); i++) {
-			if (strlen(c_types[i].name) == len && !memcmp(c_types[i].name, word, len))
-				return find_type(c_types[i].type);
-		}
+	if (param->kind == 'b')
+		return find_type("u8");
+	if (!strchr("iue", param->kind))
 		return NULL;
-	}
-	snprintf(name, sizeof(name), "%c%u", is_unsigned ? 'u' : 's', bits);
+	snprintf(name, sizeof(name), "%c%u", param->kind == 'i' ? 's' : 'u', param->size * 8u);
 	return find_type(name);
 }
 
@@ -203,26 +158,19 @@ static const struct fetch_type *known_type(const struct probe_read *read, const 
 		return find_type("string");
 	if (read->probe->kind == SPEC_PROBE_TRACEPOINT && fetch->what == FETCH_FIELD && read->last)
 		type = type_of_field(decode_format_find(read->format, fetch->name));
-	else if (read->last && !strchr(read->last, '*'))
-		type = number_of(read->last);
+	else if (read->last)
+		type = type_of_param(read->last);
 	return type ? type : find_type("x64");
 }
 
-static bool is_pointer_to_text(const char *type)
-{
-	const char *star = strchr(type, '*');
-
-	return star && !strchr(star + 1, '*') && strstr(type, "char");
-}
-
-/* A parameter that points to a text is followed. */
+/* A pointer is followed; to what it points its prototype does not say. */
 static int follow_text(struct probe_read *read, struct spec_arg *arg)
 {
 	struct spec_fetch *fetch;
 
 	if (is_text(read, arg->fetch))
 		return 0;
-	if (!is_pointer_to_text(read->last))
+	if (read->last->kind != 'p')
 		return probe_refuse(read, -EINVAL, "This type does not fit for string.", read->offset);
 	fetch = read_alloc(read->mem, sizeof(*fetch));
 	if (!fetch)

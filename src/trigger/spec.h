@@ -208,10 +208,12 @@ struct spec_probe {
 	/* The others. */
 	bool returns;		/* r, and %return */
 	bool saves;		/* of one that returns: arguments are asked for, as they were at entry */
+	bool by_prototype;	/* what the line means depends on what the function takes and gives */
 	uint32_t max_active;	/* as written behind r; 0: nothing was */
 	char *file;		/* _FILE: whole path, without links; _CODE, _FUNCTION: `MODULE:` of the place, or NULL */
 	char *path;		/* _FILE: as it was written */
 	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address. _TRACEPOINT: the place as it was written */
+	char *known_as;		/* what the function is called where it is patched, if `symbol` is another name of it; else NULL */
 	uint64_t offset;
 	uint64_t semaphore;	/* _FILE: (REFCTR), 0: none */
 };
@@ -240,9 +242,11 @@ struct spec_world {
 	/* How often a file has functions of that name: of the file that is named, or (NULL) of the one that has the most. 0: none has one;
 	 * -ENOENT: nobody knows that file yet. */
 	int (*places)(void *arg, const char *module, const char *name);
-	/* What a function's parameters are, as a declaration of C, by its debug information; NULL: not known. */
+	/* What plans call the function, if it is called so, too; NULL: by this very name, or not at all. */
+	const char *(*known_as)(void *arg, const char *module, const char *name);
+	/* What a function takes and gives, by its debug information: see layout/prototype.h; NULL: not known. */
 	const char *(*prototype)(void *arg, const char *module, const char *name);
-	/* 0; -ENOENT: there is no such file, -EINVAL: it is no regular one. `real`: its path without links, of PATH_MAX bytes. */
+	/* 0; -ENOENT: there is no such file, -EINVAL: it is no regular one. `real`: its path without links, PATH_MAX bytes. */
 	int (*file)(void *arg, const char *path, char *real);
 	bool anything;		/* names of events and fields are believed: for programs that are still to come */
 };

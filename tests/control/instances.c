@@ -76,7 +76,8 @@ static void check_files(struct control *control)
 					   "available_filter_functions_addrs", "dyn_ftrace_total_info",
 					   "enabled_functions", "function_profile_enabled", "max_graph_depth",
 					   "tracing_thresh", "stack_max_size", "stack_trace", "stack_trace_filter",
-					   "stack_tracer_enabled", "touched_functions", "trace_stat/" };
+					   "stack_tracer_enabled", "touched_functions", "trace_stat/",
+					   "kprobe_events", "kprobe_profile", "uprobe_events", "uprobe_profile" };
 	static const char *const top_options[] = { "trace_printk", "printk-msg-only", "record-cmd" };
 	struct err err = ERR_INIT;
 	char *here, *there, *name, *save;

@@ -461,7 +461,7 @@ static void rnd_instruction(uint8_t *to)
 static void random_windows(long n)
 {
 	uint8_t bytes[64], marks[IMAGE_MARKS][8] = { { 0 } };
-	struct image_text text = { W_AT, W_AT + sizeof(bytes), bytes, { marks[0], marks[1], marks[2], marks[3], marks[4] } };
+	struct image_text text = { W_AT, W_AT + sizeof(bytes), bytes, { marks[0], marks[1], marks[2], marks[3] } };
 	struct image image = { .texts = &text, .ntexts = 1 };
 	struct site site;
 

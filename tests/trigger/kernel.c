@@ -42,6 +42,11 @@ static const char *const differ[] = {
 	"sched/sched_switch hist:keys=next_pid:x=prev_prio+1,y=$x",
 	/* A file that is still to come may have it. */
 	"dynamic_events f nomodule:vfs_read",
+	/* To what a pointer points is for who reads a trace. */
+	"kprobe_events p vfs_read file:string",
+	"kprobe_events p vfs_read file:ustring",
+	"kprobe_events p vfs_read $arg1:string",
+	"dynamic_events f vfs_read file:string",
 	/* Entries of the kernel's directories. */
 	"kprobe_events p vfs_read a=%di:%pd",
 	NULL,
@@ -92,10 +97,10 @@ static bool is_clock(void *arg, const char *name)
 static const struct {
 	const char *name, *prototype;
 } functions[] = {
-	{ "vfs_read", "ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)" },
-	{ "kfree", "void kfree(const void *object)" },
-	{ "kernel_clone", "pid_t kernel_clone(struct kernel_clone_args *args)" },
-	{ "do_exit", "void do_exit(long int code)" },
+	{ "vfs_read", "i8(p@0 file,p@1 buf,u8@2 count,p@3 pos)" },
+	{ "kfree", "v(p@0 object)" },
+	{ "kernel_clone", "i4(p@0 args)" },
+	{ "do_exit", "v(i8@0 code)" },
 	{ "jiffies", NULL },
 };
 #define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))

@@ -1,0 +1,187 @@
+#!/bin/sh
+# Probes in code of programs that know nothing of us: the files that list them, what is refused and how, several points of one event,
+# what they record and count, and that each file forgets its own kind alone.
+. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+
+with_functions
+
+cd "$RINGSIDE_SCRATCH" || exit 1
+cat >shop.c <<'END'
+#include <stdio.h>
+
+struct item { int n; const char *name; } item = { 5, "tea" };
+
+int shop_place(struct item *item, const char *who, long count) { return item->n + (int)count + who[0]; }
+void shop_close(int how, double price) { printf("%d %g\n", how, price); }
+static int shop_twice(int n) { return n + 1; }
+int (*shop_call)(int) = shop_twice;
+
+int main(int argc, char **argv)
+{
+	int sum = 0;
+
+	(void)argv;
+	for (int i = 0; i < 3; i++)
+		sum += shop_place(&item, "alice", i + argc);
+	shop_close(shop_call(sum), 2.5);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+$CC -g -O1 -fno-inline -fno-ipa-sra -fno-ipa-cp shop.c -o shop || fail "shop does not compile"
+shop=$RINGSIDE_SCRATCH/shop
+./shop >want.out || fail "shop does not run"
+want 0 start -e none
+
+# add FILE LINE, or with what it says when it is refused: deny FILE LINE TEXT...
+add() {
+	want 0 write -a "$1" "$2"
+}
+deny() {
+	file=$1 line=$2
+	shift 2
+	refuse 1 write -a "$file" "$line" -- "$file: " "$@"
+}
+# The last refusal in error_log: who refused, why, and where in the line, by a ^ before it.
+logged() {
+	want 0 cat error_log
+	tail -n 3 "$out" >last
+	head -n 1 last | grep -qF "$1: error: $2" || fail "error_log does not say: $1: $2"
+	plain=$(printf '%s' "$3" | tr -d '^')
+	before=${3%%^*}
+	[ "$(sed -n 2p last)" = "  Command: $plain" ] || fail "error_log has another line than $plain"
+	[ "$(sed -n 3p last)" = "$(printf '%*s^' $((11 + ${#before})) '')" ] || fail "the caret of $3 is elsewhere"
+}
+
+# What nobody has is refused; a file that is named may still come.
+deny kprobe_events 'p:a shop_place' 'Invalid probed address or symbol'
+add kprobe_events 'p:early shop:shop_place n=$arg3'
+want 0 record -q -o nothing.dat -e nothing "$shop"
+cmp -s want.out "$out" || fail "shop says something else"
+
+# Each list has its kind; dynamic_events has them all.
+add kprobe_events 'p:a shop_place $arg* n=+0(item):s32 name=+0(+8(item)):string'
+add kprobe_events 'r10:b shop_place $retval who:string'
+add dynamic_events 'f:c shop_close how'
+add dynamic_events 'p:d shop_twice a=%di:u8 b=$comm c=\7 d=\"x"'
+entry=0x$(nm shop | sed -n 's/^0*\([0-9a-f]*\) T shop_close$/\1/p')
+add uprobe_events "p:u $shop:$entry how=%di:s32"
+add uprobe_events "r:v $shop:$entry"
+want 0 cat kprobe_events
+says 'p:kprobes/early shop:shop_place n=$arg3
+p:kprobes/a shop_place item=item who=who count=count n=+0(item):s32 name=+0(+8(item)):string
+r10:kprobes/b shop_place arg1=$retval who=who:string
+p:kprobes/d shop_twice a=%di:u8 b=$comm c=\7 d=\"x"'
+want 0 cat uprobe_events
+says "p:uprobes/u $shop:$(printf '0x%016x' "$entry") how=%di:s32
+r:uprobes/v $shop:$(printf '0x%016x' "$entry")"
+want 0 cat dynamic_events
+[ "$(grep -c . "$out")" -eq 7 ] || fail "not all are in dynamic_events"
+want 0 list -e 'kprobes:*'
+says 'kprobes:a
+kprobes:b
+kprobes:d
+kprobes:early'
+want 0 cat events/kprobes/a/format
+grep -q 'field:unsigned long __probe_ip;	offset:8;	size:8;	signed:0;' "$out" || fail "no address"
+grep -q 'field:u64 count;\|field:s64 count;' "$out" || fail "no argument"
+grep -qF 'print fmt: "(%lx) item=0x%Lx' "$out" || fail "no print format"
+
+# Refusals, with the kernel's carets.
+deny kprobe_events 'p shop_place $none' 'Invalid $-variable'
+logged trace_kprobe 'Invalid $-variable specified' 'p shop_place ^$none'
+deny uprobe_events "p $shop:1x" 'Invalid uprobe offset'
+logged trace_uprobe 'Invalid uprobe offset' "p $shop:^1x"
+deny uprobe_events "p $shop:$((entry + 1))" 'in the middle of an instruction'
+logged trace_uprobe 'Probe point is not an instruction boundary' "p ^$shop:$((entry + 1))"
+deny kprobe_events 'p shop_close+1' 'in the middle of an instruction'
+deny uprobe_events "p $shop:4" 'no code is at 0x4'
+deny uprobe_events "p $RINGSIDE_SCRATCH/shop.c:16" 'is no ELF file'
+deny uprobe_events "r $shop:$((entry + 4))" 'no function begins there'
+deny kprobe_events "p $shop:16" 'no probe for this file'
+deny uprobe_events 'p shop_place' 'no probe for this file'
+deny kprobe_events 'f shop_place' 'no probe for this file'
+deny kprobe_events 'p shop_close price' 'no general register'
+deny kprobe_events 'p shop_place a=%di:symstr' 'say symbol'
+deny kprobe_events 'p 0x1000' 'say [FILE:]FUNCTION'
+deny dynamic_events 'f nobody' 'Failed to register probe event'
+logged trace_fprobe 'Failed to register probe event' 'f ^nobody'
+deny dynamic_events 't nobody' 'Tracepoint is not found'
+deny dynamic_events 'x:y shop_place' 'no probe for this file'
+want 0 cat kprobe_events
+[ "$(grep -c . "$out")" -eq 4 ] || fail "what was refused is there"
+
+# Several points of one event; they are all there, or none is.
+add kprobe_events 'p:m shop_place a=%di'
+add kprobe_events 'p:m shop_close a=%di'
+deny kprobe_events 'p:m shop_close a=%di' 'exact same probe'
+deny kprobe_events 'p:m shop_twice b=%di' 'Argument type or name'
+logged trace_kprobe 'Argument type or name is different from existing probe' 'p:m shop_twice ^b=%di'
+deny kprobe_events 'r:m shop_twice a=%di' 'Probe type is different'
+deny dynamic_events 'f:kprobes/m shop_twice' 'already used by another event'
+# Lines before one that is refused stay.
+want 1 write -a kprobe_events 'p:n1 shop_place
+p:n2 nobody_at_all
+p:n3 shop_place'
+want 0 cat kprobe_events
+grep -q kprobes/n1 "$out" || fail "what stood before it is gone"
+! grep -q 'n2\|n3' "$out" || fail "what stood behind it is there"
+add kprobe_events '-:n1'
+
+# What they record.
+want 0 write events/kprobes/enable 1
+want 0 write events/uprobes/enable 1
+want 0 write events/fprobes/enable 1
+want 0 record -q -o probed.dat -e kprobes -e uprobes -e fprobes "$shop"
+cmp -s want.out "$out" || fail "shop says something else when it is probed"
+want 0 report probed.dat
+[ "$(grep -c ' a: .* count=[123] n=5 name="tea"' "$out")" -eq 3 ] || fail "not all entries"
+[ "$(grep -c ' b: .* arg1=10[345] who="alice"' "$out")" -eq 3 ] || fail "not all returns"
+[ "$(grep -c ' early: .* n=0x[123]$' "$out")" -eq 3 ] || fail "what was said ahead did not come"
+grep -q ' c: .* how=313$' "$out" || fail "no fprobe"
+grep -q ' d: .* b="shop" c=0x7 d="x"$' "$out" || fail "no static function"
+grep -q ' u: .* how=313$' "$out" && grep -q ' v: ' "$out" || fail "no uprobes"
+[ "$(grep -c ' m: ' "$out")" -eq 4 ] || fail "not both points"
+want 0 cat kprobe_profile
+sort "$out" >profile
+grep -qx '  a                                                          3               0' profile || fail "kprobe_profile"
+[ "$(grep -c '^  m ' profile)" -eq 2 ] || fail "each point counts for itself"
+want 0 cat uprobe_profile
+grep -qx "  $shop u *1" "$out" || fail "uprobe_profile"
+
+# In use; one point of several may go; emptying a file is about its own kind.
+deny kprobe_events '-:a' 'in use'
+add kprobe_events '-:m shop_close a=%di'
+refuse 1 write kprobe_events '' -- 'in use'
+want 0 write events/kprobes/enable 0
+deny uprobe_events '-:a' 'no such event'
+add kprobe_events '-:kprobes/m'
+want 0 write kprobe_events 'p:last shop_place'
+want 0 cat kprobe_events
+says 'p:kprobes/last shop_place'
+want 0 cat dynamic_events
+[ "$(grep -c . "$out")" -eq 4 ] || fail "other kinds are gone, too"
+refuse 1 write dynamic_events '' -- 'in use'
+want 0 write events/enable 0
+add dynamic_events '!p:kprobes/last shop_place'
+want 0 write dynamic_events ''
+want 0 cat dynamic_events
+[ ! -s "$out" ] || fail "something stays"
+
+# More than a thousand, written at once.
+i=0
+while [ $i -lt 1100 ]; do
+	i=$((i + 1))
+	echo "p:many$i shop_place a=\$arg3"
+done >many
+want 0 write -a kprobe_events "$(cat many)"
+want 0 cat kprobe_events
+[ "$(grep -c . "$out")" -eq 1100 ] || fail "not all of many"
+want 0 write events/kprobes/many1100/enable 1
+want 0 record -q -o many.dat -e kprobes:many1100 "$shop"
+want 0 report many.dat
+[ "$(grep -c 'many1100: .* a=0x[123]$' "$out")" -eq 3 ] || fail "the last of many"
+want 0 stat
+want 0 reset
+want 0 cat dynamic_events
+[ ! -s "$out" ] || fail "reset leaves probes"
