@@ -13,6 +13,7 @@
 #include "cmd/list_functions.h"
 #include "cmd/pager.h"
 #include "cmd/probe_local.h"
+#include "control/named.h"
 #include "decode/format.h"
 #include "report/json.h"
 
@@ -231,7 +232,7 @@ static bool wanted(struct listing *list, const struct events_item *event)
 	bool match;
 
 	/* Who names some gets them all; else those would bury what there is to trace. */
-	if (!list->pattern && !list->all && !event->has_source) {
+	if (!list->pattern && !list->all && (!event->has_source || (source_control(list->source) && control_event_is_call(event->system)))) {
 		list->left_out++;
 		return false;
 	}
