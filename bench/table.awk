@@ -55,6 +55,26 @@ END {
 		ratio("uftrace (-finstrument-functions) over function_graph", ns["call_uftrace_cyg"] / ns["call_function_graph"])
 		ratio("uftrace (patchable) over function_graph", ns["call_uftrace_patchable"] / ns["call_function_graph"])
 	}
+	if ("syscall_patched" in ns) {
+		patched = ns["syscall_patched"] - ns["syscall_none"]
+		target("both events of a patched system call, ns", patched, "<=", 60)
+		target("both events of one by a signal, ns", ns["syscall_signal"] - ns["syscall_none"], "<=", 1200)
+	}
+	if ("syscall_kernel" in ns)
+		ratio("the kernel's tracepoints over a patched call's", (ns["syscall_kernel"] - ns["syscall_none"]) / patched)
+	if ("syscall_strace" in ns)
+		ratio("strace over a patched call's", (ns["syscall_strace"] - ns["syscall_none"]) / patched)
+	if ("probe_ordinary" in ns) {
+		ours = ns["probe_ordinary"] - ns["probe_ordinary_none"]
+		ours_nop5 = ns["probe_nop5"] - ns["probe_nop5_none"]
+		target("a probe with one argument, ns", ours, "<=", 40)
+	}
+	if ("probe_ordinary_kernel" in ns) {
+		kernels = ns["probe_ordinary_kernel"] - ns["probe_ordinary_none"]
+		kernels_nop5 = ns["probe_nop5_kernel"] - ns["probe_nop5_none"]
+		target("the kernel's uprobe over ours, an ordinary instruction", kernels / ours, ">=", 15)
+		target("the kernel's uprobe over ours, a nop of five bytes", kernels_nop5 / ours_nop5, ">=", 8)
+	}
 	if ("enable_200" in ns)
 		target("`enable` in force in 200 programs, ms", ns["enable_200"] / 1e6, "<=", 5)
 	if ("ls_5000_events" in ns)

@@ -89,7 +89,7 @@
 		size_t ringside_len = ringside_fixed; \
 		size_t ringside_to = ringside_fixed; \
 		\
-		RINGSIDE_MAP(RINGSIDE_PROBE, __VA_ARGS__) \
+		RINGSIDE_MAP(RINGSIDE_VIEW, __VA_ARGS__) \
 		RINGSIDE_USDT(system, name, "ringside_event_" #ev RINGSIDE_SEMAPHORE, \
 			      0 RINGSIDE_MAP(RINGSIDE_SHOW, __VA_ARGS__)); \
 		RINGSIDE_MAP(RINGSIDE_MEASURE, __VA_ARGS__) \

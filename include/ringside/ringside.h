@@ -4,6 +4,7 @@
  *	ringside/event.h	declare events and trace them
  *	ringside/print.h	lines of text in the trace
  *	ringside/define.h	events defined at run time
+ *	ringside/probe.h	probes for any tracer, without linking anything
  *
  * A program that is linked with libringside joins the tracing directory by itself: $RINGSIDE_DIR,
  * else a directory of the user's under /run or /dev/shm. When that cannot be had, the program runs
@@ -19,5 +20,6 @@
 #include <ringside/define.h>
 #include <ringside/event.h>
 #include <ringside/print.h>
+#include <ringside/probe.h>
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * ringside/usdt.h: the note by which perf, bpftrace, gdb and SystemTap find a site.
  *
- * Part of ringside/event.h. A note of type 3 in .note.stapsdt names the address of a nop, the
+ * Part of ringside/event.h and ringside/probe.h. A note of type 3 in .note.stapsdt names the address of a nop, the
  * provider (the event's system), the probe (the event's name), the event's semaphore, which those
  * tools count up while they are attached, and where up to 12 arguments are at that moment:
  * "-4@%edi 8@%rsi", the size, negative when signed, and the place. Strings, arrays, sequences and
@@ -28,9 +28,16 @@
 #define RINGSIDE_USDT_ADDRESS ".4byte "
 #endif
 
+/* One instruction of 5 bytes: a jump fits in its place, so that no trap is needed to be called from there. */
+#if defined(__x86_64__)
+#define RINGSIDE_USDT_NOP ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
+#else
+#define RINGSIDE_USDT_NOP "nop"
+#endif
+
 /* Where nop and note stay together when the linker drops one of several copies of a function. */
 #define RINGSIDE_USDT_NOTE(system, name, semaphore, args) \
-	"990:\tnop\n" \
+	"990:\t" RINGSIDE_USDT_NOP "\n" \
 	"\t.pushsection .note.stapsdt,\"?\",%%note\n" \
 	"\t.balign 4\n" \
 	"\t.4byte 992f-991f, 994f-993f, 3\n" \

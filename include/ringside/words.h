@@ -151,21 +151,21 @@ RINGSIDE_INLINE uint64_t ringside_show(double value)
 	float: (uint32_t)ringside_bits(&name, 4), double: ringside_bits(&name, 8), default: name)
 #endif
 
-#define RINGSIDE_PROBE(x) RINGSIDE_PROBE_##x
-#define RINGSIDE_PROBE_field(type, name) \
+#define RINGSIDE_VIEW(x) RINGSIDE_VIEW_##x
+#define RINGSIDE_VIEW_field(type, name) \
 	enum { ringside_s_##name = \
 	       RINGSIDE_SIGNED(type) && RINGSIDE_CLASS(type) != RINGSIDE_FLOAT ? \
 	       (int)sizeof(type) : -(int)sizeof(type) }; \
 	RINGSIDE_SHOWN(name); \
 	(void)ringside_u_##name;
-#define RINGSIDE_PROBE_symbols(type, name, ...) RINGSIDE_PROBE_field(type, name)
-#define RINGSIDE_PROBE_flags(type, name, ...) RINGSIDE_PROBE_field(type, name)
-#define RINGSIDE_PROBE_array(type, name, n)
-#define RINGSIDE_PROBE_string(name)
-#define RINGSIDE_PROBE_string_n(name)
-#define RINGSIDE_PROBE_sequence(type, name)
-#define RINGSIDE_PROBE_bitmask(name)
-#define RINGSIDE_PROBE_print(...)
+#define RINGSIDE_VIEW_symbols(type, name, ...) RINGSIDE_VIEW_field(type, name)
+#define RINGSIDE_VIEW_flags(type, name, ...) RINGSIDE_VIEW_field(type, name)
+#define RINGSIDE_VIEW_array(type, name, n)
+#define RINGSIDE_VIEW_string(name)
+#define RINGSIDE_VIEW_string_n(name)
+#define RINGSIDE_VIEW_sequence(type, name)
+#define RINGSIDE_VIEW_bitmask(name)
+#define RINGSIDE_VIEW_print(...)
 
 #define RINGSIDE_SHOW(x) RINGSIDE_SHOW_##x
 #define RINGSIDE_SHOW_field(type, name) , (ringside_s_##name, ringside_u_##name)

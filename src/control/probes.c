@@ -38,7 +38,7 @@ static int meet(struct control_items *items, const struct spec_probe *probe, str
 /* Of the newest item. */
 static int give_counts(struct control_items *items, struct err *err)
 {
-	uint64_t size = (items->control->dir.ncpu * sizeof(struct probe_count) + 4095) & ~4095ull, at;
+	uint64_t size = ((items->control->dir.ncpu + 1) * sizeof(struct probe_count) + 4095) & ~4095ull, at;
 	struct state_item *item;
 	int r = control_extent_make(items->control, size, &at, err);
 
@@ -100,7 +100,7 @@ static struct probe_count sum(const struct control *control, const struct state_
 {
 	struct probe_count all = { 0 }, one;
 
-	for (uint32_t cpu = 0; item->table && cpu < control->dir.ncpu; cpu++) {
+	for (uint32_t cpu = 0; item->table && cpu <= control->dir.ncpu; cpu++) {
 		if (control_file_read(&control->dir, SEGMENT_TABLES, &one, sizeof(one), item->table + cpu * sizeof(one), NULL))
 			break;
 		all.hits += one.hits;

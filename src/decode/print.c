@@ -242,9 +242,63 @@ static void print_tep(const struct decode_format *format, const void *rec, size_
 	end_line(&f, &s);
 }
 
+/* ---- Probes ---- */
+
+/* The first field of a probe's record says where it was: in the kernel's own text as a symbol, else by its print format. */
+static const struct decode_field *probe_field(const struct decode_format *format)
+{
+	uint32_t i = 0;
+
+	while (i < format->nr_fields && format->fields[i].is_common)
+		i++;
+	if (i == format->nr_fields || strncmp(format->fields[i].name, "__probe_", 8) || format->fields[i].size != format->abi.long_size)
+		return NULL;
+	return &format->fields[i];
+}
+
+static void put_place(const struct frame *f, uint64_t address, bool offset, struct buf *out)
+{
+	struct decode_symbol symbol;
+
+	if (f->ctx->symbol && f->ctx->symbol(f->ctx->arg, f->pid, address, &symbol))
+		decode_symbol_text(&symbol, offset, out);
+	else
+		buf_printf(out, "0x%" PRIx64, address);
+}
+
+/* `from`: where in `out` its text by the print format begins, with the place in brackets. */
+static void put_probe(const struct decode_format *format, const struct decode_field *field, const void *rec, size_t len,
+		      const struct decode_ctx *ctx, struct buf *out, size_t from)
+{
+	const struct frame f = decode_frame(format, rec, len, ctx);
+	const size_t size = format->abi.long_size;
+	const bool returns = !strcmp(field->name, "__probe_func");
+	const char *end = out->len > from ? memchr(out->data + from, ')', out->len - from) : NULL;
+	struct buf rest = BUF_INIT;
+	uint64_t at;
+
+	if (buf_failed(out) || !end || field->offset + size * (1 + returns) > len)
+		return;
+	buf_puts(&rest, end + 1);
+	out->len = from;
+	at = decode_abi_load((const uint8_t *)rec + field->offset, size, format->abi.big_endian);
+	buf_putc(out, '(');
+	if (returns) {
+		put_place(&f, decode_abi_load((const uint8_t *)rec + field->offset + size, size, format->abi.big_endian), true, out);
+		buf_puts(out, " <- ");
+	}
+	put_place(&f, at, !returns, out);
+	buf_putc(out, ')');
+	buf_add(out, rest.data ? rest.data : "", rest.len);
+	buf_fini(&rest);
+}
+
 void decode_print(const struct decode_format *format, const void *rec, size_t len,
 		  const struct decode_ctx *ctx, struct buf *out)
 {
+	const struct decode_field *probe = format->prog && !format->special ? probe_field(format) : NULL;
+	const size_t from = out->len;
+
 	if (ctx && (ctx->flags & DECODE_TEP) && !format->special && format->tep &&
 	    !format->tep->calls)
 		print_tep(format, rec, len, ctx, out);
@@ -255,6 +309,8 @@ void decode_print(const struct decode_format *format, const void *rec, size_t le
 		      format->special ? format->special->print :
 		      format->prog    ? program :
 					raw_fields);
+	if (probe && !(ctx && ctx->flags & DECODE_TEP))
+		put_probe(format, probe, rec, len, ctx, out, from);
 }
 
 bool decode_tep_is_exact(const struct decode_format *format)

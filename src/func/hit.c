@@ -13,17 +13,26 @@
 
 struct func_point *func_points;
 
-/* Exact, whoever else counts: and mostly on a line that this CPU has. */
-static inline void count(const struct func_probe *probe, bool missed)
+/* Exact, whoever else counts. */
+static inline void count(const struct func_probe *probe)
 {
-	const struct ring_rseq *rs = runtime_self.rs;
-	struct probe_count *counts = probe->counts;
-	uint32_t cpu = rs ? LOAD(rs->cpu_id) : 0;
+	enum ring_result result = RING_NOWHERE;
 
-	if (!counts)
+	if (!probe->counts)
 		return;
-	counts += cpu < runtime.ncpu ? cpu : 0;
-	__atomic_fetch_add(missed ? &counts->missed : &counts->hits, 1, __ATOMIC_RELAXED);
+	if (LIKELY(runtime_self.tid)) {
+		do
+			result = section_count(runtime_self.rs, &probe->counts->hits, runtime.ncpu);
+		while (UNLIKELY(result == RING_ABORTED));
+	}
+	if (UNLIKELY(result != RING_DONE))
+		__atomic_fetch_add(&probe->counts[runtime.ncpu].hits, 1, __ATOMIC_RELAXED);
+}
+
+static void miss(const struct func_probe *probe)
+{
+	if (probe->counts)
+		__atomic_fetch_add(&probe->counts[runtime.ncpu].missed, 1, __ATOMIC_RELAXED);
 }
 
 static inline void copy(unsigned char *to, const unsigned char *from, uint32_t size)
@@ -77,7 +86,7 @@ static __attribute__((noinline)) void go_aside(const struct func_probe *probe, s
 	struct func_hitting hitting = { .probe = probe, .hit = hit, .record = record, .len = probe->size };
 
 	if (!func_aside(func_hit_aside, &hitting) || !hitting.done)
-		count(probe, true);
+		miss(probe);
 }
 
 static inline void hit_one(const struct func_probe *probe, struct probe_hit *hit)
@@ -90,7 +99,7 @@ static inline void hit_one(const struct func_probe *probe, struct probe_hit *hit
 
 	if (!mask && !stale)
 		return;
-	count(probe, false);
+	count(probe);
 	if (UNLIKELY(!(probe->flags & PROBE_QUICK))) {
 		go_aside(probe, hit, NULL);
 		return;
@@ -134,7 +143,7 @@ void func_hit_return(const struct func_list *list, const struct func_site *site,
 void func_hit_missed(const struct func_list *list)
 {
 	for (uint32_t i = 0; i < list->n; i++)
-		count(list->probe[i], true);
+		miss(list->probe[i]);
 }
 
 #endif

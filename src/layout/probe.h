@@ -39,12 +39,15 @@ struct state_probe {
 	uint32_t symbol;	/* a function's name; 0: `offset` counts from the file's first byte */
 	uint64_t offset;
 	uint64_t semaphore;	/* counts who listens, 16 bits: its offset in the file; 0: there is none */
-	uint64_t counts;	/* struct probe_count[], one for each CPU, of the tables file; 0: nobody counts */
+	uint64_t counts;	/* struct probe_count[], of the tables file: see there; 0: nobody counts */
 };
 static_assert(sizeof(struct state_probe) == 56, "probe");
 #define STATE_PROBES_MAX 4096u
 
-/* How often a point was come by while somebody wanted it, and how often no record came of that. Atomic; sums count. */
+/*
+ * How often a point was come by while somebody wanted it, and how often no record came of that. One for each CPU, which is added to
+ * there alone, and behind these one that is added to atomically by who does not know its CPU, or missed something. Sums count.
+ */
 struct probe_count {
 	uint64_t hits, missed;
 	uint64_t reserved[6];

@@ -50,3 +50,15 @@ bool sequences_meet(const struct sequences *sequences, uint64_t start, uint64_t 
 			return true;
 	return false;
 }
+
+void sequences_between(const struct sequences *sequences, uint64_t address, uint64_t *start, uint64_t *end)
+{
+	for (size_t i = 0; i < sequences->n; i++) {
+		const struct sequence *one = &sequences->all[i];
+
+		if (one->end <= address && one->end > *start)
+			*start = one->end;
+		if (one->start > address && one->start < *end)
+			*end = one->start;
+	}
+}

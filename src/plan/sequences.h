@@ -25,5 +25,7 @@ struct sequences {
 int sequences_init(struct sequences *sequences, const struct image *image, struct err *err);
 void sequences_fini(struct sequences *sequences);
 bool sequences_meet(const struct sequences *sequences, uint64_t start, uint64_t end);
+/* How far what is around an address, which is in none, goes without meeting any. */
+void sequences_between(const struct sequences *sequences, uint64_t address, uint64_t *start, uint64_t *end);
 
 #endif

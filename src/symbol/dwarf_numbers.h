@@ -10,7 +10,8 @@ enum {
 	DW_TAG_subroutine_type = 0x15, DW_TAG_typedef = 0x16, DW_TAG_union_type = 0x17, DW_TAG_inheritance = 0x1c,
 	DW_TAG_ptr_to_member_type = 0x1f, DW_TAG_subrange_type = 0x21, DW_TAG_base_type = 0x24, DW_TAG_const_type = 0x26,
 	DW_TAG_subprogram = 0x2e, DW_TAG_volatile_type = 0x35, DW_TAG_restrict_type = 0x37,
-	DW_TAG_rvalue_reference_type = 0x42, DW_TAG_atomic_type = 0x47,
+	DW_TAG_rvalue_reference_type = 0x42, DW_TAG_atomic_type = 0x47, DW_TAG_lexical_block = 0x0b, DW_TAG_inlined_subroutine = 0x1d,
+	DW_TAG_module = 0x1e, DW_TAG_catch_block = 0x25, DW_TAG_try_block = 0x32, DW_TAG_variable = 0x34, DW_TAG_namespace = 0x39,
 };
 
 enum {
@@ -20,6 +21,8 @@ enum {
 	DW_AT_encoding = 0x3e, DW_AT_external = 0x3f, DW_AT_specification = 0x47, DW_AT_type = 0x49, DW_AT_ranges = 0x55,
 	DW_AT_signature = 0x69, DW_AT_data_bit_offset = 0x6b, DW_AT_str_offsets_base = 0x72, DW_AT_addr_base = 0x73,
 	DW_AT_rnglists_base = 0x74, DW_AT_loclists_base = 0x8c, DW_AT_GNU_vector = 0x2107, DW_AT_GNU_addr_base = 0x2133,
+	DW_AT_bit_offset = 0x0c, DW_AT_const_value = 0x1c, DW_AT_lower_bound = 0x22, DW_AT_producer = 0x25, DW_AT_frame_base = 0x40,
+	DW_AT_linkage_name = 0x6e,
 };
 
 enum {
@@ -52,7 +55,14 @@ enum {
 	DW_LANG_C_plus_plus_20 = 0x2b, DW_LANG_C17 = 0x2c,
 };
 
-enum { DW_OP_reg0 = 0x50, DW_OP_reg31 = 0x6f, DW_OP_fbreg = 0x91 };
+enum {
+	DW_OP_addr = 0x03, DW_OP_deref = 0x06, DW_OP_const1u = 0x08, DW_OP_consts = 0x11, DW_OP_dup = 0x12, DW_OP_and = 0x1a,
+	DW_OP_minus = 0x1c, DW_OP_plus = 0x22, DW_OP_plus_uconst = 0x23, DW_OP_lit0 = 0x30, DW_OP_lit31 = 0x4f, DW_OP_reg0 = 0x50,
+	DW_OP_reg31 = 0x6f, DW_OP_breg0 = 0x70, DW_OP_breg31 = 0x8f, DW_OP_regx = 0x90, DW_OP_fbreg = 0x91, DW_OP_bregx = 0x92,
+	DW_OP_piece = 0x93, DW_OP_deref_size = 0x94, DW_OP_nop = 0x96, DW_OP_form_tls_address = 0x9b, DW_OP_call_frame_cfa = 0x9c,
+	DW_OP_implicit_value = 0x9e, DW_OP_stack_value = 0x9f, DW_OP_implicit_pointer = 0xa0, DW_OP_addrx = 0xa1, DW_OP_entry_value = 0xa3,
+	DW_OP_GNU_push_tls_address = 0xe0,
+};
 
 /* Lists of locations and of ranges, from version 5 on. */
 enum {

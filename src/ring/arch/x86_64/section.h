@@ -348,6 +348,28 @@ other:
 	return RING_AGAIN;
 }
 
+/* One more in the number that this CPU has, of those that lie 64 bytes apart. A locked addition takes five times as long. */
+static inline enum ring_result section_count(struct ring_rseq *rs, uint64_t *counts, uint32_t ncpu)
+{
+	__asm__ goto(
+		SECTION_TELL("%[rs]")
+		"movl 4(%[rs]), %%eax\n\t"
+		"cmpl %[ncpu], %%eax\n\t"
+		"jae %l[other]\n\t"
+		"shlq $6, %%rax\n\t"
+		"incq (%[counts], %%rax)\n\t"
+		SECTION_END
+		:
+		: [rs] "r"(rs), [counts] "r"(counts), [ncpu] "r"(ncpu)
+		: "rax", "memory", "cc"
+		: aborted, other);
+	return RING_DONE;
+aborted:
+	return RING_ABORTED;
+other:
+	return RING_NOWHERE;
+}
+
 /*
  * WRITE once more, for what nearly every event is: a short record, not the first of its page, close to the one before, timed
  * by the counter, on the page that `near` tells. Anything else, and anything odd, is left to section_write(), which begins anew. All

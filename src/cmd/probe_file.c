@@ -1,0 +1,299 @@
+/*
+ * cmd/probe_file: which ELF file a probe is in: the one that is named, those of a process, or those that programs of the tracing
+ * directory have told of.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/probe_local.h"
+#include "control/registry.h"
+#include "symbol/debug_place.h"
+
+#define FILES_MAX 1024u
+
+/* ---- one file ---- */
+
+static int read_loads(struct probe_file *file, struct err *err)
+{
+	struct err why = ERR_INIT;
+	struct elf elf;
+	int fd = elf_file(file->path), r;
+
+	if (fd < 0)
+		return err_set(err, fd, "%.300s: %s", file->path, fd == -ENOEXEC ? "is no regular file" : strerror(-fd));
+	r = elf_open(&elf, fd, &why);
+	if (r) {
+		err_set(err, r, "%.300s %s", file->path, why.text);
+	} else {
+		memcpy(file->loads, elf.loads, sizeof(file->loads));
+		file->nloads = elf.nloads;
+	}
+	elf_close(&elf);
+	close(fd);
+	return r;
+}
+
+int probe_file_open_path(struct probe_file *file, const char *path, struct err *err)
+{
+	int r;
+
+	*file = (struct probe_file){ .why = ERR_INIT };
+	file->path = realpath(path, NULL);
+	if (!file->path)
+		return err_set(err, -errno, "%.300s: %s", path, strerror(errno));
+	r = read_loads(file, err);
+	if (!r && debug_open(&file->debug, file->path, &file->why) == -ENOMEM)
+		r = err_set(err, -ENOMEM, "out of memory");
+	if (r)
+		probe_file_close(file);
+	return r;
+}
+
+void probe_file_close(struct probe_file *file)
+{
+	debug_close(file->debug);
+	free(file->path);
+	*file = (struct probe_file){ .why = ERR_INIT };
+}
+
+bool probe_file_offset(const struct probe_file *file, uint64_t address, uint64_t *offset)
+{
+	for (uint32_t i = 0; i < file->nloads; i++) {
+		const struct elf_piece *load = &file->loads[i];
+
+		if (address - load->vaddr < load->filesz && (load->flags & 1)) {
+			*offset = address - load->vaddr + load->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool probe_file_address(const struct probe_file *file, uint64_t offset, uint64_t *address)
+{
+	for (uint32_t i = 0; i < file->nloads; i++) {
+		const struct elf_piece *load = &file->loads[i];
+
+		if (offset - load->offset < load->filesz && (load->flags & 1)) {
+			*address = offset - load->offset + load->vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- files that are known ---- */
+
+static int add_path(char ***paths, size_t *n, const char *path)
+{
+	char **more;
+
+	for (size_t i = 0; i < *n; i++)
+		if (!strcmp((*paths)[i], path))
+			return 0;
+	if (*n == FILES_MAX)
+		return 0;
+	more = reallocarray(*paths, *n + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	*paths = more;
+	more[*n] = strdup(path);
+	return more[*n] ? (++*n, 0) : -ENOMEM;
+}
+
+static void free_paths(char **paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(paths[i]);
+	free(paths);
+}
+
+static int of_directory(char ***paths, size_t *n, struct control *control, struct err *err)
+{
+	struct control_registry registry;
+	int r = control_registry_read(&registry, &control->dir, CONTROL_REGISTRY_ELFS, err);
+
+	if (r)
+		return r;
+	for (int program = 1; !r && program >= 0; program--)
+		for (uint32_t i = 0; !r && i < registry.nelfs; i++)
+			if (registry.elfs[i].program == (bool)program && registry.elfs[i].path[0] == '/' &&
+			    !access(registry.elfs[i].path, R_OK))
+				r = add_path(paths, n, registry.elfs[i].path);
+	control_registry_fini(&registry);
+	return r;
+}
+
+/* What is mapped to be run; the program itself is the first of it, as a rule. */
+static int of_process(char ***paths, size_t *n, const char *pid, struct err *err)
+{
+	char path[64], line[PATH_MAX + 128];
+	FILE *maps;
+	int r = 0;
+
+	if (!*pid || pid[strspn(pid, "0123456789")] || strlen(pid) > 10)
+		return err_set(err, -EINVAL, "'%.40s' is no number of a process", pid);
+	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return err_set(err, -errno, "process %s: %s", pid, errno == ENOENT ? "there is none" : strerror(errno));
+	while (!r && fgets(line, sizeof(line), maps)) {
+		char *name = strchr(line, '/');
+		char mode[5] = "";
+
+		line[strcspn(line, "\n")] = '\0';
+		if (name && sscanf(line, "%*x-%*x %4s", mode) == 1 && mode[2] == 'x' && !strstr(name, " (deleted)"))
+			r = add_path(paths, n, name);
+	}
+	fclose(maps);
+	return r;
+}
+
+int probe_files_known(char ***paths, size_t *n, const struct opts *opts, struct err *err)
+{
+	const char *pid = opts_value(opts, "pid");
+	struct control *control;
+	int r;
+
+	*paths = NULL;
+	*n = 0;
+	if (pid) {
+		r = of_process(paths, n, pid, err);
+	} else {
+		r = cmd_open_directory(&control, opts, false, err);
+		if (r)
+			return r;
+		r = of_directory(paths, n, control, err);
+		control_close(control);
+	}
+	if (r) {
+		free_paths(*paths, *n);
+		*paths = NULL;
+		*n = 0;
+	}
+	return r == -ENOMEM ? err_set(err, r, "out of memory") : r;
+}
+
+/* ---- the one that has the place ---- */
+
+/* A file's path, a command in $PATH, or the name of a file that is known. */
+static char *find_named(const char *name, const struct opts *opts)
+{
+	const char *dirs = getenv("PATH");
+	char path[PATH_MAX], *found = NULL, **known;
+	size_t n;
+
+	if (strchr(name, '/') || !access(name, F_OK))
+		return strdup(name);
+	for (; !found && dirs && *dirs; dirs += strcspn(dirs, ":"), dirs += *dirs == ':')
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)strcspn(dirs, ":"), dirs, name) < PATH_MAX && !access(path, X_OK))
+			found = strdup(path);
+	if (found || probe_files_known(&known, &n, opts, NULL))
+		return found ? found : strdup(name);
+	for (size_t i = 0; !found && i < n; i++) {
+		const char *base = strrchr(known[i], '/') + 1;
+
+		if (!strncmp(base, name, strlen(name)) && strchr(".-", base[strlen(name)]))
+			found = strdup(known[i]);
+		else if (!strcmp(base, name))
+			found = strdup(known[i]);
+	}
+	free_paths(known, n);
+	return found ? found : strdup(name);
+}
+
+static bool has_place(const char *path, const struct debug_place *place)
+{
+	struct debug_points points;
+	struct debug *debug;
+	bool has;
+
+	if (place->function)
+		has = !debug_points_by_symbols(&points, path, &(struct debug_place){ .function = place->function }, NULL);
+	else
+		has = false;
+	if (has) {
+		debug_points_fini(&points);
+		return true;
+	}
+	/* Functions that are nowhere but inlined, and lines. */
+	if (debug_open(&debug, path, NULL))
+		return false;
+	has = !debug_points_find(&points, debug, place, NULL);
+	if (has)
+		debug_points_fini(&points);
+	debug_close(debug);
+	return has;
+}
+
+/* The loader has copies of functions that programs know from libc: nobody means those. */
+static bool is_loader(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && (!strncmp(base, "/ld-", 4) || !strncmp(base, "/ld.so", 6));
+}
+
+static int choose(char **out, char **paths, size_t n, const struct debug_place *place, struct err *err)
+{
+	const char *what = place->function ? place->function : place->file;
+	size_t first = n;
+
+	for (int loader = 0; first == n && loader < 2; loader++)
+		for (size_t i = 0; i < n; i++) {
+			if (is_loader(paths[i]) != loader || !has_place(paths[i], place))
+				continue;
+			if (first < n)
+				return err_set(err, -EEXIST, "'%.80s' is in %.150s and in %.150s: choose one with -x", what, paths[first], paths[i]);
+			first = i;
+		}
+	if (first == n && n)
+		return err_set(err, -ENOENT, "none of the %zu files of programs that are known has '%.80s': name the file with -x", n, what);
+	if (first == n)
+		return err_set(err, -ENOENT, "no program is known yet: name the file that has '%.80s' with -x", what);
+	*out = strdup(paths[first]);
+	return *out ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
+static int find_file(char **path, const struct opts *opts, const struct debug_place *place, struct err *err)
+{
+	const char *name = opts_value(opts, "exec");
+	char **known;
+	size_t n;
+	int r;
+
+	*path = NULL;
+	if (name) {
+		*path = find_named(name, opts);
+		return *path ? 0 : err_set(err, -ENOMEM, "out of memory");
+	}
+	if (!opts_value(opts, "pid") && (opts_value(opts, "kernel") || opts_value(opts, "tracefs") || !place))
+		return err_set(err, -EINVAL, "which file? -x FILE");
+	if (place->has_address)
+		return err_set(err, -EINVAL, "which file is the address of? -x FILE");
+	r = probe_files_known(&known, &n, opts, err);
+	if (r) {
+		if (!opts_value(opts, "pid"))
+			err_prefix(err, "without -x FILE the programs of a tracing directory are looked at: ");
+		return r;
+	}
+	r = choose(path, known, n, place, err);
+	free_paths(known, n);
+	return r;
+}
+
+int probe_file_open(struct probe_file *file, const struct opts *opts, const struct debug_place *place, struct err *err)
+{
+	char *path;
+	int r = find_file(&path, opts, place, err);
+
+	*file = (struct probe_file){ .why = ERR_INIT };
+	if (!r)
+		r = probe_file_open_path(file, path, err);
+	free(path);
+	return r;
+}

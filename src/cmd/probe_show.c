@@ -1,0 +1,344 @@
+/*
+ * cmd/probe_show: what can be probed, and what is: variables, source lines, functions, events.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/glob.h"
+#include "cmd/probe_local.h"
+#include "symbol/debug_place.h"
+#include "symbol/symbol.h"
+
+#define SOURCE_LINE_MAX 4096
+
+/* Text of files goes to a terminal without what could steer it. */
+static void put_plain(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		buf_putc(out, (unsigned char)*text < ' ' && *text != '\t' ? '?' : *text == 0x7f ? '?' : *text);
+}
+
+static int need_debug(const struct probe_file *file, struct err *err)
+{
+	if (file->debug)
+		return 0;
+	return err_set(err, file->why.code ? file->why.code : -ENODATA, "%.400s (compile with -g, or install its debug package)", file->why.text);
+}
+
+/* ---- variables ---- */
+
+static int put_variables(struct buf *out, struct debug *debug, struct debug_point *point, struct err *err)
+{
+	struct buf where = BUF_INIT;
+	struct debug_variables variables;
+	int r = debug_variables_find(&variables, debug, point, err);
+
+	if (r)
+		return r;
+	buf_puts(out, "\t@<");
+	debug_point_put(debug, point, &where);
+	put_plain(out, where.data ? where.data : "");
+	buf_puts(out, ">\n");
+	for (size_t i = 0; i < variables.n; i++) {
+		buf_puts(out, "\t\t");
+		put_plain(out, variables.all[i].type);
+		buf_putc(out, '\t');
+		put_plain(out, variables.all[i].name);
+		if (variables.all[i].function) {
+			buf_puts(out, "\t(of ");
+			put_plain(out, variables.all[i].function);
+			buf_putc(out, ')');
+		}
+		buf_puts(out, variables.all[i].here ? "\n" : "\t(no value here)\n");
+	}
+	if (!variables.n)
+		buf_puts(out, "\t\t(no variables)\n");
+	debug_variables_fini(&variables);
+	buf_fini(&where);
+	return 0;
+}
+
+int probe_show_variables(struct buf *out, const struct opts *opts, const char *text, struct err *err)
+{
+	struct debug_place place;
+	struct debug_points points = { 0 };
+	struct probe_file file = { .why = ERR_INIT };
+	int r = debug_place_parse(&place, text, err);
+
+	if (!r)
+		r = probe_file_open(&file, opts, &place, err);
+	if (!r)
+		r = need_debug(&file, err);
+	if (!r)
+		r = debug_points_find(&points, file.debug, &place, err);
+	if (!r)
+		buf_printf(out, "Available variables at %s\n", text);
+	for (size_t i = 0; !r && i < points.n; i++)
+		r = put_variables(out, file.debug, &points.all[i], err);
+	debug_points_fini(&points);
+	probe_file_close(&file);
+	debug_place_fini(&place);
+	return r;
+}
+
+/* ---- source lines ---- */
+
+/* FUNCTION[:FROM[-TO]] or FILE[:FROM[-TO]]: the end is cut off, for what reads places. */
+static int read_range(char *text, uint32_t *to, struct err *err)
+{
+	char *colon = strrchr(text, ':'), *mark, *end;
+	unsigned long number;
+
+	*to = 0;
+	if (!colon || (colon > text && colon[-1] == ':'))
+		return 0;
+	mark = strpbrk(colon, "-+");
+	if (!mark)
+		return 0;
+	number = strtoul(mark + 1, &end, 10);
+	if (end == mark + 1 || *end || number > INT32_MAX)
+		return err_set(err, -EINVAL, "'%s' is no line: FUNCTION:FROM-TO", mark + 1);
+	*to = (uint32_t)number;
+	if (*mark == '+') {
+		*to += (uint32_t)strtoul(colon + 1, NULL, 10);
+		if (number)
+			--*to;
+	}
+	*mark = '\0';
+	return 0;
+}
+
+static FILE *open_source(const char *file, const char *dir, char path[], size_t size)
+{
+	const char *base = file;
+	FILE *source = fopen(file, "re");
+
+	snprintf(path, size, "%s", file);
+	/* In another directory: with as much of the path as leads to something. */
+	for (; !source && dir && base; base = strchr(base, '/')) {
+		base += *base == '/';
+		snprintf(path, size, "%s/%s", dir, base);
+		source = fopen(path, "re");
+	}
+	return source;
+}
+
+static void put_source(struct buf *out, const struct debug_lines *lines, FILE *source, bool colour)
+{
+	char line[SOURCE_LINE_MAX];
+
+	for (uint32_t n = 1; n <= lines->last && fgets(line, sizeof(line), source); n++) {
+		bool probed = n >= lines->first && lines->probed[n - lines->first];
+
+		if (!strchr(line, '\n'))
+			for (int c; (c = fgetc(source)) != EOF && c != '\n';)
+				;
+		line[strcspn(line, "\n")] = '\0';
+		if (n < lines->first)
+			continue;
+		if (probed)
+			buf_printf(out, "%s%7u%s  ", colour ? "\033[32m" : "", n - lines->base, colour ? "\033[0m" : "");
+		else
+			buf_puts(out, colour ? "\033[2m         " : "         ");
+		put_plain(out, line);
+		buf_puts(out, colour && !probed ? "\033[0m\n" : "\n");
+	}
+}
+
+static int put_lines(struct buf *out, const struct debug_lines *lines, const char *dir, struct err *err)
+{
+	char path[4096];
+	FILE *source = open_source(lines->file, dir, path, sizeof(path));
+
+	if (!source)
+		return err_set(err, -ENOENT, "the source %.300s cannot be read: --source DIR names where it is", lines->file);
+	buf_puts(out, "<");
+	if (lines->function)
+		buf_printf(out, "%s@", lines->function);
+	put_plain(out, path);
+	buf_printf(out, ":%u>\n", lines->first - lines->base);
+	put_source(out, lines, source, cmd_colour(STDOUT_FILENO));
+	fclose(source);
+	return 0;
+}
+
+int probe_show_lines(struct buf *out, const struct opts *opts, const char *text, struct err *err)
+{
+	struct debug_place place = { 0 };
+	struct debug_lines lines = { 0 };
+	struct probe_file file = { .why = ERR_INIT };
+	char *copy = strdup(text);
+	uint32_t to;
+	int r = copy ? read_range(copy, &to, err) : err_set(err, -ENOMEM, "out of memory");
+
+	if (!r)
+		r = debug_place_parse(&place, copy, err);
+	if (!r && (place.returns || place.has_offset || place.pattern || place.has_address))
+		r = err_set(err, -EINVAL, "%s: FUNCTION[:FROM[-TO]] or FILE:FROM[-TO]", text);
+	if (!r)
+		r = probe_file_open(&file, opts, &place, err);
+	if (!r)
+		r = need_debug(&file, err);
+	if (!r)
+		r = debug_lines_find(&lines, file.debug, &place, to, err);
+	if (!r)
+		r = put_lines(out, &lines, opts_value(opts, "source"), err);
+	debug_lines_fini(&lines);
+	debug_place_fini(&place);
+	probe_file_close(&file);
+	free(copy);
+	return r;
+}
+
+/* ---- functions ---- */
+
+int probe_show_functions(struct buf *out, const struct opts *opts, const char *glob, struct err *err)
+{
+	struct probe_file file;
+	int r = probe_file_open(&file, opts, NULL, err);
+
+	if (r)
+		return r;
+	r = debug_names_by_symbols(out, file.path, glob, err);
+	probe_file_close(&file);
+	return r;
+}
+
+/* ---- events ---- */
+
+int probe_definitions(struct source *source, struct buf *out, struct err *err)
+{
+	if (!source_exists(source, "uprobe_events"))
+		return 0;
+	return source_read(source, "uprobe_events", out, err);
+}
+
+bool probe_line_read(struct probe_line *line, char *text)
+{
+	char *at, *colon, *slash, *end;
+
+	*line = (struct probe_line){ .returns = text[0] == 'r' };
+	if ((text[0] != 'p' && text[0] != 'r') || !(at = strchr(text, ':')))
+		return false;
+	line->group = at + 1;
+	slash = strchr(at, '/');
+	at = strchr(at, ' ');
+	if (!slash || !at || slash > at)
+		return false;
+	*slash = *at = '\0';
+	line->name = slash + 1;
+	line->path = at + 1;
+	line->args = strchr(line->path, ' ');
+	if (line->args)
+		*line->args++ = '\0';
+	colon = strrchr(line->path, ':');
+	if (!colon)
+		return false;
+	*colon = '\0';
+	line->offset = strtoull(colon + 1, &end, 16);
+	return end != colon + 1;
+}
+
+/* "place:3@shop.c", or what symbols tell, or just where in the file. */
+static void put_where(struct buf *out, struct probe_file *file, const struct probe_line *line)
+{
+	struct buf where = BUF_INIT, source = BUF_INIT;
+	struct symbol_table *table = NULL;
+	struct symbol_function function;
+	uint64_t address;
+
+	if (!file->path || !probe_file_address(file, line->offset, &address)) {
+		buf_printf(out, "0x%" PRIx64, line->offset);
+		return;
+	}
+	if (file->debug && debug_describe(file->debug, address, &where, &source) && where.data) {
+		put_plain(out, where.data);
+		buf_puts(out, line->returns ? "%return" : "");
+		if (source.data) {
+			const char *slash = strrchr(source.data, '/');
+
+			buf_putc(out, '@');
+			put_plain(out, slash ? slash + 1 : source.data);
+		}
+	} else if (!symbol_table_open(&table, &(struct symbol_file){ .path = file->path }, NULL) &&
+		   symbol_table_at(table, address, &function)) {
+		buf_puts(out, function.name);
+		buf_puts(out, line->returns ? "%return" : "");
+		if (address != function.address)
+			buf_printf(out, "+%" PRIu64, address - function.address);
+	} else {
+		buf_printf(out, "0x%" PRIx64, line->offset);
+	}
+	symbol_table_close(table);
+	buf_fini(&where);
+	buf_fini(&source);
+}
+
+static void put_event(struct buf *out, struct probe_file *file, const struct probe_line *line)
+{
+	char name[160];
+
+	snprintf(name, sizeof(name), "%s:%s", line->group, line->name);
+	buf_printf(out, "  %-30s (on ", name);
+	put_where(out, file, line);
+	buf_printf(out, " in %s", line->path);
+	if (line->args && *line->args)
+		buf_puts(out, " with");
+	for (char *save, *arg = line->args ? strtok_r(line->args, " ", &save) : NULL; arg; arg = strtok_r(NULL, " ", &save))
+		buf_printf(out, " %.*s", (int)strcspn(arg, "="), arg);
+	buf_puts(out, ")\n");
+}
+
+static int put_events(struct buf *out, struct source *source, const char *only, const char *glob, struct err *err)
+{
+	struct probe_file file = { .why = ERR_INIT };
+	struct probe_line line;
+	struct buf text = BUF_INIT;
+	int r = probe_definitions(source, &text, err);
+
+	for (char *save, *at = r || !text.data ? NULL : strtok_r(text.data, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
+		char name[160];
+
+		if (!probe_line_read(&line, at))
+			continue;
+		snprintf(name, sizeof(name), "%s:%s", line.group, line.name);
+		if ((only && strcmp(only, line.path)) || (glob && !glob_match(glob, name)))
+			continue;
+		if (!file.path || strcmp(file.path, line.path)) {
+			probe_file_close(&file);
+			probe_file_open_path(&file, line.path, NULL);
+		}
+		put_event(out, &file, &line);
+	}
+	probe_file_close(&file);
+	buf_fini(&text);
+	return r;
+}
+
+int probe_show_events(struct buf *out, const struct opts *opts, const char *glob, struct err *err)
+{
+	struct probe_file file = { .why = ERR_INIT };
+	struct source *source;
+	int r = 0;
+
+	if (opts_value(opts, "exec"))
+		r = probe_file_open(&file, opts, NULL, err);
+	if (!r && file.path)
+		r = probe_list_usdt(out, file.path, glob, false, false, err);
+	if (!r) {
+		/* Where nothing is traced yet there are no events, and a file's own probes are there all the same. */
+		r = cmd_open(&source, opts, false, file.path ? NULL : err);
+		if (r && file.path)
+			r = 0;
+		else if (!r) {
+			r = put_events(out, source, file.path, glob, err);
+			source_close(source);
+		}
+	}
+	probe_file_close(&file);
+	return r;
+}

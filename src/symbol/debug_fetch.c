@@ -1,0 +1,573 @@
+/*
+ * symbol/debug_fetch: an expression of C over variables -> what a probe fetches.
+ *
+ *   order->customer->name:string     %di                    where `order` is
+ *                                    +8(%di)                what `customer` is, behind the pointer
+ *                                    +0(+8(%di))            what `name` is
+ *                                    +0(+0(+8(%di))):string the text there
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/debug_local.h"
+#include "symbol/dwarf_numbers.h"
+
+#define FETCH_MAX 63	/* bytes of a body that a probe takes */
+#define ARRAY_MAX 64
+
+struct fetch {
+	struct debug *debug;
+	const struct debug_point *point;
+	const char *text;	/* the whole expression */
+	const char *at;		/* in it */
+	struct debug_where where;
+	struct debug_die of;	/* what has the type, by DW_AT_type */
+	bool element;		/* `of` is an array of several dimensions, of which `dimensions` were indexed */
+	uint32_t dimensions;
+	uint32_t bits, shift, unit;	/* a bit field in `unit` bytes; bits 0: none */
+	char name[DEBUG_NAME_MAX];
+	struct err *err;
+};
+
+static int refuse(struct fetch *fetch, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int refuse(struct fetch *fetch, int code, const char *fmt, ...)
+{
+	char words[300];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	return err_set_at(fetch->err, code, (int)(fetch->at - fetch->text), "%.100s: %s", fetch->text, words);
+}
+
+static size_t word_at(const char *text)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)text[n]) || text[n] == '_')
+		n++;
+	return n;
+}
+
+static void take_name(struct fetch *fetch, const char *name, size_t len)
+{
+	if (len >= sizeof(fetch->name))
+		len = sizeof(fetch->name) - 1;
+	memcpy(fetch->name, name, len);
+	fetch->name[len] = '\0';
+}
+
+/* ---- steps ---- */
+
+static int64_t *last_add(struct debug_sum *sum)
+{
+	return &sum->add[sum->nloads];
+}
+
+static int add_offset(struct fetch *fetch, int64_t offset)
+{
+	int64_t *add = last_add(&fetch->where.sum);
+
+	if (__builtin_add_overflow(*add, offset, add))
+		return refuse(fetch, -ERANGE, "that is too far away");
+	return 0;
+}
+
+/* From something to what it points to: its value is an address. */
+static int follow(struct fetch *fetch)
+{
+	struct debug_where *where = &fetch->where;
+
+	if (where->pointed) {
+		int64_t offset = where->offset;
+		struct debug_die target = where->target;
+		int r = debug_where_at(fetch->debug, fetch->point, &target, where, fetch->err);
+
+		return r ? r : where->in_memory && !where->pointed ? add_offset(fetch, offset)
+								   : refuse(fetch, -EOPNOTSUPP, "what it points to was optimised away");
+	}
+	if (where->in_memory) {
+		if (where->sum.nloads == DEBUG_LOADS_MAX)
+			return refuse(fetch, -E2BIG, "too many pointers");
+		where->sum.add[++where->sum.nloads] = 0;
+	}
+	where->in_memory = true;
+	return 0;
+}
+
+static bool is_struct(uint32_t tag)
+{
+	return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type;
+}
+
+static bool is_reference(uint32_t tag)
+{
+	return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
+/* A member, also of members without names and of base classes: where it is, from the beginning of the outermost. */
+static bool find_member(struct fetch *fetch, const struct debug_die *type, const char *name, size_t len, int depth, int64_t *at,
+			struct debug_die *member)
+{
+	struct debug_die die, inner;
+	int64_t offset;
+
+	if (depth > 8 || !debug_dw_child(type, &die))
+		return false;
+	do {
+		uint32_t tag = debug_dw_tag(&die);
+		const char *own = debug_dw_text(fetch->debug->dw, &die, DW_AT_name);
+
+		if (!fetch->debug->steps || !fetch->debug->steps--)
+			return false;
+		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+			continue;
+		if (!debug_dw_number(&die, DW_AT_data_member_location, &offset))
+			offset = 0;
+		if (own && tag == DW_TAG_member && !strncmp(own, name, len) && !own[len]) {
+			*at += offset;
+			*member = die;
+			return true;
+		}
+		if (own && tag == DW_TAG_member)
+			continue;
+		*at += offset;
+		if (debug_type_peel(fetch->debug, &die, &inner) && find_member(fetch, &inner, name, len, depth + 1, at, member))
+			return true;
+		*at -= offset;
+	} while (debug_dw_sibling(&die, &die));
+	return false;
+}
+
+/* "id, name, bits": what there is. */
+static void put_members(struct debug *debug, const struct debug_die *type, struct buf *out)
+{
+	struct debug_die die;
+	int left = 12;
+
+	if (!debug_dw_child(type, &die))
+		return;
+	do {
+		const char *name = debug_dw_text(debug->dw, &die, DW_AT_name);
+
+		if (debug_dw_tag(&die) != DW_TAG_member || !name)
+			continue;
+		buf_printf(out, "%s%.40s", out->len ? ", " : "", left ? name : "...");
+	} while (left-- && debug_dw_sibling(&die, &die));
+}
+
+/* Either of the two ways that debug information tells of it, as the bits of a word of memory. */
+static int take_bits(struct fetch *fetch, const struct debug_die *member, const struct debug_die *type)
+{
+	int64_t bits, first, own;
+	uint64_t size;
+
+	if (!debug_dw_number(member, DW_AT_bit_size, &bits))
+		return 0;
+	if (!debug_type_size(fetch->debug, type, &size) || !size || size > 8 || bits <= 0 || bits > 64)
+		return refuse(fetch, -EOPNOTSUPP, "a bit field that is told of in a strange way");
+	if (debug_dw_number(member, DW_AT_data_bit_offset, &first)) {
+		/* Counted from the beginning of the struct; the member has no other place. */
+	} else if (debug_dw_number(member, DW_AT_bit_offset, &first)) {
+		if (debug_dw_number(member, DW_AT_byte_size, &own) && own > 0 && own <= 8)
+			size = (uint64_t)own;
+		first = (int64_t)size * 8 - first - bits;
+	} else {
+		first = 0;
+	}
+	if (first < 0 || first > INT32_MAX)
+		return refuse(fetch, -EOPNOTSUPP, "a bit field that is told of in a strange way");
+	fetch->unit = (uint32_t)size;
+	fetch->shift = (uint32_t)first % (uint32_t)(size * 8);
+	fetch->bits = (uint32_t)bits;
+	if (fetch->shift + fetch->bits > fetch->unit * 8)
+		return refuse(fetch, -EOPNOTSUPP, "a bit field that is not within one word");
+	return add_offset(fetch, first / (int64_t)(size * 8) * (int64_t)size);
+}
+
+/* Of a struct that is in a register: the bits of it. */
+static int take_part(struct fetch *fetch, int64_t offset, const struct debug_die *type)
+{
+	uint64_t size;
+
+	if (fetch->where.sum.base != DEBUG_REGISTER || fetch->where.sum.nloads || fetch->where.sum.add[0])
+		return refuse(fetch, -EOPNOTSUPP, "its struct is nowhere as a whole");
+	if (!debug_type_size(fetch->debug, type, &size) || !size || offset < 0 || offset + (int64_t)size > 8)
+		return refuse(fetch, -EOPNOTSUPP, "it is not in the register that has its struct");
+	if (fetch->bits) {
+		fetch->shift += (uint32_t)offset * 8;
+	} else if (offset || size < 8) {
+		fetch->bits = (uint32_t)size * 8;
+		fetch->shift = (uint32_t)offset * 8;
+	}
+	fetch->unit = 8;
+	return 0;
+}
+
+static int step_member(struct fetch *fetch, bool arrow)
+{
+	struct debug_die type, member, of_member;
+	struct buf names = BUF_INIT;
+	size_t len;
+	int64_t offset = 0;
+	int r = 0;
+
+	fetch->at += arrow ? 2 : 1;
+	len = word_at(fetch->at);
+	if (!len)
+		return refuse(fetch, -EINVAL, "which member?");
+	if (!debug_type_peel(fetch->debug, &fetch->of, &type))
+		return refuse(fetch, -EINVAL, "'%s' has no type that could have members", fetch->name);
+	if (is_reference(debug_dw_tag(&type))) {
+		r = follow(fetch);
+		if (r || !debug_type_peel(fetch->debug, &type, &type))
+			return r ? r : refuse(fetch, -EINVAL, "'%s' has no members", fetch->name);
+	}
+	if (arrow != (debug_dw_tag(&type) == DW_TAG_pointer_type))
+		return refuse(fetch, -EINVAL, arrow ? "'%s' is no pointer: write a point before '%.*s'"
+						    : "'%s' is a pointer: write -> before '%.*s'", fetch->name, (int)len, fetch->at);
+	if (arrow) {
+		r = follow(fetch);
+		if (r)
+			return r;
+		if (!debug_type_peel(fetch->debug, &type, &type))
+			return refuse(fetch, -EINVAL, "'%s' points to anything: it has no members", fetch->name);
+	}
+	if (!is_struct(debug_dw_tag(&type)))
+		return refuse(fetch, -EINVAL, "'%s' is no struct: it has no members", fetch->name);
+	if (!find_member(fetch, &type, fetch->at, len, 0, &offset, &member)) {
+		put_members(fetch->debug, &type, &names);
+		r = refuse(fetch, -EINVAL, names.len ? "'%s' has no member '%.*s'; it has %.150s" : "'%s' has no member '%.*s'%.1s", fetch->name,
+			   (int)len, fetch->at, names.len ? names.data : "");
+		buf_fini(&names);
+		return r;
+	}
+	if (!debug_type_peel(fetch->debug, &member, &of_member))
+		return refuse(fetch, -EINVAL, "'%.*s' has no type", (int)len, fetch->at);
+	if (fetch->where.in_memory)
+		r = add_offset(fetch, offset);
+	if (!r)
+		r = take_bits(fetch, &member, &of_member);
+	if (!r && !fetch->where.in_memory)
+		r = take_part(fetch, offset, &of_member);
+	fetch->of = member;
+	take_name(fetch, fetch->at, len);
+	fetch->at += len;
+	return r;
+}
+
+/* Of an array of several dimensions the first that is left. */
+static bool next_dimension(struct fetch *fetch, const struct debug_die *array, uint64_t *rest)
+{
+	struct debug_die die;
+	uint32_t i = 0;
+	int64_t n;
+
+	*rest = 1;
+	if (!debug_dw_child(array, &die))
+		return false;
+	do {
+		if (debug_dw_tag(&die) != DW_TAG_subrange_type)
+			continue;
+		if (i++ <= fetch->dimensions)
+			continue;
+		if (!debug_dw_number(&die, DW_AT_count, &n) && (!debug_dw_number(&die, DW_AT_upper_bound, &n) || ++n < 0))
+			return false;
+		if (n < 0 || n > UINT32_MAX || __builtin_mul_overflow(*rest, (uint64_t)n, rest))
+			return false;
+	} while (debug_dw_sibling(&die, &die));
+	fetch->element = i > fetch->dimensions + 1;
+	return i > fetch->dimensions;
+}
+
+static int step_index(struct fetch *fetch)
+{
+	struct debug_die type, element;
+	uint64_t size = 0, rest = 1;
+	int64_t index;
+	char *end;
+	int r = 0;
+
+	errno = 0;
+	index = strtoll(fetch->at + 1, &end, 0);
+	if (end == fetch->at + 1 || *end != ']' || errno || index > INT32_MAX || index < INT32_MIN)
+		return refuse(fetch, -EINVAL, "[ ] needs a number");
+	if (!debug_type_peel(fetch->debug, &fetch->of, &type))
+		return refuse(fetch, -EINVAL, "'%s' is no array", fetch->name);
+	if (debug_dw_tag(&type) == DW_TAG_pointer_type) {
+		r = follow(fetch);
+	} else if (debug_dw_tag(&type) != DW_TAG_array_type || !next_dimension(fetch, &type, &rest)) {
+		return refuse(fetch, -EINVAL, "'%s' is no array and no pointer", fetch->name);
+	} else if (!fetch->where.in_memory) {
+		return refuse(fetch, -EOPNOTSUPP, "its array is not in memory");
+	}
+	if (!r && (!debug_type_peel(fetch->debug, &type, &element) || !debug_type_size(fetch->debug, &element, &size)))
+		return refuse(fetch, -EINVAL, "nobody knows how large what '%s' points to is", fetch->name);
+	if (!r && (__builtin_mul_overflow(rest, size, &size) || size > INT32_MAX))
+		return refuse(fetch, -ERANGE, "that is too far away");
+	if (!r)
+		r = add_offset(fetch, index * (int64_t)size);
+	if (fetch->element) {
+		fetch->dimensions++;
+	} else {
+		fetch->of = type;
+		fetch->dimensions = 0;
+	}
+	fetch->at = end + 1;
+	return r;
+}
+
+static int steps(struct fetch *fetch)
+{
+	int r = 0;
+
+	for (uint32_t n = 0; !r && *fetch->at && *fetch->at != ':'; n++) {
+		if (n == 32 || fetch->bits)
+			return refuse(fetch, -EINVAL, n == 32 ? "too many steps" : "'%s' has no members", fetch->name);
+		if (*fetch->at == '[')
+			r = step_index(fetch);
+		else if (fetch->element)
+			r = refuse(fetch, -EINVAL, "'%s' has more dimensions", fetch->name);
+		else if (*fetch->at == '.')
+			r = step_member(fetch, false);
+		else if (fetch->at[0] == '-' && fetch->at[1] == '>')
+			r = step_member(fetch, true);
+		else
+			r = refuse(fetch, -EINVAL, "'%.20s' is not understood: VARIABLE, .MEMBER, ->MEMBER, [INDEX] or :TYPE", fetch->at);
+	}
+	return r;
+}
+
+/* ---- types ---- */
+
+static const char *const known_types[] = {
+	"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "x8", "x16", "x32", "x64", "char", "symbol", "symstr",
+};
+
+static bool is_known_type(const char *type)
+{
+	size_t len = strcspn(type, "[");
+
+	if (type[0] == 'b' && isdigit((unsigned char)type[1]))
+		return true;
+	for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++)
+		if (strlen(known_types[i]) == len && !strncmp(type, known_types[i], len))
+			return true;
+	return false;
+}
+
+/* A text is at an address: that of an array, or what a pointer points to. */
+static int string_type(struct fetch *fetch, const char *type, struct buf *out)
+{
+	struct debug_die peeled;
+	int r = 0;
+
+	if (!debug_type_peel(fetch->debug, &fetch->of, &peeled))
+		return refuse(fetch, -EINVAL, "'%s' has no type", fetch->name);
+	if (debug_dw_tag(&peeled) == DW_TAG_pointer_type)
+		r = follow(fetch);
+	else if (debug_dw_tag(&peeled) != DW_TAG_array_type)
+		return refuse(fetch, -EINVAL, "'%s' is no text: neither char* nor an array of char", fetch->name);
+	if (!r && !debug_type_is_char(fetch->debug, &peeled))
+		return refuse(fetch, -EINVAL, "'%s' is not of char", fetch->name);
+	if (!r && !fetch->where.in_memory)
+		return refuse(fetch, -EOPNOTSUPP, "the text is not in memory");
+	buf_printf(out, ":%s", type);
+	return r;
+}
+
+static int whole_struct(struct fetch *fetch, const struct debug_die *type)
+{
+	struct buf names = BUF_INIT;
+	int r;
+
+	put_members(fetch->debug, type, &names);
+	r = refuse(fetch, -EINVAL, "'%s' is a struct: name a member of it (%.150s) or give a type", fetch->name, names.len ? names.data : "none");
+	buf_fini(&names);
+	return r;
+}
+
+static int array_type(struct fetch *fetch, const struct debug_die *type, struct buf *out)
+{
+	uint64_t n = debug_type_count(fetch->debug, type), rest;
+	char word[8];
+
+	if (fetch->dimensions || fetch->element || (next_dimension(fetch, type, &rest) && fetch->element))
+		return refuse(fetch, -EINVAL, "'%s' has more dimensions", fetch->name);
+	if (!debug_type_word(fetch->debug, type, word))
+		return refuse(fetch, -EINVAL, "'%s' is an array of what is no number: name an element, %s[0]", fetch->name, fetch->name);
+	if (!n || n > ARRAY_MAX)
+		return refuse(fetch, -EINVAL, "'%s' has %s elements: name one, %s[0], or give a type, :%s[%d]", fetch->name,
+			      n ? "too many" : "nobody knows how many", fetch->name, word, ARRAY_MAX);
+	if (!fetch->where.in_memory)
+		return refuse(fetch, -EOPNOTSUPP, "the array is not in memory");
+	buf_printf(out, ":%s[%d]", word, (int)n);
+	return 0;
+}
+
+/* By itself, of what the debug information says; `sign`: one of u, s, x in place of its own. */
+static int own_type(struct fetch *fetch, char sign, struct buf *out)
+{
+	struct debug_die type;
+	char word[8];
+
+	if (!debug_type_peel(fetch->debug, &fetch->of, &type))
+		return refuse(fetch, -EINVAL, "'%s' has no type", fetch->name);
+	if (fetch->bits) {
+		buf_printf(out, ":b%u@%u/%u", fetch->bits, fetch->shift, fetch->unit * 8);
+		return 0;
+	}
+	if (debug_dw_tag(&type) == DW_TAG_array_type)
+		return array_type(fetch, &type, out);
+	if (is_struct(debug_dw_tag(&type)))
+		return whole_struct(fetch, &type);
+	if (!debug_type_word(fetch->debug, &fetch->of, word))
+		return refuse(fetch, -EINVAL, "'%s' is of a type that is no number of 1, 2, 4 or 8 bytes", fetch->name);
+	if (sign && !strcmp(word, "char"))
+		snprintf(word, sizeof(word), "%c8", sign);
+	else if (sign)
+		word[0] = sign;
+	buf_printf(out, ":%s", word);
+	return 0;
+}
+
+static int put_type(struct fetch *fetch, struct buf *out)
+{
+	const char *type = *fetch->at ? fetch->at + 1 : NULL;
+
+	if (!type)
+		return own_type(fetch, 0, out);
+	if (!strcmp(type, "string") || !strcmp(type, "ustring"))
+		return string_type(fetch, type, out);
+	if (type[0] && !type[1] && strchr("usx", type[0]))
+		return own_type(fetch, type[0], out);
+	if (!is_known_type(type))
+		return refuse(fetch, -EINVAL, "'%.40s' is no type: u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, bWIDTH@SHIFT/SIZE",
+			      type);
+	buf_printf(out, ":%s", type);
+	return 0;
+}
+
+/* ---- text ---- */
+
+static const char *const registers[] = {
+	"ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+};
+
+/* What is read last is the value itself. */
+static int put_sum(struct fetch *fetch, struct buf *out)
+{
+	struct debug_sum sum = fetch->where.sum;
+	struct buf inner = BUF_INIT;
+	uint32_t from = 0;
+
+	if (fetch->where.pointed)
+		return refuse(fetch, -EOPNOTSUPP, "the pointer itself was optimised away, and only what it points to is left");
+	if (fetch->where.in_memory) {
+		if (sum.nloads == DEBUG_LOADS_MAX)
+			return refuse(fetch, -E2BIG, "too many pointers");
+		sum.add[++sum.nloads] = 0;
+	}
+	if (sum.add[sum.nloads] && (sum.nloads || sum.base != DEBUG_NUMBER))
+		return refuse(fetch, -EOPNOTSUPP, "its value is computed, and only a sum of others is left");
+	switch (sum.base) {
+	case DEBUG_NUMBER:
+		if (sum.nloads)
+			return refuse(fetch, -EOPNOTSUPP, "it is behind a pointer that is a fixed number");
+		buf_printf(&inner, "\\%" PRId64, sum.add[0]);
+		break;
+	case DEBUG_ADDRESS:
+		if (!sum.nloads)
+			return refuse(fetch, -EOPNOTSUPP, "it is an address, which differs from process to process");
+		/* This is read already. */
+		buf_printf(&inner, "@+%#" PRIx64, debug_dw_offset_near(fetch->debug->dw, sum.number + (uint64_t)sum.add[0], fetch->point->address));
+		from = 1;
+		break;
+	case DEBUG_RETVAL:
+		buf_puts(&inner, "$retval");
+		break;
+	default:
+		buf_printf(&inner, "%%%s", registers[sum.number & 15]);
+	}
+	for (uint32_t i = from; i < sum.nloads; i++) {
+		struct buf more = BUF_INIT;
+
+		buf_printf(&more, "%+" PRId64 "(%s)", sum.add[i], inner.data ? inner.data : "");
+		buf_fini(&inner);
+		inner = more;
+	}
+	buf_puts(out, inner.data ? inner.data : "");
+	buf_fini(&inner);
+	return 0;
+}
+
+/* ---- all together ---- */
+
+static int begin_retval(struct fetch *fetch)
+{
+	fetch->where = (struct debug_where){ .sum = { .base = DEBUG_RETVAL } };
+	fetch->of = fetch->point->function;
+	take_name(fetch, "retval", 6);
+	fetch->at += 7;
+	if (!fetch->point->described || !debug_dw_has(&fetch->of, DW_AT_type))
+		return refuse(fetch, -EINVAL, "the function returns nothing");
+	return 0;
+}
+
+static int begin(struct fetch *fetch)
+{
+	size_t len = word_at(fetch->at);
+	struct debug_die variable;
+	struct err why = ERR_INIT;
+	int r;
+
+	if (!strncmp(fetch->at, "$retval", 7) && !word_at(fetch->at + 7))
+		return begin_retval(fetch);
+	if (!len || isdigit((unsigned char)*fetch->at))
+		return refuse(fetch, -EINVAL, "which variable?");
+	if (!debug_variable_at(fetch->debug, fetch->point, fetch->at, len, &variable))
+		return refuse(fetch, -ENOENT, "there is no variable '%.*s' at %.60s: -V lists those that are", (int)len, fetch->at, fetch->point->name);
+	r = debug_where_at(fetch->debug, fetch->point, &variable, &fetch->where, &why);
+	if (r)
+		return refuse(fetch, r, "%s", why.text);
+	fetch->of = variable;
+	take_name(fetch, fetch->at, len);
+	fetch->at += len;
+	return 0;
+}
+
+int debug_argument(struct debug *debug, const struct debug_point *point, const char *text, struct debug_arg *arg, struct err *err)
+{
+	struct fetch fetch = { .debug = debug, .point = point, .text = text, .at = text, .err = err };
+	struct buf type = BUF_INIT;
+	int r = begin(&fetch);
+
+	*arg = (struct debug_arg){ .body = BUF_INIT };
+	if (!r)
+		r = steps(&fetch);
+	if (!r)
+		r = put_type(&fetch, &type);
+	if (!r)
+		r = put_sum(&fetch, &arg->body);
+	if (!r && type.data)
+		buf_puts(&arg->body, type.data);
+	if (!r && (buf_failed(&type) || buf_failed(&arg->body)))
+		r = err_set(err, -ENOMEM, "out of memory");
+	if (!r && arg->body.len > FETCH_MAX)
+		r = refuse(&fetch, -E2BIG, "'%.80s' is longer than a probe takes (%d bytes)", arg->body.data, FETCH_MAX);
+	memcpy(arg->name, fetch.name, sizeof(arg->name));
+	buf_fini(&type);
+	if (r)
+		debug_arg_fini(arg);
+	return r;
+}
+
+void debug_arg_fini(struct debug_arg *arg)
+{
+	buf_fini(&arg->body);
+}

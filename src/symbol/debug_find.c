@@ -1,0 +1,731 @@
+/*
+ * symbol/debug_find: functions and source lines -> addresses.
+ *
+ * A function is in as many places as it was inlined to, and in one of its own when it has code. A line is where the line table has a
+ * row for it that begins a statement. Entries are walked with a stack of bounded depth.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "symbol/debug_local.h"
+#include "symbol/debug_place.h"
+#include "symbol/dwarf_numbers.h"
+
+#define SOURCE_LINE_MAX 4096
+
+/* ---- the walk ---- */
+
+static bool is_function(uint32_t tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+/* Has it functions in it that could be of interest? */
+static bool is_room(uint32_t tag)
+{
+	return tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_try_block ||
+	       tag == DW_TAG_catch_block;
+}
+
+static bool step(struct debug *debug)
+{
+	return debug->steps && debug->steps--;
+}
+
+static int walk(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg)
+{
+	struct debug_die stack[DEBUG_DEPTH];
+	size_t depth = 0;
+	int r = 0;
+
+	if (!debug_dw_child(unit, &stack[0]))
+		return 0;
+	for (;;) {
+		struct debug_die *die = &stack[depth];
+		uint32_t tag = debug_dw_tag(die);
+		uint64_t entry;
+		bool enter = is_room(tag);
+
+		if (!step(debug))
+			return -E2BIG;
+		if (enter && pc && tag != DW_TAG_namespace && tag != DW_TAG_module)
+			enter = debug_dw_has_pc(die, *pc);
+		if (is_function(tag) && debug_dw_entry(die, &entry) && (!pc || debug_dw_has_pc(die, *pc))) {
+			struct debug_seen seen = { *unit, *die, tag == DW_TAG_inlined_subroutine };
+
+			r = see(arg, debug, &seen);
+			enter = true;
+		}
+		if (r)
+			return r;
+		if (enter && depth + 1 < DEBUG_DEPTH && debug_dw_child(die, &stack[depth + 1])) {
+			depth++;
+			continue;
+		}
+		while (!debug_dw_sibling(&stack[depth], &stack[depth]))
+			if (!depth--)
+				return 0;
+	}
+}
+
+int debug_each_function(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg)
+{
+	struct debug_die each;
+	void *cursor = NULL;
+	int r = 0;
+
+	if (unit)
+		return walk(debug, unit, pc, see, arg);
+	while (!r && debug_dw_unit(debug->dw, &cursor, &each) && step(debug))
+		if (!pc || debug_dw_has_pc(&each, *pc))
+			r = walk(debug, &each, pc, see, arg);
+	return r;
+}
+
+bool debug_unit_at(struct debug *debug, uint64_t pc, struct debug_die *unit)
+{
+	void *cursor = NULL;
+
+	while (debug_dw_unit(debug->dw, &cursor, unit) && step(debug))
+		if (debug_dw_has_pc(unit, pc))
+			return true;
+	return false;
+}
+
+bool debug_file_is(const char *path, const char *end)
+{
+	size_t n = strlen(path), m = strlen(end);
+
+	return n >= m && !strcmp(path + n - m, end) && (n == m || *end == '/' || path[n - m - 1] == '/');
+}
+
+size_t debug_blocks_at(struct debug *debug, const struct debug_die *function, uint64_t pc, struct debug_die out[DEBUG_DEPTH])
+{
+	struct debug_die die;
+	size_t n = 1;
+	bool more;
+
+	out[0] = *function;
+	for (more = debug_dw_child(function, &die); more && n < DEBUG_DEPTH && step(debug);) {
+		uint32_t tag = debug_dw_tag(&die);
+
+		if ((tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block) && debug_dw_has_pc(&die, pc)) {
+			out[n++] = die;
+			more = debug_dw_child(&die, &die);
+		} else {
+			more = debug_dw_sibling(&die, &die);
+		}
+	}
+	return n;
+}
+
+/* ---- functions ---- */
+
+struct search {
+	const struct debug_place *place;
+	struct debug_points *points;
+	struct err *err;
+	/* Lines that are looked for: of these files. */
+	struct wanted {
+		char *file;
+		uint32_t line, end;	/* from its first to its last, of a pattern */
+	} *wanted;
+	size_t nwanted;
+	bool seen;		/* such a function is there, at least by name */
+};
+
+static bool is_called(struct debug *debug, const struct debug_die *die, const char *pattern)
+{
+	const char *name = debug_dw_text(debug->dw, die, DW_AT_name), *linkage = debug_dw_text(debug->dw, die, DW_AT_linkage_name);
+
+	return (name && glob_match(pattern, name)) || (linkage && glob_match(pattern, linkage));
+}
+
+static bool is_asked_for(struct debug *debug, const struct debug_die *die, const struct debug_place *place)
+{
+	const char *file;
+	uint32_t line;
+
+	if (!is_called(debug, die, place->function))
+		return false;
+	return !place->file || (debug_dw_declared(die, &file, &line) && debug_file_is(file, place->file));
+}
+
+static const char *name_of(struct debug *debug, const struct debug_die *die)
+{
+	const char *name = debug_dw_text(debug->dw, die, DW_AT_name);
+
+	return name ? name : "";
+}
+
+static int see_entry(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	struct search *search = arg;
+	const struct debug_place *place = search->place;
+	struct debug_point point = { .described = true, .unit = seen->unit, .function = seen->die };
+	uint64_t end;
+
+	if (!is_asked_for(debug, &seen->die, place))
+		return 0;
+	search->seen = true;
+	/* Neither returns, nor has bytes that could be counted. */
+	if ((place->returns || place->has_offset) && seen->inlined) {
+		search->points->inlined++;
+		return 0;
+	}
+	if (!debug_dw_entry(&seen->die, &point.address))
+		return 0;
+	if (place->offset && debug_dw_end(&seen->die, point.address, &end) && place->offset >= end - point.address)
+		return err_set(search->err, -ERANGE, "%.100s has only %llu bytes", name_of(debug, &seen->die),
+			       (unsigned long long)(end - point.address));
+	point.address += place->offset;
+	point.entry = !seen->inlined && !place->offset;
+	return debug_points_add(search->points, &point, name_of(debug, &seen->die));
+}
+
+/* ---- lines ---- */
+
+static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file, uint32_t line);
+
+static int want(struct search *search, const char *file, uint32_t line, uint32_t end)
+{
+	struct wanted *more;
+
+	for (size_t i = 0; i < search->nwanted; i++)
+		if (search->wanted[i].line == line && !strcmp(search->wanted[i].file, file)) {
+			if (search->wanted[i].end < end)
+				search->wanted[i].end = end;
+			return 0;
+		}
+	if (search->nwanted == DEBUG_POINTS_MAX)
+		return -E2BIG;
+	more = reallocarray(search->wanted, search->nwanted + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	search->wanted = more;
+	more[search->nwanted] = (struct wanted){ strdup(file), line, end };
+	return more[search->nwanted].file ? (search->nwanted++, 0) : -ENOMEM;
+}
+
+/* Which lines of which files are meant by one of a function. */
+static int see_declared(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	struct search *search = arg;
+	const struct debug_place *place = search->place;
+	const char *file;
+	uint32_t line;
+
+	if (!is_asked_for(debug, &seen->die, place))
+		return 0;
+	search->seen = true;
+	if (!debug_dw_declared(&seen->die, &file, &line) || line > INT32_MAX - place->line)
+		return 0;
+	if (place->pattern)
+		return want(search, file, line, end_line(debug, &seen->unit, &seen->die, file, line));
+	return want(search, file, line + place->line, line + place->line);
+}
+
+/* The functions at an address, from the outermost to that which variables are looked for in. */
+struct at {
+	const char *asked;	/* the innermost of this name, if there is one */
+	const char *file;	/* else the one that has this line, or the innermost of all */
+	uint32_t line, first;
+	struct debug_point *point;
+	bool found, asked_found;
+	const char *name;
+};
+
+/* Is it written around that line? Of several, the one that begins last. */
+static bool has_line(struct at *at, const struct debug_die *die)
+{
+	const char *file;
+	uint32_t line;
+
+	if (!at->file || !debug_dw_declared(die, &file, &line) || strcmp(file, at->file) || line > at->line || line < at->first)
+		return false;
+	at->first = line;
+	return true;
+}
+
+static int see_at(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	struct at *at = arg;
+	bool is = at->asked ? is_called(debug, &seen->die, at->asked) : has_line(at, &seen->die);
+
+	if (!seen->inlined && !at->asked_found)
+		at->name = name_of(debug, &seen->die);
+	if (at->asked_found && !is)
+		return 0;
+	at->point->function = seen->die;
+	at->point->described = true;
+	at->found = true;
+	if (is) {
+		at->asked_found = true;
+		at->name = name_of(debug, &seen->die);
+	}
+	return 0;
+}
+
+static int add_line(struct search *search, struct debug *debug, const struct debug_die *unit, uint64_t address, const struct wanted *wanted)
+{
+	struct debug_point point = { .address = address, .unit = *unit };
+	struct at at = { .asked = search->place->function, .point = &point };
+	uint64_t entry;
+	int r;
+
+	if (wanted) {
+		at.file = wanted->file;
+		at.line = wanted->line;
+	}
+	r = debug_each_function(debug, unit, &address, see_at, &at);
+	if (r)
+		return r;
+	if (at.found && debug_dw_tag(&point.function) == DW_TAG_subprogram && debug_dw_entry(&point.function, &entry))
+		point.entry = entry == address;
+	return debug_points_add(search->points, &point, at.name ? at.name : "");
+}
+
+static bool is_wanted(const struct wanted *wanted, const char *file, uint32_t line)
+{
+	return line == wanted->line && !strcmp(file, wanted->file);
+}
+
+static int add_rows(struct search *search, struct debug *debug, const struct debug_die *unit)
+{
+	size_t n = debug_dw_rows(unit);
+	struct debug_row row;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < n && step(debug); i++) {
+		if (!debug_dw_row(unit, i, &row) || !row.statement || row.end || !row.address)
+			continue;
+		for (size_t j = 0; !r && j < search->nwanted; j++)
+			if (is_wanted(&search->wanted[j], row.file, row.line)) {
+				r = add_line(search, debug, unit, row.address, &search->wanted[j]);
+				break;
+			}
+	}
+	return r;
+}
+
+/* A call that was inlined is on its line even if the line table does not say so; so is a function on its first. */
+static int see_call(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	struct search *search = arg;
+	const char *file;
+	uint32_t line;
+	uint64_t entry;
+	int r = 0;
+
+	if (!(seen->inlined ? debug_dw_called(&seen->die, &file, &line) : debug_dw_declared(&seen->die, &file, &line)) ||
+	    !debug_dw_entry(&seen->die, &entry))
+		return 0;
+	for (size_t j = 0; !r && j < search->nwanted; j++)
+		if (is_wanted(&search->wanted[j], file, line))
+			r = add_line(search, debug, &seen->unit, entry, &search->wanted[j]);
+	return r;
+}
+
+static int add_lines(struct search *search, struct debug *debug)
+{
+	struct debug_die unit;
+	void *cursor = NULL;
+	int r = 0;
+
+	while (!r && debug_dw_unit(debug->dw, &cursor, &unit) && step(debug)) {
+		r = add_rows(search, debug, &unit);
+		if (!r && !search->points->n)
+			r = debug_each_function(debug, &unit, NULL, see_call, search);
+	}
+	return r;
+}
+
+/* Every file of that name, as the line tables spell it. */
+static int want_files(struct search *search, struct debug *debug, uint32_t line, uint32_t end)
+{
+	struct debug_die unit;
+	void *cursor = NULL;
+	int r = 0;
+
+	while (!r && debug_dw_unit(debug->dw, &cursor, &unit) && step(debug)) {
+		size_t n = debug_dw_rows(&unit);
+		const char *last = NULL;
+		struct debug_row row;
+
+		for (size_t i = 0; !r && i < n && step(debug); i++) {
+			if (!debug_dw_row(&unit, i, &row) || row.file == last)
+				continue;
+			last = row.file;
+			if (debug_file_is(row.file, search->place->file)) {
+				search->seen = true;
+				r = want(search, row.file, line, end);
+			}
+		}
+	}
+	return r;
+}
+
+/* What is around an inlined function shares addresses with it, and so seems to be of it: a function ends before the next begins. */
+static int see_next(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	struct search *search = arg;
+	const char *file;
+	uint32_t line;
+
+	(void)debug;
+	if (!debug_dw_declared(&seen->die, &file, &line))
+		return 0;
+	for (size_t i = 0; i < search->nwanted; i++) {
+		struct wanted *wanted = &search->wanted[i];
+
+		if (line > wanted->line && line <= wanted->end && !strcmp(file, wanted->file))
+			wanted->end = line - 1;
+	}
+	return 0;
+}
+
+/* ---- patterns ---- */
+
+static void without_blanks(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++)
+		if (!isspace((unsigned char)*text))
+			*to++ = *text;
+	*to = '\0';
+}
+
+/* Replaces a stretch of lines by those of the source that match. */
+static int match_lines(struct search *search, const struct wanted *stretch, const char *pattern, struct search *out)
+{
+	FILE *source = fopen(stretch->file, "re");
+	char line[SOURCE_LINE_MAX];
+	int r = 0;
+
+	if (!source)
+		return err_set(search->err, -ENOENT, "%.300s cannot be read: a pattern needs the source", stretch->file);
+	for (uint32_t n = 1; !r && n <= stretch->end && fgets(line, sizeof(line), source); n++) {
+		bool whole = strchr(line, '\n');
+
+		while (!whole && !feof(source) && fgetc(source) != '\n')
+			;
+		without_blanks(line);
+		if (n >= stretch->line && glob_match(pattern, line))
+			r = want(out, stretch->file, n, n);
+	}
+	fclose(source);
+	return r;
+}
+
+static int match_pattern(struct search *search)
+{
+	char *pattern = strdup(search->place->pattern);
+	struct search out = { 0 };
+	int r = pattern ? 0 : -ENOMEM;
+
+	if (pattern)
+		without_blanks(pattern);
+	for (size_t i = 0; !r && i < search->nwanted; i++)
+		r = match_lines(search, &search->wanted[i], pattern, &out);
+	free(pattern);
+	for (size_t i = 0; i < search->nwanted; i++)
+		free(search->wanted[i].file);
+	free(search->wanted);
+	search->wanted = out.wanted;
+	search->nwanted = out.nwanted;
+	return r;
+}
+
+/* ---- all together ---- */
+
+static int by_line(struct search *search, struct debug *debug)
+{
+	const struct debug_place *place = search->place;
+	int r;
+
+	if (place->function)
+		r = debug_each_function(debug, NULL, NULL, see_declared, search);
+	else
+		r = want_files(search, debug, place->pattern ? 1 : place->line, place->pattern ? INT32_MAX : place->line);
+	if (!r && place->pattern && place->function)
+		r = debug_each_function(debug, NULL, NULL, see_next, search);
+	if (!r && place->pattern)
+		r = match_pattern(search);
+	if (!r && search->nwanted)
+		r = add_lines(search, debug);
+	return r;
+}
+
+static int by_address(struct search *search, struct debug *debug)
+{
+	struct debug_die unit;
+
+	if (!debug_unit_at(debug, search->place->address, &unit))
+		return err_set(search->err, -ENOENT, "%#llx: no code is known there", (unsigned long long)search->place->address);
+	return add_line(search, debug, &unit, search->place->address, NULL);
+}
+
+static int not_found(const struct search *search, const struct debug *debug)
+{
+	const struct debug_place *place = search->place;
+
+	if (search->points->inlined)
+		return err_set(search->err, -ENOENT, "%.100s is inlined wherever it is used, and %s", place->function,
+			       place->returns ? "does not return" : "has no first byte that could be counted from");
+	if (!search->seen)
+		return err_set(search->err, -ENOENT, "debug information of %.200s knows no %s %.100s", debug->path,
+			       place->function ? "function" : "source file", place->function ? place->function : place->file);
+	if (place->pattern)
+		return err_set(search->err, -ENOENT, "no line of %.100s that has code is like '%.100s'",
+			       place->function ? place->function : place->file, place->pattern);
+	return err_set(search->err, -ENOENT, "there is no code for line %u of %.100s: -L lists those that have some", place->line,
+		       place->function ? place->function : place->file);
+}
+
+int debug_points_find(struct debug_points *points, struct debug *debug, const struct debug_place *place, struct err *err)
+{
+	struct search search = { .place = place, .points = points, .err = err };
+	int r;
+
+	*points = (struct debug_points){ 0 };
+	if (place->has_address)
+		r = by_address(&search, debug);
+	else if (place->pattern || (place->has_line && (place->line || !place->function)))
+		r = by_line(&search, debug);
+	else
+		r = debug_each_function(debug, NULL, NULL, see_entry, &search);
+	for (size_t i = 0; i < search.nwanted; i++)
+		free(search.wanted[i].file);
+	free(search.wanted);
+	if (!r && !points->n)
+		r = not_found(&search, debug);
+	return debug_points_end(points, r, err);
+}
+
+/* ---- behind the first instructions ---- */
+
+/* The second row of the function, or the one that says that it is. */
+static bool after_prologue(struct debug *debug, const struct debug_point *point, uint64_t *out)
+{
+	size_t n = debug_dw_rows(&point->unit);
+	uint64_t end, second = 0;
+	struct debug_row row;
+
+	if (!debug_dw_end(&point->function, point->address, &end))
+		return false;
+	for (size_t i = 0; i < n && step(debug); i++) {
+		if (!debug_dw_row(&point->unit, i, &row) || row.address < point->address || row.address >= end || row.end || !row.statement)
+			continue;
+		if (row.prologue_end && row.address > point->address) {
+			*out = row.address;
+			return true;
+		}
+		if (!second && row.address > point->address && row.line)
+			second = row.address;
+	}
+	*out = second;
+	return second;
+}
+
+static bool is_optimised(struct debug *debug, const struct debug_die *unit)
+{
+	const char *producer = debug_dw_text(debug->dw, unit, DW_AT_producer), *flag = producer ? strstr(producer, " -O") : NULL;
+
+	return flag && flag[3] != '0';
+}
+
+bool debug_point_settle(struct debug *debug, struct debug_point *point, const char *const *exprs, size_t n)
+{
+	struct debug_die variable;
+	bool needs = false;
+	uint64_t address;
+
+	if (!point->entry || !point->described || is_optimised(debug, &point->unit))
+		return false;
+	for (size_t i = 0; i < n && !needs; i++)
+		needs = debug_variable_at(debug, point, exprs[i], strcspn(exprs[i], ".-[:"), &variable) &&
+			debug_where_needs_frame(debug, point, &variable);
+	if (!needs || !after_prologue(debug, point, &address))
+		return false;
+	point->address = address;
+	point->entry = false;
+	return true;
+}
+
+/* ---- lines that can be probed ---- */
+
+static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file, uint32_t line)
+{
+	size_t n = debug_dw_rows(unit);
+	struct debug_row row;
+	uint32_t end = line;
+
+	for (size_t i = 0; i < n && step(debug); i++)
+		if (debug_dw_row(unit, i, &row) && row.statement && !row.end && row.line > end && !strcmp(row.file, file) &&
+		    debug_dw_has_pc(die, row.address))
+			end = row.line;
+	return end;
+}
+
+static int lines_of(const struct search *search, struct debug_lines *lines, uint32_t to, struct err *err)
+{
+	const struct debug_place *place = search->place;
+	const struct wanted *wanted = search->wanted;
+
+	lines->file = strdup(wanted->file);
+	if (!lines->file)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (place->function) {
+		lines->base = wanted->line;
+		lines->first = wanted->line + (place->has_line ? place->line : 0);
+		lines->last = to ? wanted->line + to : wanted->end;
+	} else {
+		lines->first = place->line ? place->line : 1;
+		lines->last = to ? to : place->line ? place->line + 20 : wanted->end;
+	}
+	if (lines->last < lines->first || lines->last - lines->first > 1000000)
+		return err_set(err, -ERANGE, "line %u is behind line %u", lines->first - lines->base, lines->last - lines->base);
+	lines->probed = calloc(lines->last - lines->first + 1, sizeof(*lines->probed));
+	return lines->probed ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
+static void mark(struct debug_lines *lines, const char *file, uint32_t line)
+{
+	if (line >= lines->first && line <= lines->last && !strcmp(file, lines->file))
+		lines->probed[line - lines->first] = true;
+}
+
+static int see_marked(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	const char *file;
+	uint32_t line;
+
+	(void)debug;
+	if (debug_dw_declared(&seen->die, &file, &line))
+		mark(arg, file, line);
+	if (seen->inlined && debug_dw_called(&seen->die, &file, &line))
+		mark(arg, file, line);
+	return 0;
+}
+
+static int mark_all(struct debug *debug, struct debug_lines *lines)
+{
+	struct debug_die unit;
+	void *cursor = NULL;
+
+	while (debug_dw_unit(debug->dw, &cursor, &unit) && step(debug)) {
+		size_t n = debug_dw_rows(&unit);
+		struct debug_row row;
+
+		for (size_t i = 0; i < n && step(debug); i++)
+			if (debug_dw_row(&unit, i, &row) && row.statement && !row.end && row.address)
+				mark(lines, row.file, row.line);
+	}
+	return debug_each_function(debug, NULL, NULL, see_marked, lines);
+}
+
+/* The first function of that name, and its end. */
+static int see_first(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	struct search *search = arg;
+	const char *file;
+	uint32_t line;
+
+	if (!is_asked_for(debug, &seen->die, search->place) || !debug_dw_declared(&seen->die, &file, &line))
+		return 0;
+	search->seen = true;
+	return want(search, file, line, end_line(debug, &seen->unit, &seen->die, file, line));
+}
+
+int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to, struct err *err)
+{
+	struct debug_points points = { 0 };
+	struct search search = { .place = place, .points = &points, .err = err };
+	int r;
+
+	*lines = (struct debug_lines){ 0 };
+	r = place->function ? debug_each_function(debug, NULL, NULL, see_first, &search) : want_files(&search, debug, 1, INT32_MAX);
+	if (!r && !search.nwanted)
+		r = not_found(&search, debug);
+	if (!r && place->function)
+		r = debug_each_function(debug, NULL, NULL, see_next, &search);
+	if (!r)
+		r = lines_of(&search, lines, to, err);
+	if (!r && place->function) {
+		lines->function = strdup(place->function);
+		r = lines->function ? 0 : err_set(err, -ENOMEM, "out of memory");
+	}
+	if (!r)
+		r = mark_all(debug, lines);
+	for (size_t i = 0; i < search.nwanted; i++)
+		free(search.wanted[i].file);
+	free(search.wanted);
+	if (r)
+		debug_lines_fini(lines);
+	return r;
+}
+
+void debug_lines_fini(struct debug_lines *lines)
+{
+	free(lines->file);
+	free(lines->function);
+	free(lines->probed);
+	*lines = (struct debug_lines){ 0 };
+}
+
+/* The one that has the code. */
+static int see_outer(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	(void)debug;
+	if (!seen->inlined)
+		*(struct debug_die *)arg = seen->die;
+	return 0;
+}
+
+void debug_point_put(struct debug *debug, const struct debug_point *point, struct buf *out)
+{
+	struct debug_die outer = point->function;
+	uint64_t entry, pc = point->address;
+
+	if (point->described)
+		debug_each_function(debug, &point->unit, &pc, see_outer, &outer);
+	if (point->described && debug_dw_entry(&outer, &entry))
+		buf_printf(out, "%s+%lld", name_of(debug, &outer), (long long)(pc - entry));
+	else
+		buf_printf(out, "%s", point->name);
+}
+
+bool debug_describe(struct debug *debug, uint64_t address, struct buf *where, struct buf *file)
+{
+	struct debug_point point = { .address = address };
+	struct at at = { .point = &point };
+	const char *source;
+	uint32_t line, found = 0;
+	uint64_t entry;
+	struct debug_row row;
+	size_t n;
+
+	if (!debug_unit_at(debug, address, &point.unit) || debug_each_function(debug, &point.unit, &address, see_at, &at) || !at.found)
+		return false;
+	buf_puts(where, name_of(debug, &point.function));
+	if (!debug_dw_declared(&point.function, &source, &line))
+		return true;
+	buf_puts(file, source);
+	if (debug_dw_entry(&point.function, &entry) && entry == address)
+		return true;
+	n = debug_dw_rows(&point.unit);
+	for (size_t i = 0; i < n && step(debug); i++)
+		if (debug_dw_row(&point.unit, i, &row) && row.address == address && row.statement && row.line >= line &&
+		    !strcmp(row.file, source))
+			found = row.line;
+	if (found)
+		buf_printf(where, ":%u", found - line);
+	else
+		buf_printf(where, "+%llu", (unsigned long long)(address - entry));
+	return true;
+}

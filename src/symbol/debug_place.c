@@ -1,0 +1,252 @@
+/*
+ * symbol/debug_place: what a person writes for a place in a program, and what needs no debug information to be done with it.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "symbol/debug_place.h"
+#include "symbol/functions.h"
+
+void debug_place_fini(struct debug_place *place)
+{
+	free(place->function);
+	free(place->file);
+	free(place->pattern);
+	*place = (struct debug_place){ 0 };
+}
+
+static char *copy(const char *text, size_t len)
+{
+	return len ? strndup(text, len) : NULL;
+}
+
+/* A number, to its end. */
+static bool read_number(const char *text, uint64_t max, uint64_t *out)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	return !errno && !*end && *out <= max;
+}
+
+/* What stands behind a name: `at` is at its first character. */
+static int read_rest(struct debug_place *place, const char *text, const char *at, struct err *err)
+{
+	const int pos = (int)(at - text);
+	uint64_t number;
+
+	switch (*at) {
+	case '\0':
+		return 0;
+	case ';':
+		place->pattern = copy(at + 1, strlen(at + 1));
+		return place->pattern ? 0 : err_set_at(err, -EINVAL, pos, "%.100s: which pattern? FUNCTION;PATTERN", text);
+	case '%':
+		if (strcmp(at, "%return"))
+			return err_set_at(err, -EINVAL, pos, "%.100s: behind %% only `return` can stand", text);
+		place->returns = true;
+		return 0;
+	case '+':
+		if (!read_number(at + 1, UINT32_MAX, &place->offset))
+			return err_set_at(err, -EINVAL, pos, "%.100s: '%.40s' is no offset: FUNCTION+BYTES", text, at + 1);
+		place->has_offset = true;
+		return 0;
+	default:
+		if (!read_number(at + 1, INT32_MAX, &number))
+			return err_set_at(err, -EINVAL, pos, "%.100s: '%.40s' is no line: FUNCTION:LINE or FILE:LINE", text, at + 1);
+		place->has_line = true;
+		place->line = (uint32_t)number;
+		return 0;
+	}
+}
+
+/* A name with a point in it is a file's; compilers put points into functions' names only behind something else. */
+static bool is_file(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return strchr(name, '/') || (dot && dot != name && strlen(dot) <= 5 && !strpbrk(name, "*?[") && isalpha((unsigned char)dot[1]) &&
+				     strcmp(dot, ".cold") && strcmp(dot, ".isra") && strcmp(dot, ".part"));
+}
+
+/* "@FILE", of which nothing but the end counts. */
+static int read_of_file(struct debug_place *place, const char *text, const char **at, struct err *err)
+{
+	size_t len = strcspn(*at + 1, "+%:;");
+
+	place->file = copy(*at + 1, len);
+	if (!place->file)
+		return err_set_at(err, -EINVAL, (int)(*at - text), "%.100s: which file? FUNCTION@FILE", text);
+	*at += len + 1;
+	return 0;
+}
+
+static int check(const struct debug_place *place, const char *text, struct err *err)
+{
+	if (place->function)
+		return 0;
+	if (place->returns || place->has_offset)
+		return err_set(err, -EINVAL, "%.100s: a file has no %s", text, place->returns ? "return" : "offsets that could be meant");
+	if (!place->pattern && (!place->has_line || !place->line))
+		return err_set(err, -EINVAL, "%.100s: which line of the file? FILE:LINE, from 1 on", text);
+	return 0;
+}
+
+int debug_place_parse(struct debug_place *place, const char *text, struct err *err)
+{
+	const char *at = text + strcspn(text, "@+%:;");
+	int r = 0;
+
+	*place = (struct debug_place){ 0 };
+	if (!strncmp(text, "0x", 2) && read_number(text, UINT64_MAX, &place->address)) {
+		place->has_address = true;
+		return 0;
+	}
+	/* Operators of C++ are no separators. */
+	while (at[0] == ':' && at[1] == ':')
+		at += 2 + strcspn(at + 2, "@+%:;");
+	place->function = copy(text, (size_t)(at - text));
+	if (!place->function)
+		return err_set_at(err, -EINVAL, 0, "'%.100s' names no function and no file", text);
+	if (is_file(place->function)) {
+		place->file = place->function;
+		place->function = NULL;
+	} else if (*at == '@') {
+		r = read_of_file(place, text, &at, err);
+	}
+	if (!r)
+		r = read_rest(place, text, at, err);
+	if (!r)
+		r = check(place, text, err);
+	if (r)
+		debug_place_fini(place);
+	return r;
+}
+
+/* ---- points ---- */
+
+int debug_points_add(struct debug_points *points, const struct debug_point *point, const char *name)
+{
+	struct debug_point *more;
+
+	for (size_t i = 0; i < points->n; i++)
+		if (points->all[i].address == point->address && !strcmp(points->all[i].name, name))
+			return 0;
+	if (points->n == DEBUG_POINTS_MAX)
+		return -E2BIG;
+	more = reallocarray(points->all, points->n + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	points->all = more;
+	more[points->n] = *point;
+	more[points->n].name = strdup(name);
+	return more[points->n].name ? (points->n++, 0) : -ENOMEM;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct debug_point *x = a, *y = b;
+
+	return x->address != y->address ? (x->address < y->address ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+int debug_points_end(struct debug_points *points, int r, struct err *err)
+{
+	if (r)
+		debug_points_fini(points);
+	else if (points->n)
+		qsort(points->all, points->n, sizeof(*points->all), compare);
+	if (r == -E2BIG)
+		return err_set(err, r, "these are more than %u places", DEBUG_POINTS_MAX);
+	return r == -ENOMEM ? err_set(err, r, "out of memory") : r;
+}
+
+void debug_points_fini(struct debug_points *points)
+{
+	for (size_t i = 0; i < points->n; i++)
+		free(points->all[i].name);
+	free(points->all);
+	*points = (struct debug_points){ 0 };
+}
+
+/* ---- symbols ---- */
+
+/* "name@VERSION" is "name". */
+static bool is_named(const struct function *function, const char *pattern, char *name, size_t size)
+{
+	size_t len = strcspn(function->name, "@");
+
+	if (!len || len >= size)
+		return false;
+	memcpy(name, function->name, len);
+	name[len] = '\0';
+	return glob_match(pattern, name);
+}
+
+static int add_symbol(struct debug_points *points, const struct function *function, const struct debug_place *place, const char *name,
+		      struct err *err)
+{
+	struct debug_point point = { .address = function->address + place->offset, .entry = !place->offset };
+
+	if (place->offset && place->offset >= function->size)
+		return err_set(err, -ERANGE, "%.100s has only %llu bytes", name, (unsigned long long)function->size);
+	return debug_points_add(points, &point, name);
+}
+
+int debug_points_by_symbols(struct debug_points *points, const char *path, const struct debug_place *place, struct err *err)
+{
+	struct functions functions;
+	char name[SYMBOL_NAME_MAX + 1];
+	int r = functions_init(&functions, &(struct symbol_file){ .path = path }, err);
+
+	*points = (struct debug_points){ 0 };
+	if (r)
+		return r;
+	for (size_t i = 0; !r && place->function && i < functions.n; i++)
+		if (is_named(&functions.all[i], place->function, name, sizeof(name)))
+			r = add_symbol(points, &functions.all[i], place, name, err);
+	if (!r && !points->n)
+		r = err_set(err, -ENOENT, "%.200s has no function %.100s", path, place->function ? place->function : place->file);
+	functions_fini(&functions);
+	return debug_points_end(points, r, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int debug_names_by_symbols(struct buf *out, const char *path, const char *pattern, struct err *err)
+{
+	struct functions functions;
+	char name[SYMBOL_NAME_MAX + 1], **all;
+	size_t n = 0;
+	int r = functions_init(&functions, &(struct symbol_file){ .path = path }, err);
+
+	if (r)
+		return r;
+	all = calloc(functions.n + 1, sizeof(*all));
+	for (size_t i = 0; all && i < functions.n; i++)
+		if (is_named(&functions.all[i], pattern ? pattern : "*", name, sizeof(name)))
+			all[n++] = strdup(name);
+	for (size_t i = 0; i < n; i++)
+		r = all[i] ? r : -ENOMEM;
+	if (all && !r)
+		qsort(all, n, sizeof(*all), compare_names);
+	for (size_t i = 0; all && !r && i < n; i++)
+		if (!i || strcmp(all[i], all[i - 1]))
+			buf_printf(out, "%s\n", all[i]);
+	for (size_t i = 0; i < n; i++)
+		free(all[i]);
+	if (!all || r || buf_failed(out))
+		r = err_set(err, -ENOMEM, "out of memory");
+	free(all);
+	functions_fini(&functions);
+	return r;
+}
