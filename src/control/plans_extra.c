@@ -154,7 +154,7 @@ int control_plans_points(struct control *control, const struct control_elf *elf,
 		r = plans_head_read(control, &head, err);
 		/* A program brought it, and nobody has looked at it yet. */
 		if (!r && !head.plan[plans_slot(elf)] && !i) {
-			r = control_plans_file(control, err);
+			r = plans_make(control, err);
 			if (!r)
 				r = plans_head_read(control, &head, err);
 		}

@@ -140,8 +140,6 @@ static void look_in_file(struct looking *looking)
 	uint64_t address = 0;
 	int fd = elf_file(probe->file);
 
-	/* With them all files that programs brought have plans. */
-	control_items_functions(looking->items);
 	if (fd < 0) {
 		err_set(&looking->err, fd, "%.200s: %s", probe->path, fd == -ENOEXEC ? "is no ELF file" : strerror(-fd));
 		return;
