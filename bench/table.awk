@@ -55,6 +55,15 @@ END {
 		ratio("uftrace (-finstrument-functions) over function_graph", ns["call_uftrace_cyg"] / ns["call_function_graph"])
 		ratio("uftrace (patchable) over function_graph", ns["call_uftrace_patchable"] / ns["call_function_graph"])
 	}
+	if ("syscall_patched" in ns) {
+		patched = ns["syscall_patched"] - ns["syscall_none"]
+		target("both events of a patched system call, ns", patched, "<=", 60)
+		target("both events of one by a signal, ns", ns["syscall_signal"] - ns["syscall_none"], "<=", 1200)
+	}
+	if ("syscall_kernel" in ns)
+		ratio("the kernel's tracepoints over a patched call's", (ns["syscall_kernel"] - ns["syscall_none"]) / patched)
+	if ("syscall_strace" in ns)
+		ratio("strace over a patched call's", (ns["syscall_strace"] - ns["syscall_none"]) / patched)
 	if ("probe_ordinary" in ns) {
 		ours = ns["probe_ordinary"] - ns["probe_ordinary_none"]
 		ours_nop5 = ns["probe_nop5"] - ns["probe_nop5_none"]

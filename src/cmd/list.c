@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <regex.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -11,6 +12,8 @@
 #include "cmd/events.h"
 #include "cmd/list_functions.h"
 #include "cmd/pager.h"
+#include "cmd/probe_local.h"
+#include "control/named.h"
 #include "decode/format.h"
 #include "report/json.h"
 
@@ -24,6 +27,7 @@ static const struct opt list_opts[] = {
 	{ 'R', "triggers", NULL, "with the triggers of each event" },
 	{ 0, "json", NULL, "one JSON object a line" },
 	{ 'f', "functions", NULL, "functions that can be traced, all or those that match the glob RE" },
+	{ 0, "sdt", NULL, "probes that files of programs tell of themselves (USDT), all or those that match the glob RE" },
 	{ 0, "why", NULL, "with -f: those that cannot, or that are slower than others, and why" },
 	{ 'B', "instances", NULL, "instances" },
 	{ 'o', "options", NULL, "trace options, with no before those that are off" },
@@ -53,7 +57,7 @@ struct listing {
 	const char *pattern;	/* NULL: everything */
 	regex_t re;
 	const struct words *words;	/* NULL: events */
-	bool all, systems, fields, full, filters, triggers, functions, why, json;
+	bool all, systems, fields, full, filters, triggers, functions, sdt, why, json;
 	size_t left_out;	/* events that nothing records */
 };
 
@@ -228,7 +232,7 @@ static bool wanted(struct listing *list, const struct events_item *event)
 	bool match;
 
 	/* Who names some gets them all; else those would bury what there is to trace. */
-	if (!list->pattern && !list->all && !event->has_source) {
+	if (!list->pattern && !list->all && (!event->has_source || (source_control(list->source) && control_event_is_call(event->system)))) {
 		list->left_out++;
 		return false;
 	}
@@ -302,10 +306,29 @@ static int put_words(struct listing *list)
 	return r;
 }
 
+/* Files that cannot be read any more have none. */
+static int put_sdt(struct listing *list, const struct opts *opts)
+{
+	char **paths;
+	size_t n;
+	int r = probe_files_known(&paths, &n, opts, &list->err);
+
+	for (size_t i = 0; i < n; i++) {
+		probe_list_usdt(&list->out, paths[i], list->pattern, true, list->json, NULL);
+		free(paths[i]);
+	}
+	free(paths);
+	return r;
+}
+
 static int list_source(struct listing *list, const struct opts *opts)
 {
 	int r;
 
+	if (list->sdt) {
+		r = put_sdt(list, opts);
+		return r ? r : pager_show(opts, &list->out, &list->err);
+	}
 	r = cmd_open(&list->source, opts, false, &list->err);
 	if (r)
 		return r;
@@ -326,7 +349,7 @@ static int list_source(struct listing *list, const struct opts *opts)
 static int check(struct listing *list, const struct opts *opts)
 {
 	bool hooks = list->filters || list->triggers;
-	int kinds = list->systems + list->functions + (opts_value(opts, "events") || list->fields || hooks);
+	int kinds = list->systems + list->functions + list->sdt + (opts_value(opts, "events") || list->fields || hooks);
 
 	for (size_t i = 0; i < NWORDS; i++) {
 		if (!opts_value(opts, words[i].option))
@@ -340,7 +363,7 @@ static int check(struct listing *list, const struct opts *opts)
 	if (list->why && !list->functions)
 		return cmd_misuse(&cmd_list, "list: --why is about functions: -f");
 	if (kinds > 1)
-		return cmd_misuse(&cmd_list, "list: one thing at a time: -e, -s, -f, -B, -o, -t or -C");
+		return cmd_misuse(&cmd_list, "list: one thing at a time: -e, -s, -f, --sdt, -B, -o, -t or -C");
 	return CMD_DONE;
 }
 
@@ -357,6 +380,7 @@ static int run(const struct opts *opts)
 		.filters = opts_value(opts, "filters") != NULL,
 		.triggers = opts_value(opts, "triggers") != NULL,
 		.functions = opts_value(opts, "functions") != NULL,
+		.sdt = opts_value(opts, "sdt") != NULL,
 		.why = opts_value(opts, "why") != NULL,
 		.json = opts_value(opts, "json") != NULL,
 	};
@@ -366,7 +390,7 @@ static int run(const struct opts *opts)
 	r = check(&list, opts);
 	if (r)
 		return r;
-	if (list.pattern && !list.functions) {
+	if (list.pattern && !list.functions && !list.sdt) {
 		r = regcomp(&list.re, list.pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
 		if (r) {
 			regerror(r, &list.re, wrong, sizeof(wrong));
@@ -374,7 +398,7 @@ static int run(const struct opts *opts)
 		}
 	}
 	r = list_source(&list, opts);
-	if (list.pattern && !list.functions)
+	if (list.pattern && !list.functions && !list.sdt)
 		regfree(&list.re);
 	buf_fini(&list.out);
 	return r ? cmd_fail(&list.err) : CMD_DONE;
@@ -382,13 +406,14 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_list = {
 	.name = "list",
-	.synopsis = "[-e | -s | -f | -B | -o | -t | -C] [-a] [-F] [--full] [-l] [-R] [--why] [--json] [RE]",
+	.synopsis = "[-e | -s | -f | --sdt | -B | -o | -t | -C] [-a] [-F] [--full] [-l] [-R] [--why] [--json] [RE]",
 	.summary = "list events and what else there is",
 	.text = "Lists the events that there are: those that programs have brought to the tracing\n"
 		"directory, or the kernel's. They are written SYSTEM:EVENT. RE is an extended regular\n"
 		"expression that is looked for in that, or in what else is listed. Events of the\n"
 		"kernel's names that no program has brought (sched, syscalls, ...) are only listed with RE\n"
-		"or -a. Of functions (-f) RE is a glob, as in set_ftrace_filter.\n",
+		"or -a. Of functions (-f) and probes of files (--sdt) RE is a glob, as in\n"
+		"set_ftrace_filter.\n",
 	.opts = list_opts,
 	.args_max = 1,
 	.run = run,

@@ -98,8 +98,11 @@ static int find_points(struct define *define)
 		r = debug_points_find(&define->points, file->debug, place, &why);
 		if (!r)
 			return 0;
-		if (r != -ENOENT || !place->function || place->has_line || place->pattern || define->points.inlined)
+		/* Functions of other languages, and of files that were compiled without. */
+		if (r != -ENOENT || !place->function || place->has_line || place->pattern || place->file ||
+		    debug_points_by_symbols(&define->points, file->path, place, NULL))
 			return err_set(define->err, r, "%s", why.text);
+		return 0;
 	}
 	if (place->has_address) {
 		struct debug_point point = { .address = place->address };
@@ -109,7 +112,7 @@ static int find_points(struct define *define)
 	}
 	if (!place->function || (place->has_line && place->line) || place->pattern || place->file)
 		return err_set(define->err, -ENODATA, "%.300s: lines need debug information (compile with -g, or install its debug package)",
-			       file->why.text[0] ? file->why.text : why.text);
+			       file->why.text);
 	return debug_points_by_symbols(&define->points, file->path, place, define->err);
 }
 
@@ -254,7 +257,7 @@ static int put_all(struct define *define, const struct debug_point *point, struc
 	for (size_t i = 0; !r && i < variables.n; i++) {
 		const struct debug_variable *one = &variables.all[i];
 
-		if ((params && !one->parameter) || is_taken(put, one->name))
+		if (one->function || (params && !one->parameter) || is_taken(put, one->name))
 			continue;
 		if (is_everywhere(define, one->name))
 			r = put_variable(define, point, put, NULL, one->name, err);

@@ -230,22 +230,31 @@ static bool has_place(const char *path, const struct debug_place *place)
 	return has;
 }
 
+/* The loader has copies of functions that programs know from libc: nobody means those. */
+static bool is_loader(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && (!strncmp(base, "/ld-", 4) || !strncmp(base, "/ld.so", 6));
+}
+
 static int choose(char **out, char **paths, size_t n, const struct debug_place *place, struct err *err)
 {
 	const char *what = place->function ? place->function : place->file;
 	size_t first = n;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!has_place(paths[i], place))
-			continue;
-		/* Which of several? Who probes malloc means neither the loader's nor that of a library that has its own. */
-		if (first < n)
-			return err_set(err, -EEXIST, "'%.80s' is in %.150s and in %.150s: choose one with -x", what, paths[first], paths[i]);
-		first = i;
-	}
+	for (int loader = 0; first == n && loader < 2; loader++)
+		for (size_t i = 0; i < n; i++) {
+			if (is_loader(paths[i]) != loader || !has_place(paths[i], place))
+				continue;
+			if (first < n)
+				return err_set(err, -EEXIST, "'%.80s' is in %.150s and in %.150s: choose one with -x", what, paths[first], paths[i]);
+			first = i;
+		}
+	if (first == n && n)
+		return err_set(err, -ENOENT, "none of the %zu files of programs that are known has '%.80s': name the file with -x", n, what);
 	if (first == n)
-		return err_set(err, -ENOENT, n ? "none of the %2$zu files of programs that are known has '%1$.80s': name the file with -x"
-					       : "no program is known yet: name the file that has '%1$.80s' with -x", what, n);
+		return err_set(err, -ENOENT, "no program is known yet: name the file that has '%.80s' with -x", what);
 	*out = strdup(paths[first]);
 	return *out ? 0 : err_set(err, -ENOMEM, "out of memory");
 }

@@ -48,6 +48,11 @@ static int put_variables(struct buf *out, struct debug *debug, struct debug_poin
 		put_plain(out, variables.all[i].type);
 		buf_putc(out, '\t');
 		put_plain(out, variables.all[i].name);
+		if (variables.all[i].function) {
+			buf_puts(out, "\t(of ");
+			put_plain(out, variables.all[i].function);
+			buf_putc(out, ')');
+		}
 		buf_puts(out, variables.all[i].here ? "\n" : "\t(no value here)\n");
 	}
 	if (!variables.n)
@@ -252,6 +257,7 @@ static void put_where(struct buf *out, struct probe_file *file, const struct pro
 	}
 	if (file->debug && debug_describe(file->debug, address, &where, &source) && where.data) {
 		put_plain(out, where.data);
+		buf_puts(out, line->returns ? "%return" : "");
 		if (source.data) {
 			const char *slash = strrchr(source.data, '/');
 
@@ -261,6 +267,7 @@ static void put_where(struct buf *out, struct probe_file *file, const struct pro
 	} else if (!symbol_table_open(&table, &(struct symbol_file){ .path = file->path }, NULL) &&
 		   symbol_table_at(table, address, &function)) {
 		buf_puts(out, function.name);
+		buf_puts(out, line->returns ? "%return" : "");
 		if (address != function.address)
 			buf_printf(out, "+%" PRIu64, address - function.address);
 	} else {
@@ -269,8 +276,6 @@ static void put_where(struct buf *out, struct probe_file *file, const struct pro
 	symbol_table_close(table);
 	buf_fini(&where);
 	buf_fini(&source);
-	if (line->returns)
-		buf_puts(out, "%return");
 }
 
 static void put_event(struct buf *out, struct probe_file *file, const struct probe_line *line)

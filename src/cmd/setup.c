@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/setup_local.h"
 
@@ -37,6 +38,13 @@ bool setup_wants_functions(const struct setup *setup)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (opts_value(setup->opts, words[i]))
 			return true;
+	/* System calls are patched by plans, too. */
+	for (int i = 0; i < setup->opts->nitems; i++) {
+		const struct opts_item *item = &setup->opts->items[i];
+
+		if (item->opt && !strcmp(item->opt->word, "event") && (!strncmp(item->value, "syscalls", 8) || !strncmp(item->value, "raw_syscalls", 12)))
+			return true;
+	}
 	return false;
 }
 

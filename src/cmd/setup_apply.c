@@ -403,6 +403,17 @@ static int write_name(struct setup *setup, int s, bool on, const char *system, c
 	return scope_write(scope_at(setup, s), setup->source, "set_event", word, true, err);
 }
 
+/* What programs bring, and what becomes of them. System calls would bury it, and cost more than all the rest. */
+static int enable_usual(struct control *control, uint32_t index, struct err *err)
+{
+	static const char *const calls[] = { "raw_syscalls", "syscalls", "ringside" };
+	int r = control_enable(control, index, "*", "*", true, err);
+
+	for (size_t i = 0; !r && i < sizeof(calls) / sizeof(calls[0]); i++)
+		r = control_enable(control, index, calls[i], "*", false, err);
+	return r;
+}
+
 /* A kernel knows no patterns but all of a system, and all. */
 static bool is_for_us(const struct events_wish *wish)
 {
@@ -453,7 +464,7 @@ static int change_rules(struct setup *setup, struct control *control, uint32_t i
 	int r = 0;
 
 	if (setup_wants_all(setup, scope))
-		r = control_enable(control, index, "*", "*", true, err);
+		r = enable_usual(control, index, err);
 	for (int i = scope->first; !r && i < scope->end; i++) {
 		bool on = !setup_negated(setup, i);
 		struct events_wish wish;

@@ -156,30 +156,17 @@ static void put_data(struct state_calls *calls, const struct control_state *stat
 		calls->data[i] = control_call_name(i) ? control_call_data(control_call_name(i)) : 0;
 }
 
-/* Programs will record it: recordings have its format. Once for a directory. */
-static void adopt(const struct control *control, const struct control_event *event)
+static bool put_all(struct state_calls *calls, const struct control_state *state, const struct control_registry *registry)
 {
-	if (event->named)
-		(void)control_named_adopt(&control->dir, event, NULL);
-}
-
-static bool put_all(struct state_calls *calls, const struct control *control, const struct control_registry *registry)
-{
-	const struct control_state *state = &control->state;
 	bool any = false;
 
 	for (uint32_t i = 0; i < registry->nevents; i++) {
 		const struct control_event *event = &registry->events[i];
 
-		if (!strcmp(event->system, "ringside") && !strcmp(event->name, "call_data")) {
+		if (!strcmp(event->system, "ringside") && !strcmp(event->name, "call_data"))
 			put_data(calls, state, event);
-			if (calls->data_id)
-				adopt(control, event);
-		} else if ((!strcmp(event->system, RAW) || !strcmp(event->system, EACH)) && event->shown && is_wanted(state, event) &&
-			   put_one(calls, event)) {
-			adopt(control, event);
-			any = true;
-		}
+		else if ((!strcmp(event->system, RAW) || !strcmp(event->system, EACH)) && event->shown && is_wanted(state, event))
+			any |= put_one(calls, event);
 	}
 	return any;
 }
@@ -194,11 +181,12 @@ int control_calls_fill(struct control *control, struct err *err)
 	buf_reset(&state->calls);
 	if (control_call_number("read") < 0 || !may_be_wanted(state))
 		return 0;
+	control_named_ensure(&control->dir, NULL);
 	r = control_registry_read(&registry, &control->dir, CONTROL_REGISTRY_EVENTS, err);
 	if (r)
 		return r;
 	calls = calloc(1, sizeof(*calls));
-	if (calls && put_all(calls, control, &registry))
+	if (calls && put_all(calls, state, &registry))
 		buf_add(&state->calls, calls, sizeof(*calls));
 	r = !calls || buf_failed(&state->calls) ? err_set(err, -ENOMEM, "out of memory") : 0;
 	free(calls);

@@ -41,6 +41,11 @@ static const struct {
 	{ "sched", "sched_process_fork" },
 };
 
+bool control_event_is_call(const char *system)
+{
+	return !strcmp(system, "raw_syscalls") || !strcmp(system, "syscalls") || !strcmp(system, "ringside");
+}
+
 /* Of a system call that this machine has. */
 static bool is_call(const struct control_event *event)
 {
@@ -56,7 +61,7 @@ bool control_event_has_source(const struct control_event *event)
 {
 	if (!event->named)
 		return true;
-	if (!strcmp(event->system, "raw_syscalls") || !strcmp(event->system, "syscalls") || !strcmp(event->system, "ringside"))
+	if (control_event_is_call(event->system))
 		return is_call(event);
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (!strcmp(own[i].system, event->system) && !strcmp(own[i].name, event->name))

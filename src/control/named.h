@@ -60,4 +60,7 @@ int control_named_elf(const struct segment_dir *dir, const struct buf *blob, uin
 /* Can records of this event come from somewhere: a program brought it, or the runtime makes them by itself? */
 bool control_event_has_source(const struct control_event *event);
 
+/* Is that a system of events about system calls? There are hundreds, and programs have them all. */
+bool control_event_is_call(const char *system);
+
 #endif

@@ -52,7 +52,8 @@ static struct plan *take_extra(const struct control *control, uint64_t offset, c
 {
 	struct plan *extra = plans_take(control, offset);
 
-	if (extra && plan && (extra->build_id_len != plan->build_id_len || memcmp(extra->build_id, plan->build_id, sizeof(plan->build_id)))) {
+	if (extra && (extra->build_id_len != plan->build_id_len ||
+		      memcmp(extra->build_id, plan->build_id, sizeof(plan->build_id)))) {
 		free(extra);
 		return NULL;
 	}
@@ -74,8 +75,13 @@ static uint64_t *gather(const struct plan *extra, const struct control_point *po
 	return addresses;
 }
 
+<<<<<<< HEAD
 static int make(struct control *control, struct buf *made, const struct control_elf *elf, const struct plan *extra,
 		const struct control_point *points, size_t n, bool all, struct err *err)
+=======
+static int make(struct buf *made, const struct control_elf *elf, const struct plan *extra, const struct control_point *points,
+		size_t n, bool all, struct err *err)
+>>>>>>> 5ee761c6295a468764221f5f585ceb581ba40099
 {
 	const struct plan_file file = { elf->path, elf->build_id, elf->build_id_len };
 	struct plan_memory *memory = control_pictures_plans(control->pictures);
@@ -91,7 +97,8 @@ static int make(struct control *control, struct buf *made, const struct control_
 }
 
 /* -EAGAIN: somebody has filed another one since. */
-static int file_extra(struct control *control, const struct control_elf *elf, uint64_t before, const struct buf *made, struct err *err)
+static int file_extra(struct control *control, const struct control_elf *elf, uint64_t before, const struct buf *made,
+		      struct err *err)
 {
 	struct plans_head head;
 	const uint32_t slot = plans_slot(elf);
@@ -136,20 +143,29 @@ static int plan_points(struct control *control, const struct control_elf *elf, c
 	}
 	if (!r && missing > bad)
 		r = file_extra(control, elf, before, &made, err);
+	if (!r)
+		r = missing > bad;
 	buf_fini(&made);
 	free(extra);
 	return r;
 }
 
-int control_plans_points(struct control *control, const struct control_elf *elf, struct control_point *points, size_t n, struct err *err)
+int control_plans_points(struct control *control, const struct control_elf *elf, struct control_point *points, size_t n,
+			 struct err *err)
 {
 	struct plans_head head;
 	int r = -EAGAIN;
 
-	for (int i = 0; r == -EAGAIN && i < TRIES; i++) {
+	for (uint32_t i = 0; r == -EAGAIN && i < TRIES; i++) {
 		struct plan *plan;
 
 		r = plans_head_read(control, &head, err);
+		/* A program brought it, and nobody has looked at it yet. */
+		if (!r && !head.plan[plans_slot(elf)] && !i) {
+			r = plans_make(control, err);
+			if (!r)
+				r = plans_head_read(control, &head, err);
+		}
 		if (r)
 			break;
 		plan = plans_take(control, head.plan[plans_slot(elf)]);

@@ -5,6 +5,8 @@
  *
  *   call-out:  lea -128(%rsp), %rsp; push $POINT; call *thunk; lea 136(%rsp), %rsp
  *
+ * A system call that is wanted is not among the moved instructions: it is the thunk's to do.
+ *
  * It jumps over what a function may keep below its stack without having taken it. What was made stays: a thread may be in it at any time.
  */
 #include <string.h>
@@ -17,8 +19,9 @@
 #define PAGE ((uintptr_t)4096)
 #define CALL_OUT 24u
 #define WAY_MAX 13u
+#define SYSCALL_SIZE 2u
 
-enum { THUNK_POINT, THUNK_FUNCTION, THUNK_GRAPH, THUNKS = 4 };
+enum { THUNK_POINT, THUNK_FUNCTION, THUNK_GRAPH, THUNK_CALL, THUNKS };
 
 bool func_blocks_open(struct func_blocks *blocks, const struct func_file *file, uint32_t windows, uint32_t points)
 {
@@ -35,6 +38,7 @@ bool func_blocks_open(struct func_blocks *blocks, const struct func_file *file, 
 	blocks->thunks[THUNK_POINT] = (uintptr_t)func_thunk_point;
 	blocks->thunks[THUNK_FUNCTION] = (uintptr_t)func_thunk_function_flags;
 	blocks->thunks[THUNK_GRAPH] = (uintptr_t)func_thunk_graph_flags;
+	blocks->thunks[THUNK_CALL] = (uintptr_t)sys_thunk;
 	blocks->at = blocks->island + THUNKS * sizeof(uintptr_t);
 	return true;
 }
@@ -65,6 +69,20 @@ static void put_call_out(struct func_blocks *blocks, uint32_t point)
 	put(blocks, "\xff\x15", 2);
 	put_near(blocks, (uintptr_t)&blocks->thunks[THUNK_POINT]);
 	put(blocks, "\x48\x8d\xa4\x24\x88\x00\x00\x00", 8);
+}
+
+/*
+ * In the place of a system call: lea behind, %rcx; lea behind the original, %r11; jmp *thunk. The kernel leaves nothing of the program's in
+ * these two either.
+ */
+static void put_call(struct func_blocks *blocks, uintptr_t behind)
+{
+	put(blocks, "\x48\x8d\x0d", 3);
+	put_near(blocks, (uintptr_t)blocks->at + 4 + 7 + 6);
+	put(blocks, "\x4c\x8d\x1d", 3);
+	put_near(blocks, behind);
+	put(blocks, "\xff\x25", 2);
+	put_near(blocks, (uintptr_t)&blocks->thunks[THUNK_CALL]);
 }
 
 /* As func/site has them. */
@@ -136,13 +154,16 @@ bool func_block_make(struct func_blocks *blocks, uint32_t number, struct func_wi
 	for (uint32_t i = first; i < end; i++) {
 		if (i > first && window->point[i])
 			put_call_out(blocks, window->point[i]);
-		if (!put_step(blocks, window, steps, n, i))
+		if (window->calls >> i & 1)
+			put_call(blocks, func_window_at(window->file, window->site) + steps[i].at + SYSCALL_SIZE);
+		else if (!put_step(blocks, window, steps, n, i))
 			return false;
 	}
 	put_back(blocks, window, steps, n);
 	/* Others lead to the body that was. */
 	STORE(site->edge, 0);
 	memcpy(window->made, window->point, sizeof(window->made));
+	window->made_calls = window->calls;
 	window->made_way = window->way;
 	window->code = code;
 	return true;

@@ -328,6 +328,7 @@ struct func_wanted {
 };
 struct func_selection {
 	bool points;			/* probes are wanted */
+	bool calls;			/* system calls are */
 	uint64_t functions, graphs;	/* buffers by their tracer */
 	uint64_t args;			/* those of them that want arguments */
 	bool acts;			/* there are commands */
@@ -339,8 +340,12 @@ struct func_selection {
 static inline bool func_selection_any(const struct func_selection *selection)
 {
 	return selection->functions || selection->graphs || selection->acts || selection->profile || selection->deep ||
-	       selection->points;
+	       selection->points || selection->calls;
 }
+
+/* Where a system call goes whose place is patched: rcx has where to go on, r11 what who walks the stack is to see. Absent where no
+ * room brings it. */
+extern const char sys_thunk[] __attribute__((visibility("hidden"), weak));
 /* False: nothing is, without doubt. */
 bool func_may_be_wanted(void);
 bool func_select_begin(struct func_selection *selection);

@@ -287,7 +287,9 @@ static bool add(struct func_wants *wants, uintptr_t at, const struct func_probe 
 /* In the order of writing where they are at one place. */
 static bool is_before(const struct func_want *a, const struct func_want *b)
 {
-	return a->at != b->at ? a->at < b->at : a->probe->serial < b->probe->serial;
+	if (a->at != b->at || !a->probe || !b->probe)
+		return a->at != b->at ? a->at < b->at : a->probe && !b->probe;
+	return a->probe->serial < b->probe->serial;
 }
 
 /* By hand: libc's takes memory, and the thread may have been borrowed in the middle of that. */
@@ -316,6 +318,30 @@ static void add_named(struct func_wants *wants, const struct func_file *file, co
 	}
 }
 
+static bool is_call(const struct plan_site *site)
+{
+	return site && site->flags & PLAN_SITE_SYSCALL && site->kind == PLAN_JUMP;
+}
+
+static void add_calls(struct func_wants *wants, const struct func_file *file)
+{
+	for (uint32_t i = 0; i < file->plan->nsites && wants->n < wants->room; i++) {
+		const struct plan_site *site = func_plan_site(file->plan, i);
+
+		if (is_call(site))
+			wants->all[wants->n++] = (struct func_want){ .at = file->load + site->address };
+	}
+}
+
+static uint32_t count_calls(const struct func_file *file)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < file->plan->nsites; i++)
+		n += is_call(func_plan_site(file->plan, i));
+	return n;
+}
+
 bool func_points_of(struct func_wants *wants, const struct func_file *file, const struct func_selection *selection)
 {
 	struct looking looking = { .file = file, .selection = selection };
@@ -326,10 +352,10 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 	*wants = (struct func_wants){ 0 };
 	if (file->fresh)
 		forget(file);
-	if (!state || !state->nprobes || !func_points_init())
+	if (!state || (!state->nprobes && !selection->calls) || !func_points_init())
 		return false;
 	probe = table(state, &n);
-	wants->room = 2 * n + 64;
+	wants->room = 2 * n + 64 + (selection->calls ? count_calls(file) : 0);
 	wants->all = map(wants->room * sizeof(*wants->all));
 	if (!wants->all)
 		return false;
@@ -347,6 +373,8 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 		if (at && add(wants, at, find_probe(state, i)) && probe[i].semaphore)
 			raise(file, address_of(file, probe[i].semaphore, PF_W));
 	}
+	if (selection->calls)
+		add_calls(wants, file);
 	sort(wants);
 	return wants->n;
 }

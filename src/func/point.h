@@ -59,7 +59,9 @@ struct func_window {
 	uint8_t first;
 	uint8_t npoints;
 	uint32_t point[PLAN_WINDOW_MAX];	/* of each step; 0: none */
+	uint32_t calls;		/* bits: steps that are system calls, and wanted; they count as points */
 	uint32_t made[PLAN_WINDOW_MAX];		/* the same of `code`, and its way */
+	uint32_t made_calls;
 	uint8_t made_way;
 };
 
@@ -89,7 +91,7 @@ void func_hit_wake(void *ring);
 /* point.c */
 struct func_want {
 	uintptr_t at;
-	const struct func_probe *probe;
+	const struct func_probe *probe;	/* NULL: it is a system call */
 	bool placed;
 };
 /* What the state wants of a file, by address: memory of the caller's until func_points_done(). */

@@ -1,8 +1,8 @@
 /*
  * func/start: function tracing from a program's first moment, and of what it loads later.
  */
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <link.h>
 #include <signal.h>
@@ -65,17 +65,26 @@ static bool is_shadowed(void)
 	return !syscall(SYS_arch_prctl, SHSTK_STATUS, &features) && features & SHSTK_ON;
 }
 
-/* The thread that asks is the only one. */
+/* As the kernel lays it out. */
+struct entry {
+	uint64_t inode, offset;
+	uint16_t len;
+	uint8_t type;
+	char name[];
+};
+
+/* The thread that asks is the only one. Past libc, whose memory is the program's to take first. */
 static bool is_alone(void)
 {
-	DIR *dir = opendir("/proc/self/task");
-	const struct dirent *entry;
-	int n = 0;
+	const int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_Alignas(8) char buf[512];
+	long len, at, n = 0;
 
-	while (dir && (entry = readdir(dir)))
-		n += entry->d_name[0] != '.';
-	if (dir)
-		closedir(dir);
+	while (fd >= 0 && (len = syscall(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
+		for (at = 0; at < len; at += ((const struct entry *)(const void *)(buf + at))->len)
+			n += ((const struct entry *)(const void *)(buf + at))->name[0] != '.';
+	if (fd >= 0)
+		close(fd);
 	return n == 1;
 }
 

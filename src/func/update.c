@@ -29,6 +29,7 @@ struct change {
 	uint32_t flags;		/* of the site, when it is done */
 	uint32_t len;
 	bool undo;
+	bool optional;		/* not worth waiting for a thread that stands there */
 	unsigned char bytes[PLAN_JUMP_SIZE];
 	unsigned char was[PLAN_JUMP_SIZE];	/* in the file */
 };
@@ -282,6 +283,7 @@ static void note_window(void *arg, uint32_t number, struct func_window *window)
 	const bool wanted = window->update == func_all.update && window->npoints && window->code;
 	struct change change = {
 		.at = window->at, .number = number, .window = window->trap ? 1 : window->site->window,
+		.optional = window->npoints == (uint32_t)__builtin_popcount(window->calls),
 		.flags = FUNC_SITE_POINT | (wanted ? FUNC_SITE_PATCHED | FUNC_SITE_POINTS : 0u),
 	};
 
@@ -304,7 +306,7 @@ static void look_at(struct changes *changes, struct func_file *file, const struc
 	struct looking looking = { .file = file, .selection = selection };
 	struct noting noting = { changes, file };
 
-	looking.indexes = scratch(file->plan->nsites * sizeof(*looking.indexes));
+	looking.indexes = scratch((file->plan->nsites + 1) * sizeof(*looking.indexes));
 	if (!looking.indexes)
 		return;
 	if (selection->state && func_layout_open(&looking.layout, file, selection))
@@ -320,21 +322,31 @@ static void look_at(struct changes *changes, struct func_file *file, const struc
 	func_windows_each(note_window, &noting);
 	func_layout_close(&looking.layout);
 	func_semaphores_lower(file);
-	munmap(looking.indexes, file->plan->nsites * sizeof(*looking.indexes));
+	munmap(looking.indexes, (file->plan->nsites + 1) * sizeof(*looking.indexes));
 }
 
 /* ---- Where threads stand ---- */
 
-static bool is_in_window(const struct changes *changes, uintptr_t ip)
+/* Threads may be in a system call for ever: one that is to be patched is left out then. */
+static bool is_in_window(struct changes *changes, uintptr_t ip)
 {
-	for (size_t i = 0; i < changes->n; i++)
-		if (ip > changes->all[i].at && ip - changes->all[i].at < changes->all[i].window)
-			return true;
-	return false;
+	bool in = false;
+
+	for (size_t i = 0; i < changes->n && !in; i++) {
+		struct change *change = &changes->all[i];
+
+		if (ip <= change->at || ip - change->at >= change->window)
+			continue;
+		if (change->optional)
+			changes->all[i--] = changes->all[--changes->n];
+		else
+			in = true;
+	}
+	return in;
 }
 
 /* The thread itself, and wherever signals interrupted it. */
-static bool is_in_the_way(const struct changes *changes, const struct stopped_thread *stopped)
+static bool is_in_the_way(struct changes *changes, const struct stopped_thread *stopped)
 {
 	struct unwind unwind = { .pc = stopped->ip, .exact = true };
 	enum unwind_step step;
@@ -506,11 +518,15 @@ static int change_all(const struct func_selection *selection, const struct stopp
 
 static int change_if_settled(const struct func_selection *selection, const struct stopped_thread *stopped, size_t n, bool fresh)
 {
+	uintptr_t own;
 	int r;
 
 	if (!is_settled() || !func_begin())
 		return -EAGAIN;
+	/* Some of the calls that this makes are patched on the way. */
+	own = runtime_own_begin();
 	r = change_all(selection, stopped, n, fresh);
+	runtime_own_end(own);
 	func_end();
 	return r;
 }
@@ -518,6 +534,7 @@ static int change_if_settled(const struct func_selection *selection, const struc
 int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 {
 	struct func_selection selection;
+	uintptr_t own;
 	int r;
 
 	if (!LOAD(runtime.attached))
@@ -533,7 +550,9 @@ int func_update(const struct stopped_thread *stopped, size_t n, bool fresh)
 		return -ENOMEM;
 	}
 	r = change_if_settled(&selection, stopped, n, fresh);
+	own = runtime_own_begin();
 	func_select_end(&selection);
+	runtime_own_end(own);
 	return r;
 }
 

@@ -107,6 +107,7 @@ static struct func_window *begin(uint32_t number, const struct func_file *file, 
 	window->returns = NULL;
 	window->way = FUNC_WAY_NONE;
 	window->trap = window->first = window->npoints = 0;
+	window->calls = 0;
 	memset(window->point, 0, sizeof(window->point));
 	return window;
 }
@@ -118,7 +119,7 @@ bool func_layout_open(struct func_layout *layout, struct func_file *file, const 
 	*layout = (struct func_layout){ .file = file };
 	if (!func_points_of(&layout->wants, file, selection) || !func_windows_init())
 		return false;
-	layout->entries = map(file->plan->nsites * sizeof(*layout->entries));
+	layout->entries = map((file->plan->nsites + 1) * sizeof(*layout->entries));
 	for (uint32_t i = 0, w = 0; layout->entries && i < file->plan->nsites && w < layout->wants.n; i++) {
 		const struct plan_site *site = func_plan_site(file->plan, i);
 		uintptr_t start;
@@ -138,7 +139,7 @@ bool func_layout_open(struct func_layout *layout, struct func_file *file, const 
 void func_layout_close(struct func_layout *layout)
 {
 	if (layout->entries)
-		munmap(layout->entries, layout->file->plan->nsites * sizeof(*layout->entries));
+		munmap(layout->entries, (layout->file->plan->nsites + 1) * sizeof(*layout->entries));
 	func_points_done(&layout->wants);
 	layout->entries = NULL;
 }
@@ -212,11 +213,24 @@ static uint32_t group(const struct func_layout *layout, uint32_t w)
 	return n;
 }
 
-/* The call-out of these before instruction `step`. */
+/* How many of them are probes: a system call comes last. */
+static uint32_t probes(const struct func_layout *layout, uint32_t w)
+{
+	const uint32_t n = group(layout, w);
+
+	return n - !layout->wants.all[w + n - 1].probe;
+}
+
+/* The call-out of these before instruction `step`; and itself, if it is a system call. */
 static void put_point(struct func_layout *layout, struct func_window *window, uint32_t step, uint32_t w)
 {
-	uint32_t point = func_point_make(layout->file, &layout->wants.all[w], group(layout, w));
+	const uint32_t n = probes(layout, w);
+	uint32_t point = n ? func_point_make(layout->file, &layout->wants.all[w], n) : 0;
 
+	if (n < group(layout, w) && !(window->calls & 1u << step)) {
+		window->calls |= 1u << step;
+		window->npoints++;
+	}
 	/* At a function's first byte, and behind its endbr64: one of them will do. */
 	if (!point || window->point[step])
 		return;
@@ -248,17 +262,17 @@ static uint32_t site_at(const struct func_file *file, uintptr_t at)
 	}
 }
 
-static const struct plan_site *extra_site(const struct func_file *file, uintptr_t at)
+/* The point there, in one of the file's plans. */
+static const struct plan_site *point_site(const struct func_file *file, const struct plan *plan, uintptr_t at)
 {
-	uint32_t low = 0, high = file->extra ? file->extra->nsites : 0;
+	uint32_t low = 0, high = plan ? plan->nsites : 0;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const struct plan_site *site = (const struct plan_site *)(const void *)((const char *)file->extra + file->extra->sites) +
-					       middle;
+		const struct plan_site *site = (const struct plan_site *)(const void *)((const char *)plan + plan->sites) + middle;
 
 		if (site->address == at - file->load)
-			return func_plan_site(file->extra, middle);
+			return func_plan_site(plan, middle);
 		if (site->address < at - file->load)
 			low = middle + 1;
 		else
@@ -272,10 +286,12 @@ static void place_alone(struct func_layout *layout, struct covers *covers, uint3
 {
 	const uintptr_t at = layout->wants.all[w].at;
 	const struct func_file *file = layout->file;
-	const struct plan_site *site = extra_site(file, at);
+	const bool call = !probes(layout, w);
+	const struct plan *plan = call ? file->plan : file->extra;
+	const struct plan_site *site = point_site(file, plan, at);
 	const uintptr_t start = site ? func_window_at(file, site) : 0;
-	const int step = site ? step_at(file->extra, site, (uint32_t)(at - start)) : -1;
-	struct cover cover = { .start = start, .plan = file->extra, .site = site };
+	const int step = site ? step_at(plan, site, (uint32_t)(at - start)) : -1;
+	struct cover cover = { .start = start, .plan = plan, .site = site };
 	struct func_window *window;
 	bool trap;
 
@@ -283,6 +299,9 @@ static void place_alone(struct func_layout *layout, struct covers *covers, uint3
 		return;
 	cover.end = start + site->window;
 	trap = site->kind == PLAN_TRAP || !is_free(covers, start, cover.end);
+	/* A signal comes for it anyway. */
+	if (trap && call)
+		return;
 	if (trap) {
 		cover.start = at;
 		cover.end = at + 1;
@@ -291,7 +310,7 @@ static void place_alone(struct func_layout *layout, struct covers *covers, uint3
 	if (trap && (!file->traps || !is_free(covers, at, at + 1)))
 		return;
 	cover.number = site_at(file, cover.start);
-	window = cover.number ? begin(cover.number, file, file->extra, site) : NULL;
+	window = cover.number ? begin(cover.number, file, plan, site) : NULL;
 	if (!window)
 		return;
 	window->plain = 0;
@@ -327,7 +346,7 @@ static void place_entry(struct func_layout *layout, const struct cover *cover, u
 {
 	struct func_window *window = begin(cover->number, layout->file, cover->plan, cover->site);
 	const struct func_want *wants = &layout->wants.all[w];
-	const uint32_t n = group(layout, w);
+	const uint32_t n = probes(layout, w);
 
 	if (!window)
 		return;
@@ -370,7 +389,7 @@ void func_layout_place(struct func_layout *layout, const uint32_t *wanted, uint3
 
 static bool is_made(const struct func_window *window)
 {
-	return window->code && window->made_way == window->way && !memcmp(window->made, window->point, sizeof(window->made));
+	return window->code && window->made_way == window->way && window->made_calls == window->calls && !memcmp(window->made, window->point, sizeof(window->made));
 }
 
 /* Of this file and update, those whose code is not what it should be. */

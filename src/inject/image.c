@@ -148,7 +148,8 @@ static void take_functions(struct target_file *file, const Elf64_Sym *symbols, u
 
 		/* Data only where it is the runtime's, for us. */
 		if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= file->names_len ||
-		    (type != STT_FUNC && type != STT_GNU_IFUNC && strcmp(file->names + symbol->st_name, "__ringside_edges")) || symbol->st_value > file->end - file->load)
+		    (type != STT_FUNC && type != STT_GNU_IFUNC && strcmp(file->names + symbol->st_name, "__ringside_edges") &&
+		     strcmp(file->names + symbol->st_name, "__ringside_calls")) || symbol->st_value > file->end - file->load)
 			continue;
 		file->functions[file->nfunctions++] = (struct target_function){
 			file->load + symbol->st_value, symbol->st_size, symbol->st_name };

@@ -235,6 +235,7 @@ static int call_still(struct borrow *borrow, const struct image *image, const ch
 {
 	const struct timespec nap = { .tv_nsec = 1000000 };
 	uint64_t function, result = 0;
+	struct calls_dispatch calls;
 	struct still still;
 	int r = find_runtime(image, name, &function, err);
 
@@ -243,6 +244,11 @@ static int call_still(struct borrow *borrow, const struct image *image, const ch
 		r = still_begin(&still, borrow, err);
 		if (!r) {
 			r = borrow_call(borrow, function, still.list, still.n + 1, &result, err);
+			if (!r && dispatch_wanted(image, &calls)) {
+				borrow->dispatch = dispatch_for(&calls, &borrow->dispatch);
+				for (uint32_t t = 0; t < still.n; t++)
+					dispatch_tell(still.others[t], &calls);
+			}
 			still_end(&still);
 		}
 		if (r || (int32_t)result != -EAGAIN)

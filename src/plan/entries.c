@@ -170,7 +170,7 @@ struct sweep {
 	struct image *image;
 	const struct image_text *text;
 	struct addresses taken;		/* that code takes, of what may be tables, and labels in code */
-	struct addresses syscalls;
+	struct addresses syscalls, unsures;
 	uint64_t start;			/* where what we are in begins */
 	size_t first;			/* what it has taken */
 	bool follows;			/* each instruction so far followed another from there on */
@@ -213,28 +213,29 @@ static int instruction(struct sweep *sweep, const struct x86 *x86, uint64_t addr
 }
 
 /* What we were in is over. */
-static void leave(struct sweep *sweep)
+static int leave(struct sweep *sweep)
 {
 	bool unsure = false;
+	int r = 0;
 
-	for (size_t i = sweep->first; sweep->jumps && i < sweep->taken.n; i++) {
+	for (size_t i = sweep->first; !r && sweep->jumps && i < sweep->taken.n; i++) {
 		if (!is_label(sweep->image, sweep->taken.all[i]))
 			continue;
-		image_mark(sweep->image, sweep->taken.all[i], IMAGE_UNSURE);
+		r = keep(&sweep->unsures, sweep->taken.all[i]);
 		unsure = true;
 	}
-	if (unsure)
-		image_mark(sweep->image, sweep->start, IMAGE_UNSURE);
-	sweep->image->unsure |= unsure;
+	return r || !unsure ? r : keep(&sweep->unsures, sweep->start);
 }
 
-static void enter(struct sweep *sweep, uint64_t address)
+static int enter(struct sweep *sweep, uint64_t address)
 {
-	leave(sweep);
+	int r = leave(sweep);
+
 	sweep->start = address;
 	sweep->first = sweep->taken.n;
 	sweep->follows = true;
 	sweep->jumps = false;
+	return r;
 }
 
 /* Where decoding goes on: behind the instruction, or where something begins or ends within it. */
@@ -258,7 +259,9 @@ static int sweep(struct sweep *sweep, const struct image_text *text)
 	sweep->follows = false;
 	while (!r && at < text->end) {
 		if (image_has(text, at, IMAGE_START))
-			enter(sweep, at);
+			r = enter(sweep, at);
+		if (r)
+			break;
 		if (!x86_decode(&x86, text->bytes + (at - text->start), text->end - at)) {
 			sweep->follows = false;
 			at++;
@@ -267,8 +270,7 @@ static int sweep(struct sweep *sweep, const struct image_text *text)
 		r = instruction(sweep, &x86, at);
 		at = next(sweep, at, x86.len);
 	}
-	leave(sweep);
-	return r;
+	return r ? r : leave(sweep);
 }
 
 static int compare(const void *a, const void *b)
@@ -300,10 +302,15 @@ static void table(const struct image *image, uint64_t address, uint64_t end)
 	}
 }
 
+static void sort(struct addresses *addresses)
+{
+	if (addresses->n)
+		qsort(addresses->all, addresses->n, sizeof(*addresses->all), compare);
+}
+
 static void tables(const struct image *image, struct addresses *taken)
 {
-	if (taken->n)
-		qsort(taken->all, taken->n, sizeof(*taken->all), compare);
+	sort(taken);
 	for (size_t i = 0; i < taken->n; i++) {
 		uint64_t end = i + 1 < taken->n ? taken->all[i + 1] : UINT64_MAX;
 
@@ -322,6 +329,9 @@ int entries_of_code(struct image *image, struct err *err)
 	if (!r)
 		tables(image, &all.taken);
 	free(all.taken.all);
+	sort(&all.unsures);
+	image->unsures = all.unsures.all;
+	image->nunsures = all.unsures.n;
 	image->syscalls = all.syscalls.all;
 	image->nsyscalls = all.syscalls.n;
 	return r ? err_set(err, r, "out of memory") : 0;

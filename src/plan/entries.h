@@ -7,7 +7,7 @@
  *   landing pads of exceptions: plan/frames.h
  *
  * A function may also compute where in itself it goes on from numbers that nothing tells the meaning of: distances from a label, steps
- * of an unrolled loop. Whoever takes the address of a label within code and jumps by a register is IMAGE_UNSURE, with what he takes.
+ * of an unrolled loop. Whoever takes the address of a label within code and jumps by a register is kept as unsure, with what he takes.
  *
  * Instructions are marked IMAGE_STEP, as far as each follows another from where something begins; system calls are kept.
  */

@@ -247,6 +247,7 @@ void image_fini(struct image *image)
 			free(image->texts[i].marks[mark]);
 	free(image->texts);
 	free(image->syscalls);
+	free(image->unsures);
 	free(image->symbols);
 	elf_symbols_close(&image->table);
 	elf_close(&image->elf);

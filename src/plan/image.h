@@ -20,7 +20,6 @@ enum image_mark {
 	IMAGE_END,	/* one ended before it */
 	IMAGE_ENTERED,	/* somebody comes here from elsewhere than the byte before, or may */
 	IMAGE_STEP,	/* an instruction begins here, counted from where something begins */
-	IMAGE_UNSURE,	/* of what begins here, or is here: code may be come to that no table tells */
 	IMAGE_MARKS
 };
 
@@ -53,9 +52,10 @@ struct image {
 	struct elf_symbols table;
 	struct image_symbol *symbols;	/* by address */
 	size_t nsymbols, cap;
-	bool unsure;			/* something is marked IMAGE_UNSURE */
-	uint64_t *syscalls;		/* their addresses, in order */
+	uint64_t *syscalls;		/* by address */
 	size_t nsyscalls;
+	uint64_t *unsures;		/* by address: what this is in may be come to anywhere */
+	size_t nunsures;
 };
 
 /* Takes over the open file's elf; image_fini() closes that, too, also after a failure. */

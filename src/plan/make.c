@@ -24,7 +24,8 @@
 #include "plan/site.h"
 #include "symbol/prototype.h"
 
-#define POINTS_MAX (1u << 20)
+#define POINTS_MAX (1u << 16)
+#define ALIASES_MAX 64	/* names of one address that count when it is asked for again and again */
 
 struct making {
 	/* What was learned of the file. */
@@ -39,6 +40,8 @@ struct making {
 	struct prototypes *prototypes;	/* NULL: nothing is known of what functions take */
 	struct points points;
 	/* What is made of it. */
+	const char *named;	/* the last point's function's name, and where that is */
+	uint32_t name;
 	uint64_t *wanted;	/* of an extra plan: these points, in order; NULL: functions and system calls */
 	size_t nwanted;
 	struct buf sites, fixes, code, names, registers;
@@ -262,11 +265,11 @@ static uint8_t registers_of(const struct making *making, uint64_t address)
 }
 
 /* What every site has: `name` is the function's. */
-static struct plan_site site_begin(struct making *making, const struct site *site, uint64_t address, const char *name)
+static struct plan_site site_begin(struct making *making, const struct site *site, uint64_t address, uint32_t name)
 {
 	return (struct plan_site){
 		.address = address,
-		.name = put_name(&making->names, name),
+		.name = name,
 		.code = (uint32_t)making->code.len,
 		.fixes = (uint32_t)(making->fixes.len / sizeof(struct plan_fix)),
 		.flags = (uint16_t)((site->goes ? PLAN_SITE_GOES : 0) | (site->flags_live ? PLAN_SITE_FLAGS_LIVE : 0)),
@@ -294,7 +297,7 @@ static void put_site(struct making *making, const struct subject *subject)
 	struct site site;
 
 	subject_plan(making, subject, &site);
-	out = site_begin(making, &site, subject->address, subject->name->name);
+	out = site_begin(making, &site, subject->address, put_name(&making->names, subject->name->name));
 	out.size = subject->size < UINT32_MAX ? (uint32_t)subject->size : UINT32_MAX;
 	out.flags |= subject->flags;
 	if (site.kind != PLAN_NOT && looks_back(&making->image, subject->address, subject->size))
@@ -308,20 +311,21 @@ static void subject_of(const struct image *image, const struct image_symbol *sym
 {
 	const struct image_symbol *first = symbol, *end = image->symbols + image->nsymbols;
 
-	while (first > image->symbols && first[-1].address == symbol->address)
+	for (int i = 0; i < ALIASES_MAX && first > image->symbols && first[-1].address == symbol->address; i++)
 		first--;
-	for (; first < end && first->address == symbol->address; first++)
+	for (int i = 0; i < 2 * ALIASES_MAX && first < end && first->address == symbol->address; i++, first++)
 		if (is_function(first))
 			subject_add(subject, first);
 	if (!subject->name)
 		subject_add(subject, symbol);
 }
 
-static enum plan_reason why_no_point(const struct making *making, const struct subject *subject, uint64_t address)
+static enum plan_reason why_no_point(const struct making *making, const struct subject *subject,
+				     const struct point_function *function, uint64_t address)
 {
 	if (subject->resolver)
 		return PLAN_RESOLVER;
-	return subject->untouchable || making->loader || points_restores(&making->points, address) ? PLAN_SPECIAL : PLAN_FINE;
+	return subject->untouchable || making->loader || points_special(&making->points, function, address) ? PLAN_SPECIAL : PLAN_FINE;
 }
 
 /* The name of the function around it, "" if it has none. */
@@ -334,19 +338,25 @@ static const char *point_plan(struct making *making, uint64_t address, struct si
 	if (points_function(&making->points, &function, address)) {
 		if (function.symbol)
 			subject_of(&making->image, function.symbol, &subject);
-		reason = why_no_point(making, &subject, address);
+		reason = why_no_point(making, &subject, &function, address);
+		points_site(&making->points, &function, site, address);
+		/* What is no instruction is none whatever the function is. */
+		reason = site->reason == PLAN_MIDDLE ? PLAN_FINE : reason;
 	}
 	if (reason)
 		*site = (struct site){ .kind = PLAN_NOT, .reason = (uint8_t)reason };
-	else
-		points_site(&making->points, &function, site, address);
 	return subject.name ? subject.name->name : "";
 }
 
 static void put_point(struct making *making, const struct site *site, uint64_t address, const char *name, uint16_t flags)
 {
-	struct plan_site out = site_begin(making, site, address, name);
+	struct plan_site out;
 
+	if (!making->named || strcmp(making->named, name)) {
+		making->named = name;
+		making->name = put_name(&making->names, name);
+	}
+	out = site_begin(making, site, address, making->name);
 	out.flags |= PLAN_SITE_POINT | flags;
 	out.before = site->before;
 	site_end(making, site, &out, 0);
@@ -538,6 +548,7 @@ static int put(struct making *making, struct buf *out, const struct plan_file *f
 	struct err why = ERR_INIT;
 	int r;
 
+	making->named = NULL;
 	if (making->wanted)
 		put_points(making);
 	else

@@ -12,6 +12,7 @@
 #include "plan/x86.h"
 
 #define NESTED_MAX 64	/* symbols that begin within another one, before us */
+#define WATCHED_MAX 256	/* bytes of a function */
 
 /* ---- the function ---- */
 
@@ -76,22 +77,38 @@ bool points_function(const struct points *points, struct point_function *functio
 /* ---- who comes into it ---- */
 
 /* A part of a function that was moved away: whatever is not sure of that one is not sure here. */
-static bool is_part(const struct frame *frame)
+static bool is_part(struct points *points, const struct frame *frame)
 {
-	return frame && !frame_is_entry(frame, frame->start);
+	if (frame && frame != points->frame) {
+		points->frame = frame;
+		points->part = !frame_is_entry(frame, frame->start);
+	}
+	return frame && points->part;
 }
 
-static bool is_unsure(const struct points *points, const struct site_around *around)
+/* Is one of these, which are sorted, between two addresses? */
+static bool is_any_between(const uint64_t *all, size_t n, uint64_t start, uint64_t end)
 {
-	const struct image_text *text = image_text(points->image, around->start);
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all[middle] < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && all[low] < end;
+}
+
+static bool is_unsure(struct points *points, const struct site_around *around)
+{
+	const struct image *image = points->image;
 	const struct frame *frame = frames_at(points->frames, around->start);
 
-	if (points->frames->damaged || (frame && frame->unsure) || (points->image->unsure && is_part(frame)))
-		return true;
-	for (uint64_t at = around->start; at < around->end; at++)
-		if (image_has(text, at, IMAGE_UNSURE))
-			return true;
-	return false;
+	return points->frames->damaged || (frame && frame->unsure) || (image->nunsures && is_part(points, frame)) ||
+	       is_any_between(image->unsures, image->nunsures, around->start, around->end);
 }
 
 /* ---- the site ---- */
@@ -123,12 +140,7 @@ void points_site(struct points *points, const struct point_function *function, s
 		site->reason = (uint8_t)why_no_step(text, &around, address);
 		return;
 	}
-	if (around.start != points->start || around.end != points->end) {
-		points->start = around.start;
-		points->end = around.end;
-		points->unsure = is_unsure(points, &around);
-	}
-	around.unsure = points->unsure;
+	around.unsure = is_unsure(points, &around);
 	sequences_between(points->sequences, address, &around.start, &around.end);
 	site_make_point(site, points->image, &around, address);
 	/* What fills up a window may reach into one. */
@@ -136,15 +148,32 @@ void points_site(struct points *points, const struct point_function *function, s
 		*site = (struct site){ .kind = PLAN_NOT, .reason = PLAN_RESTARTED };
 }
 
-bool points_restores(const struct points *points, uint64_t address)
+/* What brings a thread back from a signal: its very bytes are how unwinders know that. */
+static bool restores(const struct points *points, const struct image_text *text, uint64_t address)
 {
 	/* mov $15, %eax, and as libraries write it, to all of the register. */
 	static const uint8_t narrow[] = { 0xb8, 15, 0, 0, 0 }, wide[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0 };
-	const struct image_text *text = image_text(points->image, address);
 	const struct frame *frame = frames_at(points->frames, address);
 	const uint64_t room = address - text->start;
 	const uint8_t *end = text->bytes + room;
 
 	return (frame && frame->signal) || (room >= sizeof(wide) && !memcmp(end - sizeof(wide), wide, sizeof(wide))) ||
 	       (room >= sizeof(narrow) && !memcmp(end - sizeof(narrow), narrow, sizeof(narrow)));
+}
+
+/* Where libc asks the kernel for what may take long: by its address a signal handler knows whether a thread can be cancelled there. */
+static bool is_watched(const struct image_text *text, const struct site_around *around)
+{
+	/* mov %r11, 8(%rsp); syscall; ret: of glibc and musl alike, in a function of its own. */
+	static const uint8_t ends[] = { 0x4c, 0x89, 0x5c, 0x24, 0x08, 0x0f, 0x05, 0xc3 };
+	const uint64_t size = around->end - around->start;
+
+	return size < WATCHED_MAX && memmem(text->bytes + (around->start - text->start), size, ends, sizeof(ends));
+}
+
+bool points_special(const struct points *points, const struct point_function *function, uint64_t address)
+{
+	const struct image_text *text = image_text(points->image, address);
+
+	return restores(points, text, address) || is_watched(text, &function->around);
 }

@@ -13,8 +13,8 @@ struct points {
 	const struct image *image;
 	const struct frames *frames;
 	const struct sequences *sequences;
-	uint64_t start, end;	/* what was found out about the code between them */
-	bool unsure;
+	const struct frame *frame;	/* the last that was asked for: is it a part of a function? */
+	bool part;
 };
 
 struct point_function {
@@ -25,10 +25,10 @@ struct point_function {
 /* False: there is no code that is known to be any. */
 bool points_function(const struct points *points, struct point_function *function, uint64_t address);
 
-/* Of what is in that function. Quickest in the order of addresses. */
+/* Of what is in that function. */
 void points_site(struct points *points, const struct point_function *function, struct site *site, uint64_t address);
 
-/* Is it of what brings a thread back from a signal? Its very bytes are how unwinders know that. */
-bool points_restores(const struct points *points, uint64_t address);
+/* Is somebody to know it by its bytes or its address: unwinders, the kernel, a signal handler of libc's? */
+bool points_special(const struct points *points, const struct point_function *function, uint64_t address);
 
 #endif

@@ -159,29 +159,35 @@ static void tell_fork(uint32_t id, int32_t parent, int32_t child)
 
 void runtime_life_forked(int32_t child)
 {
+	const uintptr_t own = runtime_own_begin();
 	int saved = errno;
 	uint32_t id = child > 0 ? wanted(LIFE_FORK) : 0;
 
 	if (id)
 		tell_fork(id, runtime_thread_tid(), child);
 	errno = saved;
+	runtime_own_end(own);
 }
 
 bool runtime_life_wants_forks(void)
 {
+	const uintptr_t own = runtime_own_begin();
 	int saved = errno;
 	bool wants = wanted(LIFE_FORK) != 0;
 
 	errno = saved;
+	runtime_own_end(own);
 	return wants;
 }
 
 void runtime_life_forking(void)
 {
+	const uintptr_t own = runtime_own_begin();
 	int saved = errno;
 
 	runtime_self.forker = wanted(LIFE_FORK) ? runtime_thread_tid() : 0;
 	errno = saved;
+	runtime_own_end(own);
 }
 
 void runtime_life_born(void)
@@ -189,9 +195,11 @@ void runtime_life_born(void)
 	struct thread *thread = &runtime_self;
 	int32_t child, parent = thread->forker;
 	int saved = errno;
+	uintptr_t own;
 
 	if (!parent)
 		return;
+	own = runtime_own_begin();
 	thread->forker = 0;
 	child = runtime_thread_tid();
 	/* As somebody else: in the way of those who are in somebody else's place. */
@@ -201,6 +209,7 @@ void runtime_life_born(void)
 	thread->as = 0;
 	runtime_guard_leave();
 	errno = saved;
+	runtime_own_end(own);
 }
 
 /* As the kernel counts: 120 and what nice adds to it, or less than 100. */
@@ -221,6 +230,7 @@ static int32_t priority(void)
 
 static void tell_exit(bool whole)
 {
+	const uintptr_t own = runtime_own_begin();
 	int saved = errno;
 	struct thread *thread = &runtime_self;
 	uint32_t id = thread->exited && !thread->guard ? 0 : wanted(LIFE_EXIT);
@@ -236,6 +246,7 @@ static void tell_exit(bool whole)
 		thread->exited = !thread->guard;
 	}
 	errno = saved;
+	runtime_own_end(own);
 }
 
 /* Is the loader starting the program, and not loading us into one that has long been running? Then nobody but it calls us. */

@@ -274,9 +274,12 @@ bool runtime_thread_ready(struct thread *thread)
 /* The program named this thread anew. One that never traced is told of when it does. */
 void runtime_thread_renamed(void)
 {
+	const uintptr_t own = runtime_own_begin();
+
 	__atomic_fetch_add(&runtime.renames, 1, __ATOMIC_RELAXED);
 	if (LOAD(runtime.attached) && runtime_self.tid && !LOAD(runtime.locked))
 		tell_own_name(runtime_self.tid);
+	runtime_own_end(own);
 }
 
 void runtime_other_renamed(int32_t tid, const char *name)
@@ -293,8 +296,7 @@ void runtime_other_renamed(int32_t tid, const char *name)
 	errno = saved;
 }
 
-/* In the child of a fork, before it runs on, or at its first event if it was forked past libc. */
-void runtime_fork_child(void)
+static void begin_as_child(void)
 {
 	uint32_t forked = WIPED_FORKED;
 	int32_t forker = runtime_self.real_tid;
@@ -330,6 +332,15 @@ void runtime_fork_child(void)
 		runtime.views[i]->state = VIEW_FREE;
 	}
 	STORE_RELEASE(wiped.alive, WIPED_ALIVE);
+}
+
+/* In the child of a fork, before it runs on, or at its first event if it was forked past libc. */
+void runtime_fork_child(void)
+{
+	const uintptr_t own = runtime_own_begin();
+
+	begin_as_child();
+	runtime_own_end(own);
 }
 
 /*

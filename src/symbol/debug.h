@@ -99,10 +99,11 @@ struct debug_variable {
 	bool parameter;
 	bool here;		/* has a place at this point */
 	bool simple;		/* a number, a pointer, or a small array of such */
+	char *function;		/* that has it, of one that is inlined there or that this one is inlined to; else NULL */
 };
 
 struct debug_variables {
-	struct debug_variable *all;	/* parameters first, then as they are declared; one of a name */
+	struct debug_variable *all;	/* parameters first, then as they are declared; those of other functions; one of a name */
 	size_t n;
 };
 

@@ -19,7 +19,16 @@
 
 static_assert(sizeof(struct debug_die) == sizeof(Dwarf_Die), "its bytes");
 
+#define SECTIONS_MAX 512u
+#define FILES_MAX 64u	/* that entries refer to */
+
 struct debug_dw {
+	struct section {
+		const char *from, *to;
+	} sections[SECTIONS_MAX];
+	size_t nsections;
+	Elf *learned[FILES_MAX];
+	size_t nlearned;
 	int fd, beside;		/* -1: not open */
 	Elf *elf, *beside_elf;
 	Dwarf *dwarf;
@@ -61,6 +70,28 @@ static bool is_ours(Elf *elf)
 	return gelf_getehdr(elf, &head) && head.e_machine == EM_X86_64 && gelf_getclass(elf) == ELFCLASS64;
 }
 
+/* libdw goes along texts to their ends: the last one has to have one. */
+static bool texts_end(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr head;
+		const char *name = gelf_getshdr(scn, &head) ? elf_strptr(elf, names, head.sh_name) : NULL;
+		Elf_Data *data;
+
+		if (!name || head.sh_type == SHT_NOBITS || (strcmp(name, ".debug_str") && strcmp(name, ".debug_line_str")))
+			continue;
+		data = elf_rawdata(scn, NULL);
+		if (data && data->d_buf && data->d_size && ((const char *)data->d_buf)[data->d_size - 1])
+			return false;
+	}
+	return true;
+}
+
 int debug_dw_open(struct debug_dw **out, const char *path, const char *beside, struct err *err)
 {
 	struct debug_dw *dw = calloc(1, sizeof(*dw));
@@ -79,6 +110,8 @@ int debug_dw_open(struct debug_dw **out, const char *path, const char *beside, s
 		dw->dwarf = dwarf_begin_elf(beside ? dw->beside_elf : dw->elf, DWARF_C_READ, NULL);
 		if (!dw->dwarf)
 			r = err_set(err, -ENODATA, "%.300s has no debug information", path);
+		else if (!texts_end(beside ? dw->beside_elf : dw->elf))
+			r = err_set(err, -EBADMSG, "%.300s has debug information that is damaged", path);
 	}
 	if (r) {
 		debug_dw_close(dw);
@@ -173,11 +206,53 @@ bool debug_dw_has(const struct debug_die *die, uint32_t attribute)
 	return attr_of(die, attribute, &attr);
 }
 
-const char *debug_dw_text(const struct debug_die *die, uint32_t attribute)
+/* Learns where sections of a file with entries are in memory: texts have to end there. */
+static void learn_sections(struct debug_dw *dw, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+
+	for (size_t i = 0; i < dw->nlearned; i++)
+		if (dw->learned[i] == elf)
+			return;
+	if (!elf || dw->nlearned == FILES_MAX)
+		return;
+	dw->learned[dw->nlearned++] = elf;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr head;
+		Elf_Data *data;
+
+		/* Only what was read already, by libdw. */
+		if (!gelf_getshdr(scn, &head) || head.sh_type == SHT_NOBITS || dw->nsections == SECTIONS_MAX)
+			continue;
+		data = elf_rawdata(scn, NULL);
+		if (data && data->d_buf && data->d_size)
+			dw->sections[dw->nsections++] = (struct section){ data->d_buf, (const char *)data->d_buf + data->d_size };
+	}
+}
+
+static bool ends(const struct debug_dw *dw, const char *text)
+{
+	for (size_t i = 0; i < dw->nsections; i++)
+		if (text >= dw->sections[i].from && text < dw->sections[i].to)
+			return memchr(text, '\0', (size_t)(dw->sections[i].to - text));
+	return false;
+}
+
+const char *debug_dw_text(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute)
 {
 	Dwarf_Attribute attr;
+	const char *text;
+	Dwarf *of, *shared;
 
-	return attr_of(die, attribute, &attr) ? dwarf_formstring(&attr) : NULL;
+	text = attr_of(die, attribute, &attr) ? dwarf_formstring(&attr) : NULL;
+	if (!text || ends(dw, text))
+		return text;
+	/* In another file that this one refers to. */
+	of = dwarf_cu_getdwarf(attr.cu);
+	shared = of ? dwarf_getalt(of) : NULL;
+	learn_sections(dw, of ? dwarf_getelf(of) : NULL);
+	learn_sections(dw, shared ? dwarf_getelf(shared) : NULL);
+	return ends(dw, text) ? text : NULL;
 }
 
 bool debug_dw_number(const struct debug_die *die, uint32_t attribute, int64_t *number)

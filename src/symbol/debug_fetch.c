@@ -121,7 +121,7 @@ static bool find_member(struct fetch *fetch, const struct debug_die *type, const
 		return false;
 	do {
 		uint32_t tag = debug_dw_tag(&die);
-		const char *own = debug_dw_text(&die, DW_AT_name);
+		const char *own = debug_dw_text(fetch->debug->dw, &die, DW_AT_name);
 
 		if (!fetch->debug->steps || !fetch->debug->steps--)
 			return false;
@@ -145,7 +145,7 @@ static bool find_member(struct fetch *fetch, const struct debug_die *type, const
 }
 
 /* "id, name, bits": what there is. */
-static void put_members(const struct debug_die *type, struct buf *out)
+static void put_members(struct debug *debug, const struct debug_die *type, struct buf *out)
 {
 	struct debug_die die;
 	int left = 12;
@@ -153,7 +153,7 @@ static void put_members(const struct debug_die *type, struct buf *out)
 	if (!debug_dw_child(type, &die))
 		return;
 	do {
-		const char *name = debug_dw_text(&die, DW_AT_name);
+		const char *name = debug_dw_text(debug->dw, &die, DW_AT_name);
 
 		if (debug_dw_tag(&die) != DW_TAG_member || !name)
 			continue;
@@ -241,7 +241,7 @@ static int step_member(struct fetch *fetch, bool arrow)
 	if (!is_struct(debug_dw_tag(&type)))
 		return refuse(fetch, -EINVAL, "'%s' is no struct: it has no members", fetch->name);
 	if (!find_member(fetch, &type, fetch->at, len, 0, &offset, &member)) {
-		put_members(&type, &names);
+		put_members(fetch->debug, &type, &names);
 		r = refuse(fetch, -EINVAL, names.len ? "'%s' has no member '%.*s'; it has %.150s" : "'%s' has no member '%.*s'%.1s", fetch->name,
 			   (int)len, fetch->at, names.len ? names.data : "");
 		buf_fini(&names);
@@ -386,7 +386,7 @@ static int whole_struct(struct fetch *fetch, const struct debug_die *type)
 	struct buf names = BUF_INIT;
 	int r;
 
-	put_members(type, &names);
+	put_members(fetch->debug, type, &names);
 	r = refuse(fetch, -EINVAL, "'%s' is a struct: name a member of it (%.150s) or give a type", fetch->name, names.len ? names.data : "none");
 	buf_fini(&names);
 	return r;

@@ -139,10 +139,10 @@ int debug_open(struct debug **out, const char *path, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	debug->steps = STEPS_MAX;
 	debug->path = realpath(path, NULL);
-	if (debug->path)
-		r = look(debug, &beside, err);
-	else
-		r = err_set(err, -errno, "%.300s: %s", path, strerror(errno));
+	/* A file without a name is none that others lie beside. */
+	if (!debug->path)
+		debug->path = strdup(path);
+	r = debug->path ? look(debug, &beside, err) : err_set(err, -ENOMEM, "out of memory");
 	if (!r)
 		r = debug_dw_open(&debug->dw, debug->path, beside, err);
 	debug->from = beside;

@@ -138,26 +138,26 @@ struct search {
 	bool seen;		/* such a function is there, at least by name */
 };
 
-static bool is_called(const struct debug_die *die, const char *pattern)
+static bool is_called(struct debug *debug, const struct debug_die *die, const char *pattern)
 {
-	const char *name = debug_dw_text(die, DW_AT_name), *linkage = debug_dw_text(die, DW_AT_linkage_name);
+	const char *name = debug_dw_text(debug->dw, die, DW_AT_name), *linkage = debug_dw_text(debug->dw, die, DW_AT_linkage_name);
 
 	return (name && glob_match(pattern, name)) || (linkage && glob_match(pattern, linkage));
 }
 
-static bool is_asked_for(const struct debug_die *die, const struct debug_place *place)
+static bool is_asked_for(struct debug *debug, const struct debug_die *die, const struct debug_place *place)
 {
 	const char *file;
 	uint32_t line;
 
-	if (!is_called(die, place->function))
+	if (!is_called(debug, die, place->function))
 		return false;
 	return !place->file || (debug_dw_declared(die, &file, &line) && debug_file_is(file, place->file));
 }
 
-static const char *name_of(const struct debug_die *die)
+static const char *name_of(struct debug *debug, const struct debug_die *die)
 {
-	const char *name = debug_dw_text(die, DW_AT_name);
+	const char *name = debug_dw_text(debug->dw, die, DW_AT_name);
 
 	return name ? name : "";
 }
@@ -169,8 +169,7 @@ static int see_entry(void *arg, struct debug *debug, const struct debug_seen *se
 	struct debug_point point = { .described = true, .unit = seen->unit, .function = seen->die };
 	uint64_t end;
 
-	(void)debug;
-	if (!is_asked_for(&seen->die, place))
+	if (!is_asked_for(debug, &seen->die, place))
 		return 0;
 	search->seen = true;
 	/* Neither returns, nor has bytes that could be counted. */
@@ -181,11 +180,11 @@ static int see_entry(void *arg, struct debug *debug, const struct debug_seen *se
 	if (!debug_dw_entry(&seen->die, &point.address))
 		return 0;
 	if (place->offset && debug_dw_end(&seen->die, point.address, &end) && place->offset >= end - point.address)
-		return err_set(search->err, -ERANGE, "%.100s has only %llu bytes", name_of(&seen->die),
+		return err_set(search->err, -ERANGE, "%.100s has only %llu bytes", name_of(debug, &seen->die),
 			       (unsigned long long)(end - point.address));
 	point.address += place->offset;
 	point.entry = !seen->inlined && !place->offset;
-	return debug_points_add(search->points, &point, name_of(&seen->die));
+	return debug_points_add(search->points, &point, name_of(debug, &seen->die));
 }
 
 /* ---- lines ---- */
@@ -220,7 +219,7 @@ static int see_declared(void *arg, struct debug *debug, const struct debug_seen 
 	const char *file;
 	uint32_t line;
 
-	if (!is_asked_for(&seen->die, place))
+	if (!is_asked_for(debug, &seen->die, place))
 		return 0;
 	search->seen = true;
 	if (!debug_dw_declared(&seen->die, &file, &line) || line > INT32_MAX - place->line)
@@ -255,11 +254,10 @@ static bool has_line(struct at *at, const struct debug_die *die)
 static int see_at(void *arg, struct debug *debug, const struct debug_seen *seen)
 {
 	struct at *at = arg;
-	bool is = at->asked ? is_called(&seen->die, at->asked) : has_line(at, &seen->die);
+	bool is = at->asked ? is_called(debug, &seen->die, at->asked) : has_line(at, &seen->die);
 
-	(void)debug;
 	if (!seen->inlined && !at->asked_found)
-		at->name = name_of(&seen->die);
+		at->name = name_of(debug, &seen->die);
 	if (at->asked_found && !is)
 		return 0;
 	at->point->function = seen->die;
@@ -267,7 +265,7 @@ static int see_at(void *arg, struct debug *debug, const struct debug_seen *seen)
 	at->found = true;
 	if (is) {
 		at->asked_found = true;
-		at->name = name_of(&seen->die);
+		at->name = name_of(debug, &seen->die);
 	}
 	return 0;
 }
@@ -534,9 +532,9 @@ static bool after_prologue(struct debug *debug, const struct debug_point *point,
 	return second;
 }
 
-static bool is_optimised(const struct debug_die *unit)
+static bool is_optimised(struct debug *debug, const struct debug_die *unit)
 {
-	const char *producer = debug_dw_text(unit, DW_AT_producer), *flag = producer ? strstr(producer, " -O") : NULL;
+	const char *producer = debug_dw_text(debug->dw, unit, DW_AT_producer), *flag = producer ? strstr(producer, " -O") : NULL;
 
 	return flag && flag[3] != '0';
 }
@@ -547,7 +545,7 @@ bool debug_point_settle(struct debug *debug, struct debug_point *point, const ch
 	bool needs = false;
 	uint64_t address;
 
-	if (!point->entry || !point->described || is_optimised(&point->unit))
+	if (!point->entry || !point->described || is_optimised(debug, &point->unit))
 		return false;
 	for (size_t i = 0; i < n && !needs; i++)
 		needs = debug_variable_at(debug, point, exprs[i], strcspn(exprs[i], ".-[:"), &variable) &&
@@ -638,7 +636,7 @@ static int see_first(void *arg, struct debug *debug, const struct debug_seen *se
 	const char *file;
 	uint32_t line;
 
-	if (!is_asked_for(&seen->die, search->place) || !debug_dw_declared(&seen->die, &file, &line))
+	if (!is_asked_for(debug, &seen->die, search->place) || !debug_dw_declared(&seen->die, &file, &line))
 		return 0;
 	search->seen = true;
 	return want(search, file, line, end_line(debug, &seen->unit, &seen->die, file, line));
@@ -697,7 +695,7 @@ void debug_point_put(struct debug *debug, const struct debug_point *point, struc
 	if (point->described)
 		debug_each_function(debug, &point->unit, &pc, see_outer, &outer);
 	if (point->described && debug_dw_entry(&outer, &entry))
-		buf_printf(out, "%s+%lld", name_of(&outer), (long long)(pc - entry));
+		buf_printf(out, "%s+%lld", name_of(debug, &outer), (long long)(pc - entry));
 	else
 		buf_printf(out, "%s", point->name);
 }
@@ -714,7 +712,7 @@ bool debug_describe(struct debug *debug, uint64_t address, struct buf *where, st
 
 	if (!debug_unit_at(debug, address, &point.unit) || debug_each_function(debug, &point.unit, &address, see_at, &at) || !at.found)
 		return false;
-	buf_puts(where, name_of(&point.function));
+	buf_puts(where, name_of(debug, &point.function));
 	if (!debug_dw_declared(&point.function, &source, &line))
 		return true;
 	buf_puts(file, source);

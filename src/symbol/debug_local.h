@@ -101,7 +101,7 @@ bool debug_dw_sibling(const struct debug_die *die, struct debug_die *next);
 uint32_t debug_dw_tag(const struct debug_die *die);
 bool debug_dw_same(const struct debug_die *a, const struct debug_die *b);
 /* These look into what an entry is an instance of, too. Texts are libdw's. */
-const char *debug_dw_text(const struct debug_die *die, uint32_t attribute);
+const char *debug_dw_text(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute);
 bool debug_dw_number(const struct debug_die *die, uint32_t attribute, int64_t *number);
 bool debug_dw_flag(const struct debug_die *die, uint32_t attribute);
 bool debug_dw_ref(const struct debug_die *die, uint32_t attribute, struct debug_die *to);

@@ -18,9 +18,9 @@ static bool is_variable(const struct debug_die *die)
 	return (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && !debug_dw_flag(die, DW_AT_declaration);
 }
 
-static bool is_named(const struct debug_die *die, const char *name, size_t len)
+static bool is_named(struct debug *debug, const struct debug_die *die, const char *name, size_t len)
 {
-	const char *own = debug_dw_text(die, DW_AT_name);
+	const char *own = debug_dw_text(debug->dw, die, DW_AT_name);
 
 	return own && !strncmp(own, name, len) && !own[len];
 }
@@ -36,7 +36,7 @@ static bool find_in(struct debug *debug, const struct debug_die *block, const ch
 			debug->steps--;
 		if (!debug->steps)
 			return false;
-		if (is_variable(&die) && is_named(&die, name, len)) {
+		if (is_variable(&die) && is_named(debug, &die, name, len)) {
 			*out = die;
 			return true;
 		}
@@ -129,9 +129,10 @@ static bool is_simple(struct debug *debug, const struct debug_die *die)
 	return n && n <= 64 && debug_type_word(debug, &type, word);
 }
 
-static int add(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, const struct debug_die *die)
+static int add(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, const struct debug_die *die,
+	       const char *function)
 {
-	const char *name = debug_dw_text(die, DW_AT_name);
+	const char *name = debug_dw_text(debug->dw, die, DW_AT_name);
 	struct debug_variable *more, one = { 0 };
 	struct debug_where where;
 	struct buf type = BUF_INIT;
@@ -150,11 +151,13 @@ static int add(struct debug_variables *variables, struct debug *debug, const str
 	one.parameter = debug_dw_tag(die) == DW_TAG_formal_parameter;
 	one.here = !debug_where_at(debug, point, die, &where, NULL) && !where.pointed;
 	one.simple = is_simple(debug, die);
+	one.function = function ? strdup(function) : NULL;
 	more[variables->n++] = one;
-	return one.name && one.type ? 0 : -ENOMEM;
+	return one.name && one.type && (one.function || !function) ? 0 : -ENOMEM;
 }
 
-static int add_all(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, const struct debug_die *block)
+static int add_block(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, const struct debug_die *block,
+		     const char *function)
 {
 	struct debug_die die;
 	int r = 0;
@@ -163,26 +166,26 @@ static int add_all(struct debug_variables *variables, struct debug *debug, const
 		return 0;
 	do {
 		if (is_variable(&die))
-			r = add(variables, debug, point, &die);
+			r = add(variables, debug, point, &die, function);
 	} while (!r && debug_dw_sibling(&die, &die));
 	return r;
 }
 
-int debug_variables_find(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, struct err *err)
+/* Of a function, from the inside out. */
+static int add_function(struct debug_variables *variables, struct debug *debug, const struct debug_point *point,
+			const struct debug_die *function, const char *name)
 {
 	struct debug_die blocks[DEBUG_DEPTH];
 	int r = 0;
 
-	*variables = (struct debug_variables){ 0 };
-	if (!point->described)
-		return err_set(err, -ENODATA, "%.100s: no debug information tells of its variables", point->name);
-	for (size_t n = debug_blocks_at(debug, &point->function, point->address, blocks); !r && n; n--)
-		r = add_all(variables, debug, point, &blocks[n - 1]);
-	if (r) {
-		debug_variables_fini(variables);
-		return err_set(err, r, r == -ENOMEM ? "out of memory" : "too many variables");
-	}
-	/* Parameters were found last, in the outermost block; each kind stays in its order. */
+	for (size_t n = debug_blocks_at(debug, function, point->address, blocks); !r && n; n--)
+		r = add_block(variables, debug, point, &blocks[n - 1], name);
+	return r;
+}
+
+/* Parameters were found last, in the outermost block; each kind stays in its order. */
+static void parameters_first(struct debug_variables *variables)
+{
 	for (size_t i = 0, to = 0; i < variables->n; i++) {
 		struct debug_variable one = variables->all[i];
 
@@ -190,6 +193,46 @@ int debug_variables_find(struct debug_variables *variables, struct debug *debug,
 			continue;
 		memmove(&variables->all[to + 1], &variables->all[to], (i - to) * sizeof(one));
 		variables->all[to++] = one;
+	}
+}
+
+struct others {
+	struct debug_die all[DEBUG_DEPTH];
+	size_t n;
+};
+
+static int see_other(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	struct others *others = arg;
+
+	(void)debug;
+	if (others->n < DEBUG_DEPTH)
+		others->all[others->n++] = seen->die;
+	return 0;
+}
+
+int debug_variables_find(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, struct err *err)
+{
+	struct others others = { .n = 0 };
+	uint64_t pc = point->address;
+	int r;
+
+	*variables = (struct debug_variables){ 0 };
+	if (!point->described)
+		return err_set(err, -ENODATA, "%.100s: no debug information tells of its variables", point->name);
+	r = add_function(variables, debug, point, &point->function, NULL);
+	parameters_first(variables);
+	debug_each_function(debug, &point->unit, &pc, see_other, &others);
+	for (size_t n = others.n; !r && n; n--) {
+		const struct debug_die *die = &others.all[n - 1];
+		const char *name = debug_dw_text(debug->dw, die, DW_AT_name);
+
+		if (!debug_dw_same(die, &point->function))
+			r = add_function(variables, debug, point, die, name ? name : "?");
+	}
+	if (r) {
+		debug_variables_fini(variables);
+		return err_set(err, r, r == -ENOMEM ? "out of memory" : "too many variables");
 	}
 	return 0;
 }
@@ -199,6 +242,7 @@ void debug_variables_fini(struct debug_variables *variables)
 	for (size_t i = 0; i < variables->n; i++) {
 		free(variables->all[i].name);
 		free(variables->all[i].type);
+		free(variables->all[i].function);
 	}
 	free(variables->all);
 	*variables = (struct debug_variables){ 0 };

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/intern.h"
 #include "runtime/runtime.h"
 #include "runtime/signal.h"
 #include "sys/local.h"
@@ -29,7 +30,31 @@ void sys_refresh_aside(void *unused)
 
 	(void)unused;
 	func_current_view();
+	memset(sys_told, 0, sizeof(sys_told));
 	errno = saved;
+}
+
+/* An event of the kernel's names that somebody records is in recordings and lists, like those of programs. */
+static void adopt(uint32_t id)
+{
+	if (id >= EVENT_ID_FIRST && id < EVENT_ID_END)
+		intern_adopt(runtime.registry, intern_slot(runtime.registry, REGISTRY_EVENT, id - EVENT_ID_FIRST));
+}
+
+void sys_told_aside(void *arg)
+{
+	const uint64_t number = *(const uint64_t *)arg;
+	const struct view *view = func_current_view();
+	const struct state_calls *calls = view ? LOAD(view->calls) : NULL;
+
+	if (!calls)
+		return;
+	adopt(calls->raw_enter);
+	adopt(calls->raw_exit);
+	adopt(calls->data_id);
+	adopt(calls->enter[number]);
+	adopt(calls->exit[number]);
+	sys_told[number] = 1;
 }
 
 void sys_arm_aside(void *unused)

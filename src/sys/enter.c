@@ -13,6 +13,8 @@
 
 __thread struct sys_thread sys_self __attribute__((tls_model("initial-exec")));
 
+uint8_t sys_told[CALLS_MAX];
+
 /* Records as their formats say. */
 struct raw_enter {
 	struct record_head head;
@@ -101,6 +103,12 @@ static __attribute__((noinline)) void put_data(const struct sys_call *call, bool
 	func_aside(sys_data_aside, &look);
 }
 
+/* Its events are among those that programs bring, from now on. */
+static __attribute__((noinline)) void tell(uint64_t number)
+{
+	func_aside(sys_told_aside, &number);
+}
+
 static inline __attribute__((always_inline)) void put_args(uint64_t to[CALLS_ARGS], const struct sys_call *call)
 {
 	for (uint32_t i = 0; i < CALLS_ARGS; i++)
@@ -119,6 +127,8 @@ static inline __attribute__((always_inline)) void put_enter(const struct sys_cal
 
 	if (!look(&looked) || !(calls = LOAD(looked.view->calls)))
 		return;
+	if (UNLIKELY(number < CALLS_MAX && !sys_told[number]))
+		tell(number);
 	if (calls->raw_enter) {
 		record.raw.number = call->number;
 		put_args(record.raw.args, call);
@@ -144,6 +154,9 @@ void sys_put_exit(int64_t number, int64_t result)
 
 	if (!look(&looked) || !(calls = LOAD(looked.view->calls)))
 		return;
+	/* Of the call that brought this program nothing else was seen. */
+	if (UNLIKELY((uint64_t)number < CALLS_MAX && !sys_told[number]))
+		tell((uint64_t)number);
 	record.number = number;
 	record.result = result;
 	if (calls->raw_exit)

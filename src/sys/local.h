@@ -21,11 +21,12 @@ struct sys_call {
 	uint64_t flags;
 	int64_t number;
 	uint64_t args[CALLS_ARGS];
-	uintptr_t after;	/* behind the `syscall` */
+	uintptr_t shown;	/* behind the `syscall` */
+	uintptr_t after;	/* where to go on: there, or behind what stands for it */
 };
 #define SYS_RED_ZONE 128u	/* bytes above that, below the program's stack pointer */
 #if __SIZEOF_POINTER__ == 8
-static_assert(sizeof(struct sys_call) == 80, "the thunks count on it");
+static_assert(sizeof(struct sys_call) == 88, "the thunks count on it");
 #endif
 
 /* How the thunk goes on; the numbers are in thunk.S, too. */
@@ -48,6 +49,7 @@ extern const uint64_t sys_specials[SYS_SPECIALS] __attribute__((visibility("hidd
 
 struct sys_thread {
 	bool armed;		/* its calls come to us */
+	bool locking;		/* its last call that gives up others was the first */
 	bool foreign;		/* the program has a use of its own for that */
 	uint32_t nvforks;
 	struct {
@@ -61,7 +63,6 @@ struct sys_thread {
 extern __thread struct sys_thread sys_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
 /* thunk.S */
-extern const char sys_thunk[] __attribute__((visibility("hidden")));
 extern const char sys_restorer[] __attribute__((visibility("hidden")));
 /* Between them are all system calls that are never seen. */
 extern const char sys_range_begin[] __attribute__((visibility("hidden")));
@@ -85,6 +86,10 @@ static inline bool sys_is_own(uintptr_t here)
 }
 
 /* special.c, with general registers only */
+/* Signals are sent for calls, or not; for those of threads that asked for it. */
+void sys_dispatch(bool on);
+extern volatile char sys_selector __attribute__((visibility("hidden")));
+extern struct calls_dispatch __ringside_calls;
 uint32_t sys_special(struct sys_call *call);
 /* A call is over that was special. */
 void sys_special_end(struct sys_call *call);
@@ -102,6 +107,9 @@ struct sys_record {
 };
 void sys_write_aside(void *record);
 void sys_refresh_aside(void *unused);
+/* Calls whose events are known to be brought, under the state that was in force when `sys_told` was last emptied. */
+extern uint8_t sys_told[CALLS_MAX] __attribute__((visibility("hidden")));
+void sys_told_aside(void *number);
 void sys_arm_aside(void *unused);
 void sys_wake_aside(void *generation);
 /* What arguments of the call point to, before it or behind it. */

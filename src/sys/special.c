@@ -8,6 +8,7 @@
  *   vfork                     and maybe on this stack
  *   arch_prctl                with another thread pointer nothing of ours is there
  *   prctl                     the program may have a use of its own for dispatch by signals
+ *   prctl, seccomp            it gives up system calls, maybe the one that signal handlers return by: no signals from then on
  *
  * With general registers only, as enter.c.
  */
@@ -25,6 +26,8 @@
 
 #define ARCH_FS 0x1002
 #define PRCTL_DISPATCH 59
+#define PRCTL_SECCOMP 22
+#define NR_SECCOMP 317
 #define NR_CLONE3 435
 #define NR_EPOLL_PWAIT2 441
 #define SIGSYS_BIT (1ull << (SIGSYS - 1))
@@ -35,11 +38,23 @@ const uint64_t sys_specials[SYS_SPECIALS] = {
 	[SYS_rt_sigreturn / 64] = BIT(SYS_rt_sigreturn) | BIT(SYS_rt_sigaction) | BIT(SYS_rt_sigprocmask) | BIT(SYS_clone) |
 				  BIT(SYS_fork) | BIT(SYS_vfork),
 	[SYS_arch_prctl / 64] = BIT(SYS_arch_prctl) | BIT(SYS_prctl) | BIT(SYS_rt_sigsuspend),
-	[SYS_pselect6 / 64] = BIT(SYS_pselect6) | BIT(SYS_ppoll) | BIT(SYS_epoll_pwait),
+	[SYS_pselect6 / 64] = BIT(SYS_pselect6) | BIT(SYS_ppoll) | BIT(SYS_epoll_pwait) | BIT(NR_SECCOMP),
 	[NR_CLONE3 / 64] = BIT(NR_CLONE3) | BIT(NR_EPOLL_PWAIT2),
 };
-static_assert(SYS_rt_sigreturn / 64 == SYS_vfork / 64 && SYS_arch_prctl / 64 == SYS_prctl / 64 && SYS_arch_prctl / 64 == SYS_rt_sigsuspend / 64 && SYS_pselect6 / 64 == SYS_epoll_pwait / 64 &&
+static_assert(SYS_rt_sigreturn / 64 == SYS_vfork / 64 && SYS_arch_prctl / 64 == SYS_prctl / 64 && SYS_arch_prctl / 64 == SYS_rt_sigsuspend / 64 && SYS_pselect6 / 64 == SYS_epoll_pwait / 64 && SYS_pselect6 / 64 == NR_SECCOMP / 64 &&
 	      NR_CLONE3 / 64 == NR_EPOLL_PWAIT2 / 64, "bits of one word");
+
+enum { PASS = 0, SIGNAL = 1 };
+volatile char sys_selector = PASS;
+
+/* For the tool: in the file's data, where it looks for names. */
+__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = { .start = (uintptr_t)sys_range_begin };
+
+void sys_dispatch(bool on)
+{
+	__ringside_calls.on = on && __ringside_calls.selector;
+	sys_selector = __ringside_calls.on ? SIGNAL : PASS;
+}
 
 /* As the kernel has it. */
 struct kernel_action {
@@ -270,6 +285,22 @@ void sys_vforked(struct sys_call *call)
 
 /* ---- All of them ---- */
 
+/* No call of ours from here on, unless it is refused. Calls at patched places are seen as before. */
+static uint32_t lock_up(void)
+{
+	sys_self.locking = !LOAD(runtime.locked);
+	STORE(runtime.locked, 1);
+	sys_dispatch(false);
+	return SYS_RUN;
+}
+
+static uint32_t change_process(const struct sys_call *call)
+{
+	if (call->args[0] == PRCTL_DISPATCH)
+		sys_self.foreign = true;
+	return call->args[0] == PRCTL_SECCOMP ? lock_up() : SYS_RUN;
+}
+
 uint32_t sys_special(struct sys_call *call)
 {
 	switch (call->number) {
@@ -295,9 +326,9 @@ uint32_t sys_special(struct sys_call *call)
 	case SYS_arch_prctl:
 		return call->args[0] == ARCH_FS ? SYS_SILENT : SYS_RUN;
 	case SYS_prctl:
-		if (call->args[0] == PRCTL_DISPATCH)
-			sys_self.foreign = true;
-		return SYS_RUN;
+		return change_process(call);
+	case NR_SECCOMP:
+		return call->args[0] <= 1 ? lock_up() : SYS_RUN;
 	default:
 		return SYS_RUN;
 	}
@@ -310,6 +341,11 @@ void sys_special_end(struct sys_call *call)
 	/* The kernel has just read it. Nobody comes by between: whoever holds off SIGSYS mostly holds off all. */
 	if (call->number == SYS_rt_sigprocmask && !call->result && set && call->args[0] != SIG_UNBLOCK && *set & SIGSYS_BIT)
 		unblock();
+	/* It was refused. */
+	if ((call->number == SYS_prctl || call->number == NR_SECCOMP) && call->result < 0 && sys_self.locking) {
+		STORE(runtime.locked, 0);
+		sys_dispatch(true);
+	}
 	if (!makes_child(call->number))
 		return;
 	if (sys_self.clone_guards) {

@@ -20,12 +20,6 @@
 #define ARCH_X86_64 0xc000003eu
 #define SA_OWN_RESTORER 0x04000000u
 
-enum { PASS = 0, SIGNAL = 1 };
-static volatile char selector = PASS;
-
-/* For the tool. */
-__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls;
-
 struct kernel_action {
 	uint64_t handler, flags, restorer, mask;
 };
@@ -52,7 +46,7 @@ static bool hit(const siginfo_t *info, void *context)
 		call_old(regs);
 		return true;
 	}
-	regs[REG_RCX] = regs[REG_RIP];
+	regs[REG_RCX] = regs[REG_R11] = regs[REG_RIP];
 	regs[REG_RIP] = (greg_t)(uintptr_t)sys_thunk;
 	return true;
 }
@@ -71,9 +65,8 @@ static bool install(void)
 	if (sys_raw(SYS_rt_sigaction, SIGSYS, (long)&act, 0, sizeof(act.mask), 0, 0))
 		return false;
 	func_vectors_init();
-	__ringside_calls.start = (uintptr_t)sys_range_begin;
 	__ringside_calls.size = (uint64_t)(sys_range_end - sys_range_begin);
-	__ringside_calls.selector = (uintptr_t)&selector;
+	__ringside_calls.selector = (uintptr_t)&sys_selector;
 	return true;
 }
 
@@ -111,10 +104,10 @@ static bool is_wanted(void)
 
 void sys_update(void)
 {
-	const bool on = is_wanted() && !LOAD(runtime.locked) && install();
+	const uintptr_t own = runtime_own_begin();
 
-	__ringside_calls.on = on;
-	selector = on ? SIGNAL : PASS;
+	sys_dispatch(is_wanted() && !LOAD(runtime.locked) && install());
+	runtime_own_end(own);
 }
 
 /* Behind attaching, and behind functions' start. */

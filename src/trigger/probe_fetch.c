@@ -228,8 +228,6 @@ static int read_stack(struct probe_read *read, const char *text, const struct sp
 		return probe_refuse(read, -EINVAL, bad_variable, read->offset);
 	if (*text && n > (probe_is_user(read->probe) ? UINT32_MAX : STACK_MAX))
 		return probe_refuse(read, -EINVAL, "Invalid stack number", read->offset);
-	if (!spec_probe_is_code(read->probe))
-		return read_refuse_silently(read->error, -EINVAL, "a declared event has no stack: $stack is for probes in code");
 	return *text ? read_on_stack(read, n, out) : read_register(read, "sp", out);
 }
 
@@ -274,8 +272,8 @@ static int read_param(struct probe_read *read, uint32_t n, const struct spec_fet
 	if (read->probe->kind == SPEC_PROBE_TRACEPOINT)
 		return read_declared(read, n, out);
 	if (param && param->at < 0)
-		return read_refuse_silently(read->error, -EOPNOTSUPP, "parameter %u is in no general register: it is a real number, a structure, "
-					    "or one of too many", n + 1);
+		return read_refuse_silently(read->error, -EOPNOTSUPP, "parameter %u is in no general register: it is a real "
+					    "number, a structure, or one of too many", n + 1);
 	return read_given(read, param ? (uint32_t)param->at : n, out);
 }
 

@@ -183,7 +183,7 @@ def plan_for(path):
         for line in map(int, re.findall(r"^ +(\d+)  ", probe("-x", path, "-L", function).stdout, re.M)):
             place = "%s:%d" % (function, line) if line else function
             shown = probe("-x", path, "-V", place).stdout
-            names = {n for n, none in re.findall(r"^\t\t.*?\t(\w+)(\t\(.*)?$", shown, re.M) if not none}
+            names = {n for n, note in re.findall(r"^\t\t.*?\t(\w+)(\t\(.*)?$", shown, re.M) if not note}
             wanted = [e for name in sorted(names) for e in expressions(name)]
             if line == 0:
                 wanted += GLOBALS

@@ -476,6 +476,13 @@ static void check_enabled(struct control *control)
 	room_write(control, "set_ftrace_notrace", "", 0);
 }
 
+/* Are there plans for system calls here? */
+#if defined(__x86_64__) && !defined(__ILP32__)
+#define CALLS true
+#else
+#define CALLS false
+#endif
+
 /* Programs that run are disturbed when other functions are to be patched, and for nothing else. */
 static void check_told(struct control *control)
 {
@@ -486,7 +493,9 @@ static void check_told(struct control *control)
 		{ "set_ftrace_notrace", "traced_alpha", false }, { "set_graph_function", "traced_beta", false },
 		{ "current_tracer", "function_graph", true }, { "set_graph_function", "traced_alpha", true },
 		{ "set_ftrace_filter", "", true }, { "set_ftrace_notrace", "", true }, { "set_graph_function", "", true },
-		{ "max_graph_depth", "3", false }, { "events/enable", "1", false }, { "events/enable", "0", false },
+		{ "max_graph_depth", "3", false }, { "events/sched/enable", "1", false }, { "events/sched/enable", "0", false },
+		{ "events/raw_syscalls/enable", "1", CALLS }, { "events/syscalls/enable", "1", false },
+		{ "events/raw_syscalls/enable", "0", false }, { "events/syscalls/enable", "0", CALLS },
 		{ "current_tracer", "nop", true }, { "set_ftrace_filter", "traced_alpha:traceoff", true },
 		{ "set_ftrace_filter", "!traced_alpha:traceoff", true }, { "function_profile_enabled", "1", true },
 		{ "set_ftrace_filter", "traced_beta", true }, { "set_graph_function", "traced_beta", true },

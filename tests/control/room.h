@@ -95,7 +95,7 @@ static inline void room_expect_part(struct control *control, const char *path, c
 /* Of a file with a line for each event: the lines of events that have none of the kernel's names, which are always there. */
 static inline void room_expect_events(struct control *control, const char *path, const char *want)
 {
-	static const char *const systems[] = { "kmem", "raw_syscalls", "sched", "signal", "syscalls", "timer" };
+	static const char *const systems[] = { "kmem", "raw_syscalls", "ringside", "sched", "signal", "syscalls", "timer" };
 	char *text = room_read(control, path), *to = text;
 
 	for (char *line = text, *next; *line; line = next) {

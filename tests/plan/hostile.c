@@ -1,6 +1,6 @@
 /*
- * Files that are cut short and files with bytes changed: a plan is refused with words, or made and sound. Under sanitizers, above
- * all. And plans themselves with bytes changed: not sound, for any byte.
+ * Files that are cut short and files with bytes changed: a plan is refused with words, or made and sound, and so is an extra plan for
+ * points anywhere. Under sanitizers, above all. And plans themselves with bytes changed: not sound, for any byte.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +37,33 @@ static char *file_take(const char *from, size_t *len)
 	return bytes;
 }
 
+static void judge(int r, const struct buf *out, const struct err *err)
+{
+	if (r) {
+		CHECK(*err->text && !out->len, "%d without words", r);
+		refused++;
+	} else {
+		CHECK(!plan_check((const struct plan *)out->data, out->len), "%s", plan_check((const struct plan *)out->data, out->len));
+		made++;
+	}
+}
+
+/* Within the code, mostly. */
+static void look_at_points(void)
+{
+	const struct plan_file from = { .path = path };
+	struct err err = ERR_INIT;
+	struct buf out = BUF_INIT;
+	uint64_t points[64], start = rnd() % (1 << 16);
+	int r;
+
+	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
+		points[i] = rnd() % 8 ? start + rnd() % (1 << (1 + rnd() % 16)) : rnd() >> rnd() % 64;
+	r = plan_make_extra(&out, &from, points, sizeof(points) / sizeof(points[0]), &err);
+	judge(r, &out, &err);
+	buf_fini(&out);
+}
+
 static void look(const char *bytes, size_t len)
 {
 	struct err err = ERR_INIT;
@@ -45,14 +72,9 @@ static void look(const char *bytes, size_t len)
 
 	CHECK(!ftruncate(file, 0) && pwrite(file, bytes, len, 0) == (ssize_t)len, "write");
 	r = plan_make(&out, &(struct plan_file){ .path = path }, &err);
-	if (r) {
-		CHECK(*err.text && !out.len, "%d without words", r);
-		refused++;
-	} else {
-		CHECK(!plan_check((const struct plan *)out.data, out.len), "%s", plan_check((const struct plan *)out.data, out.len));
-		made++;
-	}
+	judge(r, &out, &err);
 	buf_fini(&out);
+	look_at_points();
 }
 
 static void cut(const char *bytes, size_t len)

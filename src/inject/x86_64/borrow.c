@@ -577,6 +577,7 @@ int borrow_begin(struct borrow *borrow, const struct image *image, struct err *e
 		tracee_let_go(&borrow->tracee);
 		return err_set(err, -ESTALE, "process %d has just become another program", (int)image->pid);
 	}
+	dispatch_pause(borrow->tracee.tid, &borrow->dispatch);
 	borrow->bell = find_bell(borrow);
 	r = hold_signals(borrow, ~FAULTS);
 	if (!r)
@@ -604,7 +605,10 @@ void borrow_end(struct borrow *borrow)
 	tracee_settle(tracee);
 	if (borrow->broke_sleep && -(int64_t)tracee->regs.rax == RESTART_BLOCK)
 		rewind_call(borrow, &tracee->regs);
+	if (borrow->dispatch.mode)
+		tracee->mask &= ~(1ull << (SIGSYS - 1));
 	tracee_restore(tracee);
+	dispatch_resume(tracee->tid, &borrow->dispatch);
 	tracee_let_go(tracee);
 	give_signals(borrow);
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "inject/image.h"
+#include "inject/x86_64/dispatch.h"
 #include "inject/x86_64/tracee.h"
 
 struct borrow {
@@ -28,6 +29,7 @@ struct borrow {
 	bool foreign;		/* what is called is not ours: nobody knows which system calls it makes */
 	uint64_t held;		/* signals that came meanwhile and that it still gets */
 	bool broke_sleep;	/* a call of ours made it forget how long to sleep */
+	struct dispatch dispatch;	/* what is to become of its system calls afterwards */
 	bool left;		/* it is still busy with our call, and goes back by itself */
 };
 

@@ -1,9 +1,9 @@
 /*
  * sys/arch/x86_64/thunk: a system call with what is recorded before and behind it.
  *
- * On entry: every register as the program has it at its `syscall`, but for rcx, which has the address behind that; the kernel leaves
- * the same there. Flags and all registers are as the kernel leaves them when it goes on. The C below uses general registers
- * only. To who walks the stack the thunk was called from that `syscall`.
+ * On entry: every register as the program has it at its `syscall`, but for the two that the kernel uses for itself: rcx has where to go
+ * on, and r11 the address behind that `syscall`, which is where the thunk was called from to whoever walks the stack. Flags and all other
+ * registers are as the kernel leaves them when it goes on. The C below uses general registers only.
  *
  * All calls between sys_range_begin and sys_range_end go to the kernel unseen.
  */
@@ -13,8 +13,9 @@
 #define FLAGS 8
 #define NUMBER 16
 #define ARGS 24
-#define AFTER 72
-#define CALL 80
+#define SHOWN 72
+#define AFTER 80
+#define CALL 88
 #define RED 128
 
 .macro BEGIN name
@@ -31,7 +32,7 @@
 
 #define PUSH(reg) pushq reg; .cfi_adjust_cfa_offset 8
 
-/* struct sys_call, below `after`. */
+/* struct sys_call, below `shown`. */
 .macro SAVE
 	PUSH(%r9)
 	PUSH(%r8)
@@ -64,6 +65,7 @@
 	sahf
 	LOAD_ARGS
 	movq RESULT(%rsp), %rax
+	movq SHOWN(%rsp), %r11
 	movq AFTER(%rsp), %rcx
 .endm
 
@@ -75,11 +77,12 @@ sys_range_begin:
 	BEGIN sys_thunk
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 0
-	.cfi_register %rip, %rcx
+	.cfi_register %rip, %r11
 	leaq -RED(%rsp), %rsp
 	.cfi_adjust_cfa_offset RED
 	PUSH(%rcx)
-	.cfi_offset %rip, -RED - 8
+	PUSH(%r11)
+	.cfi_offset %rip, -RED - 16
 	SAVE
 	movq %rsp, %rdi
 	call sys_enter
@@ -96,10 +99,10 @@ sys_range_begin:
 	LOAD_ALL
 	leaq RED + CALL(%rsp), %rsp
 	.cfi_def_cfa %rsp, 0
-	.cfi_register %rip, %rcx
+	.cfi_register %rip, %r11
 	jmp *%rcx
 	.cfi_def_cfa %rsp, RED + CALL
-	.cfi_offset %rip, -RED - 8
+	.cfi_offset %rip, -RED - 16
 3:
 	cmpl $2, %eax
 	jb 1b
@@ -147,8 +150,8 @@ sys_range_begin:
 10:
 	popq %rdi
 11:
+	pushq %rcx
 	SAVE
-	movq %rax, RESULT(%rsp)
 	movq $0, RESULT(%rsp)
 	movq %rsp, %rdi
 	call sys_born
@@ -162,6 +165,7 @@ sys_range_begin:
 	syscall
 	/* The child, and then its parent when that has done with the stack. */
 	leaq -RED(%rsp), %rsp
+	pushq %rcx
 	pushq %rcx
 	SAVE
 	movq NUMBER(%rsp), %rax

@@ -1,0 +1,629 @@
+/*
+ * cmd/trace_args: see trace_args.h.
+ */
+#include "cmd/trace_args.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include "control/calls.h"
+#include "control/named.h"
+
+/* ---- Numbers with names ---- */
+
+struct flag {
+	uint64_t value;
+	const char *name;
+};
+#define FLAG(name) { name, #name }
+#define END { 0, NULL }
+
+static const struct flag open_flags[] = {
+	FLAG(O_WRONLY), FLAG(O_RDWR), FLAG(O_CREAT), FLAG(O_EXCL), FLAG(O_NOCTTY), FLAG(O_TRUNC), FLAG(O_APPEND), FLAG(O_NONBLOCK),
+	FLAG(O_SYNC), FLAG(O_DSYNC), FLAG(O_ASYNC), FLAG(O_DIRECT), { 0100000, "O_LARGEFILE" }, FLAG(O_DIRECTORY), FLAG(O_NOFOLLOW),
+	FLAG(O_NOATIME), FLAG(O_CLOEXEC), FLAG(O_PATH), END,
+};
+static const struct flag prot_flags[] = { FLAG(PROT_READ), FLAG(PROT_WRITE), FLAG(PROT_EXEC), END };
+static const struct flag map_flags[] = {
+	FLAG(MAP_SHARED), FLAG(MAP_PRIVATE), FLAG(MAP_FIXED), FLAG(MAP_ANONYMOUS), FLAG(MAP_GROWSDOWN), { 0x800, "MAP_DENYWRITE" },
+	FLAG(MAP_LOCKED), FLAG(MAP_NORESERVE), FLAG(MAP_POPULATE), FLAG(MAP_NONBLOCK), FLAG(MAP_STACK), FLAG(MAP_HUGETLB),
+	{ 0x100000, "MAP_FIXED_NOREPLACE" }, END,
+};
+static const struct flag access_flags[] = { FLAG(R_OK), FLAG(W_OK), FLAG(X_OK), END };
+static const struct flag at_flags[] = {
+	FLAG(AT_SYMLINK_NOFOLLOW), FLAG(AT_REMOVEDIR), FLAG(AT_SYMLINK_FOLLOW), FLAG(AT_NO_AUTOMOUNT), FLAG(AT_EMPTY_PATH), END,
+};
+static const struct flag clone_flags[] = {
+	FLAG(CLONE_VM), FLAG(CLONE_FS), FLAG(CLONE_FILES), FLAG(CLONE_SIGHAND), FLAG(CLONE_PTRACE), FLAG(CLONE_VFORK),
+	FLAG(CLONE_PARENT), FLAG(CLONE_THREAD), FLAG(CLONE_NEWNS), FLAG(CLONE_SYSVSEM), FLAG(CLONE_SETTLS), FLAG(CLONE_PARENT_SETTID),
+	FLAG(CLONE_CHILD_CLEARTID), FLAG(CLONE_UNTRACED), FLAG(CLONE_CHILD_SETTID), FLAG(CLONE_NEWUSER), FLAG(CLONE_NEWPID), END,
+};
+static const struct flag wait_flags[] = { FLAG(WNOHANG), FLAG(WUNTRACED), FLAG(WCONTINUED), FLAG(WEXITED), END };
+static const struct flag pipe_flags[] = { FLAG(O_CLOEXEC), FLAG(O_NONBLOCK), FLAG(O_DIRECT), END };
+static const struct flag message_flags[] = {
+	FLAG(MSG_OOB), FLAG(MSG_PEEK), FLAG(MSG_DONTWAIT), FLAG(MSG_NOSIGNAL), FLAG(MSG_WAITALL), FLAG(MSG_MORE), FLAG(MSG_TRUNC), END,
+};
+static const struct flag action_flags[] = {
+	FLAG(SA_NOCLDSTOP), FLAG(SA_NOCLDWAIT), FLAG(SA_SIGINFO), FLAG(SA_ONSTACK), FLAG(SA_RESTART), FLAG(SA_NODEFER),
+	{ 0x80000000u, "SA_RESETHAND" }, { 0x04000000, "SA_RESTORER" }, END,
+};
+/* Of these one is meant. */
+static const struct flag whences[] = { FLAG(SEEK_SET), FLAG(SEEK_CUR), FLAG(SEEK_END), { 3, "SEEK_DATA" }, { 4, "SEEK_HOLE" }, END };
+static const struct flag hows[] = { FLAG(SIG_BLOCK), FLAG(SIG_UNBLOCK), FLAG(SIG_SETMASK), END };
+static const struct flag clocks[] = {
+	FLAG(CLOCK_REALTIME), FLAG(CLOCK_MONOTONIC), FLAG(CLOCK_PROCESS_CPUTIME_ID), FLAG(CLOCK_THREAD_CPUTIME_ID),
+	FLAG(CLOCK_MONOTONIC_RAW), FLAG(CLOCK_BOOTTIME), END,
+};
+static const struct flag commands[] = {
+	FLAG(F_DUPFD), FLAG(F_GETFD), FLAG(F_SETFD), FLAG(F_GETFL), FLAG(F_SETFL), FLAG(F_GETLK), FLAG(F_SETLK), FLAG(F_SETLKW),
+	FLAG(F_DUPFD_CLOEXEC), { 36, "F_OFD_GETLK" }, { 37, "F_OFD_SETLK" }, END,
+};
+static const struct flag families[] = { FLAG(AF_UNSPEC), FLAG(AF_UNIX), FLAG(AF_INET), FLAG(AF_INET6), FLAG(AF_NETLINK), FLAG(AF_PACKET), END };
+static const struct flag limits[] = {
+	FLAG(RLIMIT_CPU), FLAG(RLIMIT_FSIZE), FLAG(RLIMIT_DATA), FLAG(RLIMIT_STACK), FLAG(RLIMIT_CORE), FLAG(RLIMIT_RSS),
+	{ 6, "RLIMIT_NPROC" }, { 7, "RLIMIT_NOFILE" }, FLAG(RLIMIT_MEMLOCK), FLAG(RLIMIT_AS), END,
+};
+static const struct flag advices[] = {
+	FLAG(MADV_NORMAL), FLAG(MADV_RANDOM), FLAG(MADV_SEQUENTIAL), FLAG(MADV_WILLNEED), FLAG(MADV_DONTNEED), FLAG(MADV_FREE),
+	FLAG(MADV_HUGEPAGE), FLAG(MADV_NOHUGEPAGE), FLAG(MADV_DONTDUMP), END,
+};
+static const struct flag futex_operations[] = {
+	{ 0, "FUTEX_WAIT" }, { 1, "FUTEX_WAKE" }, { 128, "FUTEX_WAIT_PRIVATE" }, { 129, "FUTEX_WAKE_PRIVATE" },
+	{ 137, "FUTEX_WAIT_BITSET_PRIVATE" }, { 393, "FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME" }, { 6, "FUTEX_LOCK_PI" }, END,
+};
+static const struct flag requests[] = {
+	{ 0x5401, "TCGETS" }, { 0x5402, "TCSETS" }, { 0x5403, "TCSETSW" }, { 0x5404, "TCSETSF" }, { 0x540f, "TIOCGPGRP" }, { 0x5410, "TIOCSPGRP" },
+	{ 0x5413, "TIOCGWINSZ" }, { 0x5414, "TIOCSWINSZ" }, { 0x541b, "FIONREAD" }, { 0x5421, "FIONBIO" }, { 0x5450, "FIONCLEX" },
+	{ 0x5451, "FIOCLEX" }, END,
+};
+static const struct flag socket_types[] = {
+	FLAG(SOCK_STREAM), FLAG(SOCK_DGRAM), FLAG(SOCK_RAW), FLAG(SOCK_SEQPACKET), END,
+};
+static const struct flag socket_flags[] = { FLAG(SOCK_NONBLOCK), FLAG(SOCK_CLOEXEC), END };
+static const struct flag codes[] = { { 0x1001, "ARCH_SET_GS" }, { 0x1002, "ARCH_SET_FS" }, { 0x1003, "ARCH_GET_FS" }, END };
+static const struct flag signals[] = {
+	FLAG(SIGHUP), FLAG(SIGINT), FLAG(SIGQUIT), FLAG(SIGILL), FLAG(SIGTRAP), FLAG(SIGABRT), FLAG(SIGBUS), FLAG(SIGFPE), FLAG(SIGKILL),
+	FLAG(SIGUSR1), FLAG(SIGSEGV), FLAG(SIGUSR2), FLAG(SIGPIPE), FLAG(SIGALRM), FLAG(SIGTERM), { 16, "SIGSTKFLT" }, FLAG(SIGCHLD),
+	FLAG(SIGCONT), FLAG(SIGSTOP), FLAG(SIGTSTP), FLAG(SIGTTIN), FLAG(SIGTTOU), FLAG(SIGURG), FLAG(SIGXCPU), FLAG(SIGXFSZ),
+	FLAG(SIGVTALRM), FLAG(SIGPROF), FLAG(SIGWINCH), FLAG(SIGIO), { 30, "SIGPWR" }, FLAG(SIGSYS), END,
+};
+
+static void put_flags(struct buf *out, const struct flag *flags, uint64_t value, const char *none)
+{
+	bool first = true;
+
+	for (; flags->name; flags++) {
+		if (!flags->value || (value & flags->value) != flags->value)
+			continue;
+		buf_printf(out, "%s%s", first ? "" : "|", flags->name);
+		value &= ~flags->value;
+		first = false;
+	}
+	if (value)
+		buf_printf(out, "%s%#" PRIx64, first ? "" : "|", value);
+	else if (first)
+		buf_puts(out, none);
+}
+
+static void put_one_of(struct buf *out, const struct flag *flags, uint64_t value)
+{
+	for (; flags->name; flags++)
+		if (flags->value == value) {
+			buf_puts(out, flags->name);
+			return;
+		}
+	buf_printf(out, "%#" PRIx64, value);
+}
+
+void trace_put_signal(struct buf *out, uint64_t value)
+{
+	if (value >= 32 && value <= 64)
+		buf_printf(out, "SIGRT_%u", (unsigned int)value - 32);
+	else if (value)
+		put_one_of(out, signals, value);
+	else
+		buf_putc(out, '0');
+}
+
+/* ---- Bytes ---- */
+
+static void put_byte(struct buf *out, uint8_t c, bool digit_next)
+{
+	static const char letters[] = "\n\t\r\v\f\\\"", names[] = "ntrvf\\\"";
+	const char *at = c ? strchr(letters, c) : NULL;
+
+	if (at)
+		buf_printf(out, "\\%c", names[at - letters]);
+	else if (c >= ' ' && c < 0x7f)
+		buf_putc(out, (char)c);
+	else
+		buf_printf(out, digit_next ? "\\%03o" : "\\%o", c);
+}
+
+static void put_quoted(struct buf *out, const uint8_t *bytes, uint32_t len, bool more)
+{
+	buf_putc(out, '"');
+	for (uint32_t i = 0; i < len; i++)
+		put_byte(out, bytes[i], i + 1 < len && bytes[i + 1] >= '0' && bytes[i + 1] <= '9');
+	buf_puts(out, more ? "\"..." : "\"");
+}
+
+/* A text with its NUL, or cut off before it. */
+static void put_text(struct buf *out, const struct trace_data *data)
+{
+	bool whole = data->len && !data->bytes[data->len - 1];
+
+	put_quoted(out, data->bytes, data->len - whole, !whole);
+}
+
+static void put_buffer(struct buf *out, const struct trace_data *data, uint32_t limit)
+{
+	uint32_t len = data->len < limit ? data->len : limit;
+
+	put_quoted(out, data->bytes, len, len < data->size);
+}
+
+static void put_texts(struct buf *out, const struct trace_data *data)
+{
+	buf_putc(out, '[');
+	for (uint32_t at = 0; at < data->len;) {
+		uint32_t n = (uint32_t)strnlen((const char *)data->bytes + at, data->len - at);
+
+		if (at)
+			buf_puts(out, ", ");
+		put_quoted(out, data->bytes + at, n, false);
+		at += n + 1;
+	}
+	buf_putc(out, ']');
+}
+
+static uint64_t word(const struct trace_data *data, uint32_t at, uint32_t size)
+{
+	uint64_t value = 0;
+
+	if (at + size <= data->len)
+		memcpy(&value, data->bytes + at, size);
+	return value;
+}
+
+static void put_stat(struct buf *out, const struct trace_data *data)
+{
+	static const struct flag types[] = {
+		FLAG(S_IFREG), FLAG(S_IFDIR), FLAG(S_IFCHR), FLAG(S_IFBLK), FLAG(S_IFIFO), FLAG(S_IFLNK), FLAG(S_IFSOCK), END,
+	};
+	struct stat st;
+
+	if (data->len < sizeof(st)) {
+		buf_puts(out, "{...}");
+		return;
+	}
+	memcpy(&st, data->bytes, sizeof(st));
+	buf_puts(out, "{st_mode=");
+	put_one_of(out, types, st.st_mode & S_IFMT);
+	buf_printf(out, "|%#04o, ", st.st_mode & 07777);
+	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
+		buf_printf(out, "st_rdev=%#lx, ...}", (unsigned long)st.st_rdev);
+	else
+		buf_printf(out, "st_size=%lld, ...}", (long long)st.st_size);
+}
+
+static void put_sigset(struct buf *out, uint64_t set)
+{
+	int n = 0, count = __builtin_popcountll(set);
+	bool most = count > 32;
+
+	if (most)
+		set = ~set;
+	buf_puts(out, most ? "~[" : "[");
+	for (uint32_t i = 0; i < 64; i++)
+		if (set >> i & 1) {
+			struct buf name = BUF_INIT;
+
+			trace_put_signal(&name, i + 1);
+			buf_printf(out, "%s%s", n++ ? " " : "", name.data && !strncmp(name.data, "SIG", 3) ? name.data + 3 : "?");
+			buf_fini(&name);
+		}
+	buf_putc(out, ']');
+}
+
+static void put_action(struct buf *out, const struct trace_data *data)
+{
+	uint64_t handler = word(data, 0, 8);
+
+	buf_puts(out, "{sa_handler=");
+	if (handler <= 1)
+		buf_puts(out, handler ? "SIG_IGN" : "SIG_DFL");
+	else
+		buf_printf(out, "%#" PRIx64, handler);
+	buf_puts(out, ", sa_mask=");
+	put_sigset(out, word(data, 24, 8));
+	buf_puts(out, ", sa_flags=");
+	put_flags(out, action_flags, word(data, 8, 8), "0");
+	buf_putc(out, '}');
+}
+
+static void put_address(struct buf *out, const struct trace_data *data)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+	uint32_t family = (uint32_t)word(data, 0, 2);
+
+	buf_puts(out, "{sa_family=");
+	put_one_of(out, families, family);
+	if (family == AF_UNIX) {
+		uint32_t n = data->len > 2 ? data->len - 2 : 0;
+
+		buf_puts(out, ", sun_path=");
+		put_quoted(out, data->bytes + 2, n && data->bytes[2] ? (uint32_t)strnlen((const char *)data->bytes + 2, n) : n, false);
+	} else if (family == AF_INET && data->len >= 8) {
+		inet_ntop(AF_INET, data->bytes + 4, text, sizeof(text));
+		buf_printf(out, ", sin_port=htons(%u), sin_addr=inet_addr(\"%s\")", data->bytes[2] << 8 | data->bytes[3], text);
+	} else if (family == AF_INET6 && data->len >= 24) {
+		inet_ntop(AF_INET6, data->bytes + 8, text, sizeof(text));
+		buf_printf(out, ", sin6_port=htons(%u), sin6_addr=\"%s\"", data->bytes[2] << 8 | data->bytes[3], text);
+	}
+	buf_putc(out, '}');
+}
+
+static void put_status(struct buf *out, uint64_t value)
+{
+	int status = (int)value;
+
+	if (WIFEXITED(status))
+		buf_printf(out, "[{WIFEXITED(s) && WEXITSTATUS(s) == %d}]", WEXITSTATUS(status));
+	else if (WIFSIGNALED(status)) {
+		buf_puts(out, "[{WIFSIGNALED(s) && WTERMSIG(s) == ");
+		trace_put_signal(out, (uint64_t)WTERMSIG(status));
+		buf_puts(out, "}]");
+	} else {
+		buf_printf(out, "[%#x]", status);
+	}
+}
+
+/* ---- Arguments ---- */
+
+/*
+ * A letter for each argument. d number, u without sign, x hexadecimal, p address, D directory's descriptor, o mode, s text, b bytes,
+ * v texts; the others are flags and structures, below.
+ */
+static const struct {
+	const char *name, *args;
+} shapes[] = {
+	{ "access", "sA" }, { "arch_prctl", "Rp" }, { "bind", "djd" }, { "brk", "p" }, { "chdir", "s" }, { "chmod", "so" },
+	{ "clock_gettime", "kN" }, { "clock_nanosleep", "kdnp" }, { "clone", "Lpppp" }, { "close", "d" }, { "connect", "djd" },
+	{ "creat", "so" }, { "dup", "d" }, { "dup2", "dd" }, { "dup3", "ddf" }, { "execve", "svp" }, { "exit", "d" }, { "exit_group", "d" },
+	{ "faccessat", "DsA" }, { "faccessat2", "DsAT" }, { "fchmod", "do" }, { "fchmodat", "Dso" }, { "fcntl", "dCx" }, { "fstat", "dt" },
+	{ "ftruncate", "du" }, { "futex", "pFdppx" }, { "getcwd", "su" }, { "getdents64", "dpu" }, { "getrandom", "bux" },
+	{ "getrlimit", "rl" }, { "ioctl", "dIp" }, { "kill", "dS" }, { "link", "ss" }, { "linkat", "DsDsT" }, { "lseek", "ddW" },
+	{ "lstat", "st" }, { "madvise", "puV" }, { "mkdir", "so" }, { "mkdirat", "Dso" }, { "mmap", "puPMdx" }, { "mprotect", "puP" },
+	{ "mremap", "puuxp" }, { "munmap", "pu" }, { "nanosleep", "np" }, { "newfstatat", "DstT" }, { "open", "sOo" },
+	{ "openat", "DsOo" }, { "pipe", "i" }, { "pipe2", "if" }, { "pread64", "dbuu" }, { "prlimit64", "drll" },
+	{ "pselect6", "dppppp" }, { "pwrite64", "dbuu" }, { "read", "dbu" }, { "readlink", "sbu" }, { "readlinkat", "Dsbu" },
+	{ "recvfrom", "dbuGpp" }, { "rename", "ss" }, { "renameat", "DsDs" }, { "renameat2", "DsDsx" }, { "rmdir", "s" },
+	{ "rt_sigaction", "Sgpu" }, { "rt_sigprocmask", "Hmmu" }, { "rt_sigreturn", "" }, { "sendto", "dbuGjd" }, { "set_robust_list", "pu" },
+	{ "socket", "KYd" }, { "socketpair", "KYdi" }, { "stat", "st" }, { "statfs", "sp" }, { "statx", "DsTxp" }, { "symlink", "ss" },
+	{ "symlinkat", "sDs" }, { "tgkill", "ddS" }, { "tkill", "dS" }, { "truncate", "su" }, { "unlink", "s" }, { "unlinkat", "DsT" },
+	{ "utimensat", "DspT" }, { "wait4", "dwBp" }, { "write", "dbu" }, { "umask", "o" }, { "getxattr", "sspu" }, { "lgetxattr", "sspu" },
+};
+
+static const char *shape_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		if (!strcmp(shapes[i].name, name))
+			return shapes[i].args;
+	return NULL;
+}
+
+/* Of others the kernel's declarations tell how many there are, and which are addresses. */
+static void declared_shape(uint64_t number, char shape[CALLS_ARGS + 1])
+{
+	uint32_t n = 0;
+
+	for (const char *const *call = named_syscalls; *call; call++) {
+		char name[REGISTRY_NAME_MAX + 1];
+		const char *at;
+
+		snprintf(name, sizeof(name), "%.*s", (int)named_syscall_name(*call), *call);
+		if (control_call_number(name) != (int)number)
+			continue;
+		at = *call + named_syscall_name(*call) + 1;
+		while (n < CALLS_ARGS && *at && *at != ')') {
+			size_t len = strcspn(at, ",)");
+			bool is_int = !strncmp(at, "int ", 4) || !strncmp(at, "pid_t ", 6) || !strncmp(at, "unsigned int fd", 15);
+
+			shape[n++] = memchr(at, '*', len) ? 'p' : is_int ? 'd' : 'x';
+			at += len;
+			at += strspn(at, ", ");
+		}
+		break;
+	}
+	shape[n] = '\0';
+}
+
+static void put_pointer(struct buf *out, uint64_t value)
+{
+	if (value)
+		buf_printf(out, "%#" PRIx64, value);
+	else
+		buf_puts(out, "NULL");
+}
+
+/* What it points to; false: it is not known. */
+static bool put_pointed(struct buf *out, char kind, const struct trace_data *data, uint32_t limit)
+{
+	if (!data || !data->len)
+		return false;
+	switch (kind) {
+	case 's':
+		put_text(out, data);
+		return true;
+	case 'b':
+		put_buffer(out, data, limit);
+		return true;
+	case 'v':
+		put_texts(out, data);
+		return true;
+	case 't':
+		put_stat(out, data);
+		return true;
+	case 'n':
+	case 'N':
+		buf_printf(out, "{tv_sec=%" PRId64 ", tv_nsec=%" PRId64 "}", (int64_t)word(data, 0, 8), (int64_t)word(data, 8, 8));
+		return true;
+	case 'l':
+		buf_printf(out, "{rlim_cur=%" PRId64 ", rlim_max=%" PRId64 "}", (int64_t)word(data, 0, 8), (int64_t)word(data, 8, 8));
+		return true;
+	case 'i':
+		buf_printf(out, "[%d, %d]", (int)word(data, 0, 4), (int)word(data, 4, 4));
+		return true;
+	case 'm':
+		put_sigset(out, word(data, 0, 8));
+		return true;
+	case 'g':
+		put_action(out, data);
+		return true;
+	case 'j':
+		put_address(out, data);
+		return true;
+	case 'w':
+		put_status(out, word(data, 0, 4));
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void put_clone(struct buf *out, uint64_t value)
+{
+	put_flags(out, clone_flags, value & ~0xffull, "0");
+	if (value & 0xff) {
+		buf_putc(out, '|');
+		trace_put_signal(out, value & 0xff);
+	}
+}
+
+static void put_socket_type(struct buf *out, uint64_t value)
+{
+	const uint64_t flags = value & (SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	put_one_of(out, socket_types, value & ~flags);
+	if (flags) {
+		buf_putc(out, '|');
+		put_flags(out, socket_flags, flags, "0");
+	}
+}
+
+static void put_open(struct buf *out, uint64_t value)
+{
+	if (!(value & O_ACCMODE))
+		buf_puts(out, (value & ~(uint64_t)O_ACCMODE) ? "O_RDONLY|" : "O_RDONLY");
+	if (value)
+		put_flags(out, open_flags, value & ~0100000ull, "");
+}
+
+static const struct flag *choices(char kind)
+{
+	return kind == 'W' ? whences : kind == 'H' ? hows : kind == 'k' ? clocks : kind == 'C' ? commands : kind == 'K' ? families :
+	       kind == 'r' ? limits : kind == 'V' ? advices : kind == 'F' ? futex_operations : kind == 'I' ? requests : kind == 'R' ? codes : NULL;
+}
+
+static const struct flag *combinations(char kind)
+{
+	return kind == 'P' ? prot_flags : kind == 'M' ? map_flags : kind == 'T' ? at_flags : kind == 'B' ? wait_flags :
+	       kind == 'f' ? pipe_flags : kind == 'G' ? message_flags : NULL;
+}
+
+static void put_number(struct buf *out, char kind, uint64_t value)
+{
+	if (choices(kind))
+		put_one_of(out, choices(kind), kind == 'F' ? value & 0xffffffff : value);
+	else if (combinations(kind))
+		put_flags(out, combinations(kind), value & 0xffffffff, kind == 'P' ? "PROT_NONE" : "0");
+	else if (kind == 'A')
+		put_flags(out, access_flags, value, "F_OK");
+	else if (kind == 'O')
+		put_open(out, value & 0xffffffff);
+	else if (kind == 'Y')
+		put_socket_type(out, value & 0xffffffff);
+	else if (kind == 'L')
+		put_clone(out, value);
+	else if (kind == 'S')
+		trace_put_signal(out, value & 0xffffffff);
+	else if (kind == 'D' && (int)value == AT_FDCWD)
+		buf_puts(out, "AT_FDCWD");
+	else if (kind == 'd' || kind == 'D')
+		buf_printf(out, "%" PRId64, value >> 32 && value >> 32 != 0xffffffff ? (int64_t)value : (int64_t)(int32_t)value);
+	else if (kind == 'u')
+		buf_printf(out, "%" PRIu64, value);
+	else if (kind == 'o')
+		buf_printf(out, value & 0xffff ? "%#03o" : "%03o", (unsigned int)value & 0xffff);
+	else if (kind == 'x')
+		buf_printf(out, "%#" PRIx64, value);
+	else
+		put_pointer(out, value);
+}
+
+void trace_put_name(struct buf *out, uint64_t number)
+{
+	const char *name = control_call_name(number);
+
+	if (name)
+		buf_puts(out, name);
+	else
+		buf_printf(out, "syscall_%#" PRIx64, number);
+}
+
+/* open without O_CREAT has no mode, and what asks for flags no argument. */
+static bool is_absent(const char *shape, const struct trace_call *call, uint32_t i)
+{
+	if (i && shape[i - 1] == 'C' && (call->args[i - 1] == F_GETFD || call->args[i - 1] == F_GETFL))
+		return true;
+	return i && shape[i] == 'o' && shape[i - 1] == 'O' && !(call->args[i - 1] & (O_CREAT | 020000000));
+}
+
+void trace_put_call(struct buf *out, const struct trace_call *call, uint32_t limit)
+{
+	const char *name = control_call_name(call->number), *shape = name ? shape_of(name) : NULL;
+	char declared[CALLS_ARGS + 1] = "xxxxxx";
+
+	if (!shape && name)
+		declared_shape(call->number, declared);
+	if (!shape)
+		shape = declared;
+	trace_put_name(out, call->number);
+	buf_putc(out, '(');
+	for (uint32_t i = 0; i < CALLS_ARGS && shape[i]; i++) {
+		if (is_absent(shape, call, i))
+			break;
+		if (i)
+			buf_puts(out, ", ");
+		if (!put_pointed(out, shape[i], call->data[i], limit)) {
+			/* Nothing was read or written. */
+			if (shape[i] == 'b' && call->args[i] && call->result == 0)
+				buf_puts(out, "\"\"");
+			else
+				put_number(out, shape[i], call->args[i]);
+		}
+	}
+	buf_putc(out, ')');
+}
+
+static const char *errno_name(int number)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+	return strerrorname_np(number);
+#else
+	(void)number;
+	return NULL;
+#endif
+}
+
+void trace_put_result(struct buf *out, const struct trace_call *call)
+{
+	const char *name = control_call_name(call->number), *error;
+	bool address = name && (!strcmp(name, "mmap") || !strcmp(name, "brk") || !strcmp(name, "mremap") || !strcmp(name, "shmat"));
+
+	if (call->result < 0 && call->result >= -4095) {
+		error = errno_name((int)-call->result);
+		if (error)
+			buf_printf(out, "-1 %s (%s)", error, strerror((int)-call->result));
+		else
+			buf_printf(out, "-1 errno %d (%s)", (int)-call->result, strerror((int)-call->result));
+	} else {
+		buf_printf(out, address ? "%#" PRIx64 : "%" PRId64, call->result);
+	}
+}
+
+/* ---- Lists of calls ---- */
+
+static const struct {
+	const char *name, *calls;
+} classes[] = {
+	{ "file", ",access,chdir,chmod,chown,chroot,creat,execve,execveat,faccessat,faccessat2,fchmodat,fchownat,getcwd,getxattr,"
+		  "inotify_add_watch,lchown,lgetxattr,link,linkat,listxattr,lsetxattr,lstat,mkdir,mkdirat,mknod,mknodat,mount,newfstatat,open,"
+		  "openat,openat2,readlink,readlinkat,rename,renameat,renameat2,rmdir,setxattr,stat,statfs,statx,symlink,symlinkat,"
+		  "truncate,umount2,unlink,unlinkat,utime,utimensat,utimes," },
+	{ "network", ",accept,accept4,bind,connect,getpeername,getsockname,getsockopt,listen,recvfrom,recvmmsg,recvmsg,sendmmsg,sendmsg,"
+		     "sendto,setsockopt,shutdown,socket,socketpair,sendfile," },
+	{ "process", ",clone,clone3,execve,execveat,exit,exit_group,fork,kill,pidfd_open,pidfd_send_signal,rt_sigqueueinfo,tgkill,tkill,"
+		     "unshare,vfork,wait4,waitid," },
+	{ "memory", ",brk,madvise,mbind,mincore,mlock,mlock2,mlockall,mmap,mprotect,mremap,mseal,msync,munlock,munlockall,munmap," },
+	{ "signal", ",kill,pause,rt_sigaction,rt_sigpending,rt_sigprocmask,rt_sigqueueinfo,rt_sigreturn,rt_sigsuspend,rt_sigtimedwait,"
+		    "sigaltstack,signalfd,signalfd4,tgkill,tkill," },
+	{ "desc", ",close,close_range,dup,dup2,dup3,epoll_create1,epoll_ctl,epoll_pwait,epoll_wait,eventfd2,fadvise64,fallocate,fchdir,fchmod,"
+		  "fchown,fcntl,fdatasync,flock,fstat,fsync,ftruncate,getdents64,ioctl,lseek,mmap,newfstatat,openat,pipe,pipe2,poll,ppoll,"
+		  "pread64,preadv,pselect6,pwrite64,pwritev,read,readv,select,sendfile,splice,tee,timerfd_create,timerfd_settime,write,writev," },
+};
+
+/* Is the name among those between commas? */
+static bool is_among(const char *calls, const char *name)
+{
+	char with[80];
+
+	snprintf(with, sizeof(with), ",%s,", name);
+	return strstr(calls, with) != NULL;
+}
+
+static bool word_has(const char *word, size_t len, const char *name)
+{
+	const bool percent = len && *word == '%';
+
+	if ((len == 3 && !strncmp(word, "all", 3)) || (strlen(name) == len && !strncmp(word, name, len)))
+		return true;
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (strlen(classes[i].name) == len - percent && !strncmp(word + percent, classes[i].name, len - percent))
+			return is_among(classes[i].calls, name);
+	return false;
+}
+
+bool trace_list_check(const char *list, const char **wrong, size_t *len)
+{
+	list += *list == '!';
+	for (;; list++) {
+		bool any = false;
+
+		*wrong = list;
+		*len = strcspn(list, ",");
+		for (uint64_t n = 0; n < CALLS_MAX && !any; n++)
+			any = control_call_name(n) && word_has(list, *len, control_call_name(n));
+		if (!any)
+			return false;
+		list += *len;
+		if (!*list)
+			return true;
+	}
+}
+
+bool trace_list_has(const char *list, uint64_t number)
+{
+	const char *name = control_call_name(number);
+	const bool not = *list == '!';
+
+	if (!name)
+		return not;
+	for (list += not;; list++) {
+		size_t len = strcspn(list, ",");
+
+		if (word_has(list, len, name))
+			return !not;
+		list += len;
+		if (!*list)
+			return not;
+	}
+}

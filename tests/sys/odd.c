@@ -1,0 +1,248 @@
+/*
+ * Makes system calls in all the ways there are, and says what came of it: one line a case, the same on every run. Compiled and run by
+ * the scripts of this folder, untraced and traced.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+static volatile int got;
+
+static void tell(const char *what, long result)
+{
+	printf("%s %ld\n", what, result);
+	fflush(stdout);
+}
+
+static int wait_for(pid_t pid)
+{
+	int status = -1;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void *calls(void *arg)
+{
+	long sum = 0;
+
+	for (int i = 0; i < 300; i++)
+		sum += syscall(SYS_getppid) == getppid();
+	return (void *)sum;
+}
+
+static void threads(void)
+{
+	pthread_t all[8];
+	long sum = 0;
+	void *one;
+
+	for (int i = 0; i < 8; i++)
+		pthread_create(&all[i], NULL, calls, NULL);
+	for (int i = 0; i < 8; i++) {
+		pthread_join(all[i], &one);
+		sum += (long)one;
+	}
+	tell("threads", sum);
+}
+
+static int child(void *arg)
+{
+	return write(1, "cloned\n", 7) == 7 ? 3 : 4;
+}
+
+static void children(void)
+{
+	char *argv[] = { "sh", "-c", "echo spawned; exit 9", NULL }, *stack = malloc(65536);
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(getppid() > 0 ? 7 : 8);
+	tell("fork", wait_for(pid));
+	pid = vfork();
+	if (!pid) {
+		write(1, "vfork\n", 6);
+		_exit(8);
+	}
+	tell("vfork", wait_for(pid));
+	pid = vfork();
+	if (!pid) {
+		execv("/bin/sh", argv);
+		_exit(1);
+	}
+	tell("vfork and exec", wait_for(pid));
+	tell("posix_spawn", posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ));
+	tell("spawned", wait_for(pid));
+	tell("posix_spawn of nothing", posix_spawn(&pid, "/nowhere", NULL, NULL, argv, environ));
+	tell("system", WEXITSTATUS(system("echo system; exit 4")));
+	tell("clone, vfork", wait_for(clone(child, stack + 65536, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL)));
+	tell("clone", wait_for(clone(child, stack + 65536, SIGCHLD, NULL)));
+	pid = (pid_t)syscall(SYS_fork);
+	if (!pid)
+		_exit(5);
+	tell("raw fork", wait_for(pid));
+	pid = fork();
+	if (!pid) {
+		threads();
+		_exit(fork() ? 0 : 0);
+	}
+	tell("threads of a child", wait_for(pid));
+}
+
+static void on(int signo)
+{
+	got += getpid() > 0;
+}
+
+static void wait_with_masks(void)
+{
+	struct timespec long_time = { 20, 0 };
+	sigset_t all, old, but;
+	int epoll = epoll_create1(0);
+	struct epoll_event event;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	tell("blocked", getppid() > 0 && syscall(SYS_getppid) > 0);
+	but = all;
+	sigdelset(&but, SIGALRM);
+	ualarm(20000, 0);
+	tell("ppoll", ppoll(NULL, 0, &long_time, &but) < 0 ? errno : 0);
+	ualarm(20000, 0);
+	tell("pselect", pselect(0, NULL, NULL, NULL, &long_time, &but) < 0 ? errno : 0);
+	ualarm(20000, 0);
+	tell("epoll_pwait", epoll_pwait(epoll, &event, 1, 20000, &but) < 0 ? errno : 0);
+	ualarm(20000, 0);
+	tell("sigsuspend", sigsuspend(&but) < 0 ? errno : 0);
+	tell("masks", got);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	close(epoll);
+}
+
+static void signals(void)
+{
+	struct sigaction act = { .sa_handler = on }, old;
+	struct timespec nap = { 20, 0 };
+	stack_t stack = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
+	int ends[2];
+	char byte;
+	pid_t pid;
+
+	sigfillset(&act.sa_mask);
+	sigaction(SIGALRM, &act, NULL);
+	sigaction(SIGSYS, &act, NULL);
+	ualarm(20000, 0);
+	tell("pause", pause() < 0 ? errno : 0);
+	ualarm(20000, 0);
+	tell("nanosleep", nanosleep(&nap, NULL) < 0 ? errno : 0);
+	wait_with_masks();
+	/* Its own SIGSYS. */
+	raise(SIGSYS);
+	tell("raise", got);
+	sigaction(SIGSYS, NULL, &old);
+	tell("handler", old.sa_handler == on);
+	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGSYS);
+	tell("tgkill", got);
+	/* A call that begins again. */
+	act.sa_flags = SA_RESTART;
+	sigaction(SIGALRM, &act, NULL);
+	pipe(ends);
+	pid = fork();
+	if (!pid) {
+		usleep(60000);
+		_exit(write(ends[1], "x", 1) != 1);
+	}
+	ualarm(20000, 0);
+	tell("read", read(ends[0], &byte, 1));
+	tell("writer", wait_for(pid));
+	tell("restarted", got);
+	act.sa_flags = SA_ONSTACK;
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &act, NULL);
+	raise(SIGUSR1);
+	tell("sigaltstack", got);
+}
+
+static void *wait_for_ever(void *arg)
+{
+	char byte;
+
+	read(*(int *)arg, &byte, 1);
+	return NULL;
+}
+
+static void cancelled(void)
+{
+	pthread_t thread;
+	int ends[2];
+	void *result;
+
+	pipe(ends);
+	pthread_create(&thread, NULL, wait_for_ever, &ends[0]);
+	usleep(20000);
+	pthread_cancel(thread);
+	pthread_join(thread, &result);
+	tell("cancelled", result == PTHREAD_CANCELED);
+}
+
+/* Instructions where no compiler puts them. */
+static long call_there(void *code, long number, long a, long b, long c)
+{
+	long result, (*at)(void) = code;
+
+	__asm__ volatile("call *%[at]" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c), [at] "r"(at) : "rcx", "r11", "memory");
+	return result;
+}
+
+static void odd_places(void)
+{
+	unsigned char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long result;
+	double number = 1.5;
+	unsigned int old;
+
+	memcpy(page, "\x0f\x05\xc3", 3);
+	tell("made code", call_there(page, SYS_getppid, 0, 0, 0) == getppid());
+	memcpy(page + 4093, "\x0f\x05\xc3", 3);
+	tell("a page's end", call_there(page + 4093, SYS_write, 1, (long)"x\n", 2));
+	tell("EBADF", call_there(page, SYS_write, -1, (long)"x\n", 2));
+	tell("EFAULT", call_there(page, SYS_write, 1, 8, 2));
+	tell("no such call", call_there(page, 100000, 1, 8, 2));
+	tell("negative", call_there(page, -1, 1, 8, 2));
+	for (int i = 0; i < 1000; i++) {
+		__asm__ volatile("syscall" : "=a"(result) : "0"((long)SYS_getppid) : "rcx", "r11", "memory");
+		number *= 1.001;
+	}
+	printf("a loop %.6f\n", number);
+	__asm__ volatile("int $0x80" : "=a"(old) : "0"(20) : "memory");
+	tell("int 0x80", (pid_t)old == getpid());
+	/* What is below the stack pointer is the function's own. */
+	__asm__ volatile("movq %2, -64(%%rsp)\n\tsyscall\n\tmovq -64(%%rsp), %0" : "=&r"(result) : "a"((long)SYS_getppid), "r"(12345l)
+			 : "rcx", "r11", "memory");
+	tell("red zone", result);
+}
+
+int main(void)
+{
+	threads();
+	children();
+	signals();
+	cancelled();
+	odd_places();
+	return 6;
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# A program that makes system calls in all the ways there are does the same traced and untraced, and while tracing is switched on and off.
+. "$RINGSIDE_SOURCE/tests/sys/stage.sh"
+
+# shellcheck disable=SC2086
+$CC -w -D_GNU_SOURCE -O2 "$own/odd.c" -o "$dir/odd" -pthread || exit 1
+same odd ./odd
+"$RINGSIDE" report -i "$dir/trace.dat" >"$dir/report" 2>/dev/null
+for call in clone3 vfork execve rt_sigreturn ppoll pselect6 epoll_pwait rt_sigsuspend exit_group getppid wait4; do
+	grep -q " sys_enter_$call:" "$dir/report" || fail "no sys_enter_$call in the recording"
+done
+for call in clone vfork execve rt_sigreturn ppoll; do
+	grep -q " sys_exit_$call:" "$dir/report" || fail "no sys_exit_$call in the recording"
+done
+
+# On and off, a hundred times.
+library=$RINGSIDE_BUILD/libringside.so
+"$RINGSIDE" reset
+for round in 1 2 3; do
+	LD_PRELOAD=$library timeout 60 ./odd >"$dir/got.out" 2>"$dir/got.err" &
+	program=$!
+	while kill -0 "$program" 2>/dev/null; do
+		"$RINGSIDE" write events/raw_syscalls/enable 1 2>/dev/null
+		"$RINGSIDE" write events/raw_syscalls/enable 0 2>/dev/null
+	done
+	wait "$program"
+	got=$?
+	[ "$got" -eq 6 ] || fail "switched, round $round: exit $got: $(tail -n 3 "$dir/got.err")"
+	cmp -s "$dir/want.out" "$dir/got.out" || fail "switched, round $round: $(diff "$dir/want.out" "$dir/got.out" | head -n 5)"
+done
+exit "$bad"
