@@ -75,13 +75,8 @@ static uint64_t *gather(const struct plan *extra, const struct control_point *po
 	return addresses;
 }
 
-<<<<<<< HEAD
 static int make(struct control *control, struct buf *made, const struct control_elf *elf, const struct plan *extra,
 		const struct control_point *points, size_t n, bool all, struct err *err)
-=======
-static int make(struct buf *made, const struct control_elf *elf, const struct plan *extra, const struct control_point *points,
-		size_t n, bool all, struct err *err)
->>>>>>> 5ee761c6295a468764221f5f585ceb581ba40099
 {
 	const struct plan_file file = { elf->path, elf->build_id, elf->build_id_len };
 	struct plan_memory *memory = control_pictures_plans(control->pictures);
