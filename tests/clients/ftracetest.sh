@@ -30,9 +30,13 @@ if [ "${1-}" = --on-stage ]; then
 		[ $n -lt 50 ] || { echo "the programs' events are not in the tree"; exit 3; }
 		sleep 0.1
 	done
-	# Where functions are, as cases look for it. What stands for the kernel is no module.
-	sed 's/ / t /; s/ \[kernel_events\.so\]$//' /sys/kernel/tracing/available_filter_functions_addrs |
-		LC_ALL=C sort >"$RINGSIDE_SCRATCH/kallsyms"
+	# Where functions are, as cases look for it, and the one piece of data. What stands for the kernel is no module.
+	addresses=/sys/kernel/tracing/available_filter_functions_addrs
+	banner=$(nm "$RINGSIDE_SCRATCH/kernel_events.so" | sed -n 's/^0*\([0-9a-f]\{8\}\) D linux_proc_banner$/\1/p')
+	{
+		sed 's/ / t /; s/ \[kernel_events\.so\]$//' $addresses
+		sed -n "s/^\([0-9a-f]*\)........ vfs_read .*/\1$banner D linux_proc_banner/p" $addresses
+	} | LC_ALL=C sort >"$RINGSIDE_SCRATCH/kallsyms"
 	mount --bind "$RINGSIDE_SCRATCH/kallsyms" /proc/kallsyms
 	export LD_PRELOAD="$RINGSIDE_SCRATCH/kernel_events.so" PATH="$RINGSIDE_SCRATCH/bin:$PATH"
 	# What the cases think of themselves is in the logs; here it counts that all of them ran.
@@ -62,10 +66,13 @@ if [ ! -d "$cache" ]; then
 fi
 [ -x "$cache/$part/ftracetest" ] || { echo "no ftracetest in $tarball"; exit 1; }
 
+# What /proc/version says is in the kernel's memory, too.
+printf '#define BANNER "%s\\n"\n' "$(sed 's/[\\"]/\\&/g' /proc/version)" >"$RINGSIDE_SCRATCH/banner.h"
+
 # CC is a command line.
 # shellcheck disable=SC2086
 $CC -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -funsigned-char \
-	-I"$RINGSIDE_SOURCE/include" "$here/kernel_events.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
+	-include "$RINGSIDE_SCRATCH/banner.h" -I"$RINGSIDE_SOURCE/include" "$here/kernel_events.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
 	-L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" -lringside
 cat >"$RINGSIDE_SCRATCH/restless.c" <<'END'
 #include <sys/wait.h>

@@ -118,6 +118,10 @@ RINGSIDE_EVENT(syscalls, sys_exit_openat, field(int, __syscall_nr), field(long, 
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+/* What /proc/version says, for those who read data by its name. */
+extern char linux_proc_banner[];
+char linux_proc_banner[] = BANNER;
+
 static pid_t thread_id(void)
 {
 	return (pid_t)syscall(SYS_gettid);
