@@ -145,6 +145,95 @@ END
 # shellcheck disable=SC2086
 $CC -O1 "$RINGSIDE_SCRATCH/ping.c" -o "$RINGSIDE_SCRATCH/bin/ping"
 
+# The kernel's modules are libraries that a program loads; theirs is the name, and the names of what is in them. modprobe comes back
+# when one is there and has run, rmmod when it is gone.
+mkdir "$RINGSIDE_SCRATCH/modules"
+cat >"$RINGSIDE_SCRATCH/trace_printk.c" <<'END'
+#include <ringside/ringside.h>
+#define FUNCTION __attribute__((noinline, noclone))
+#define SAY(who) \
+	ringside_printf(who "This is a static string that will use trace_bputs"); \
+	ringside_printf(who "This is a dynamic string that will use %s", "trace_puts"); \
+	ringside_printf(who "This is a %s that will use trace_bprintk()", "format"); \
+	ringside_printf(who "This is a %s that will use trace_printk()", "dynamic string")
+
+FUNCTION void trace_printk_irq_work(void)
+{
+	SAY("(irq) ");
+}
+
+void work(void)
+{
+	SAY("");
+	trace_printk_irq_work();
+}
+END
+cat >"$RINGSIDE_SCRATCH/trace_events_sample.c" <<'END'
+#include <ringside/ringside.h>
+RINGSIDE_EVENT(sample, foo_bar, field(int, bar), print("foo %d", bar))
+RINGSIDE_EVENT(sample, foo_bar_with_cond, field(int, bar), print("foo %d", bar))
+
+void work(void)
+{
+	static int n;
+
+	trace_sample_foo_bar(n);
+	trace_sample_foo_bar_with_cond(n++);
+}
+END
+for module in trace_printk trace_events_sample; do
+	# shellcheck disable=SC2086
+	$CC -std=gnu11 -O2 -g -shared -fPIC -I"$RINGSIDE_SOURCE/include" "$RINGSIDE_SCRATCH/$module.c" \
+		-o "$RINGSIDE_SCRATCH/modules/$module" -L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" -lringside
+done
+cat >"$RINGSIDE_SCRATCH/insmod.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	static const struct timespec moment = { .tv_nsec = 100000000 };
+	void *module = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	void (*work)(void) = module ? (void (*)(void))dlsym(module, "work") : NULL;
+
+	if (!work)
+		return 1;
+	work();
+	puts("loaded");
+	fclose(stdout);
+	for (;;) {
+		nanosleep(&moment, 0);
+		work();
+	}
+}
+END
+# shellcheck disable=SC2086
+$CC -O1 "$RINGSIDE_SCRATCH/insmod.c" -o "$RINGSIDE_SCRATCH/insmod"
+cat >"$RINGSIDE_SCRATCH/bin/modprobe" <<'END'
+#!/bin/sh
+name=$(echo "$1" | tr - _)
+module=$RINGSIDE_SCRATCH/modules/$name
+[ -f "$module" ] || exit 1
+mkfifo "$module.loaded"
+"$RINGSIDE_SCRATCH/insmod" "$module" >"$module.loaded" 2>/dev/null &
+echo $! >"$module.pid"
+grep -q loaded <"$module.loaded"
+status=$?
+rm "$module.loaded"
+exit $status
+END
+cat >"$RINGSIDE_SCRATCH/bin/rmmod" <<'END'
+#!/bin/sh
+module=$RINGSIDE_SCRATCH/modules/$(echo "$1" | tr - _)
+pid=$(cat "$module.pid" 2>/dev/null) || exit 1
+rm "$module.pid"
+kill "$pid"
+while kill -0 "$pid" 2>/dev/null; do
+	sleep 0.05
+done
+END
+chmod +x "$RINGSIDE_SCRATCH/bin/modprobe" "$RINGSIDE_SCRATCH/bin/rmmod"
+
 # All cases but those that the list leaves out; or the ones that are asked for.
 cd "$cache/$part/test.d"
 cases=${FTRACETEST-$(find . -name '*.tc' | sed 's|^\./||' | sort)}
