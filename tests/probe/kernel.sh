@@ -30,7 +30,7 @@ p:GROUP/many $PWD/shop:$many a=%di f=%r9:u64 g=\$stack1:u64 h=\$stack2:s8
 r:GROUP/placed $PWD/shop:$place ret=\$retval:s64
 r:GROUP/priced $PWD/shop:$price ret=\$retval:x32 bx=%bx:x64
 END
-for function in shop_place shop_price shop_many; do
+for function in shop_place shop_price shop_many shop_below; do
 	from=$(offset shop $function)
 	objdump -d -w shop | awk -v name="<$function>:" '$2 == name { p = 1; first = strtonum("0x" $1); next } /^$/ { p = 0 }
 		p && !/nop|xchg   %ax,%ax|^ *[0-9a-f]+:\t[0-9a-f ]*$/ { sub(":", "", $1); print strtonum("0x" $1) - first }' |
