@@ -322,12 +322,19 @@ void control_functions_fini(struct control_functions *functions)
 	*functions = (struct control_functions){ 0 };
 }
 
-int control_plans_file(struct control *control, struct err *err)
+int plans_make(struct control *control, struct err *err)
 {
 	struct control_registry registry = { 0 };
 	int r = plan_all(control, &registry, NULL, err);
 
 	control_registry_fini(&registry);
+	return r;
+}
+
+int control_plans_file(struct control *control, struct err *err)
+{
+	int r = plans_make(control, err);
+
 	if (!r)
 		control_points_renew(control);
 	return r;

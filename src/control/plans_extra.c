@@ -51,7 +51,8 @@ static struct plan *take_extra(const struct control *control, uint64_t offset, c
 {
 	struct plan *extra = plans_take(control, offset);
 
-	if (extra && plan && (extra->build_id_len != plan->build_id_len || memcmp(extra->build_id, plan->build_id, sizeof(plan->build_id)))) {
+	if (extra && (extra->build_id_len != plan->build_id_len ||
+		      memcmp(extra->build_id, plan->build_id, sizeof(plan->build_id)))) {
 		free(extra);
 		return NULL;
 	}
@@ -73,8 +74,8 @@ static uint64_t *gather(const struct plan *extra, const struct control_point *po
 	return addresses;
 }
 
-static int make(struct buf *made, const struct control_elf *elf, const struct plan *extra, const struct control_point *points, size_t n,
-		bool all, struct err *err)
+static int make(struct buf *made, const struct control_elf *elf, const struct plan *extra, const struct control_point *points,
+		size_t n, bool all, struct err *err)
 {
 	const struct plan_file file = { elf->path, elf->build_id, elf->build_id_len };
 	size_t count;
@@ -88,7 +89,8 @@ static int make(struct buf *made, const struct control_elf *elf, const struct pl
 }
 
 /* -EAGAIN: somebody has filed another one since. */
-static int file_extra(struct control *control, const struct control_elf *elf, uint64_t before, const struct buf *made, struct err *err)
+static int file_extra(struct control *control, const struct control_elf *elf, uint64_t before, const struct buf *made,
+		      struct err *err)
 {
 	struct plans_head head;
 	const uint32_t slot = plans_slot(elf);
@@ -140,7 +142,8 @@ static int plan_points(struct control *control, const struct control_elf *elf, c
 	return r;
 }
 
-int control_plans_points(struct control *control, const struct control_elf *elf, struct control_point *points, size_t n, struct err *err)
+int control_plans_points(struct control *control, const struct control_elf *elf, struct control_point *points, size_t n,
+			 struct err *err)
 {
 	struct plans_head head;
 	int r = -EAGAIN;
@@ -151,7 +154,7 @@ int control_plans_points(struct control *control, const struct control_elf *elf,
 		r = plans_head_read(control, &head, err);
 		/* A program brought it, and nobody has looked at it yet. */
 		if (!r && !head.plan[plans_slot(elf)] && !i) {
-			r = control_plans_file(control, err);
+			r = plans_make(control, err);
 			if (!r)
 				r = plans_head_read(control, &head, err);
 		}

@@ -42,11 +42,19 @@ struct looking {
 	struct err err;			/* or why nothing can be told */
 };
 
-static void take(struct looking *looking, const struct control_point *point)
+/* The C library holds off all signals at times, and a trap would kill: the runtime sets none there (func/trap.c). */
+static bool is_trapless(const char *path)
 {
-	const bool returns = looking->probe->returns;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	if (point->kind != PLAN_NOT && !(returns && (!point->entry || point->flags & PLAN_SITE_NO_RETURN_HOOK)))
+	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-", 5) || !strncmp(name, "libpthread", 10);
+}
+
+static void take(struct looking *looking, const char *path, const struct control_point *point)
+{
+	const bool returns = looking->probe->returns, usable = point->kind == PLAN_JUMP || (point->kind == PLAN_TRAP && !is_trapless(path));
+
+	if (usable && !(returns && (!point->entry || point->flags & PLAN_SITE_NO_RETURN_HOOK)))
 		looking->good++;
 	else if (!looking->bad++)
 		looking->worst = *point;
@@ -60,7 +68,7 @@ static void look_at(struct looking *looking, const struct control_elf *elf, uint
 	if (looking->wishes)
 		buf_add(looking->wishes, &wish, sizeof(wish));
 	else if (control_plans_points(looking->items->control, elf, &point, 1, &looking->err) >= 0)
-		take(looking, &point);
+		take(looking, elf->path, &point);
 }
 
 static const struct control_elf *elf_at(const struct control_registry *registry, uint64_t base)
@@ -84,7 +92,7 @@ static void look_for_function(struct looking *looking)
 			continue;
 		elf = elf_at(&looking->registry, function->address & ~mask);
 		if (!looking->probe->offset)
-			take(looking, &(struct control_point){
+			take(looking, function->module, &(struct control_point){
 				.entry = true, .kind = function->kind, .reason = function->reason, .flags = function->flags,
 			});
 		else if (elf)
@@ -119,9 +127,9 @@ static const struct control_elf *bring(struct looking *looking, const struct elf
 	const size_t id_len = elf_build_id(elf, id);
 
 	for (int tries = 0; tries < 2; tries++) {
-		for (uint32_t i = 0; i < looking->registry.nelfs; i++)
-			/* Without a build-id its plan may be of what it was before. */
-			if ((id_len || tries || looking->known) && is_that(&looking->registry.elfs[i], looking->probe->file, id, id_len))
+		/* Without a build-id its plan may be of what it was before. */
+		for (uint32_t i = 0; (id_len || tries || looking->known) && i < looking->registry.nelfs; i++)
+			if (is_that(&looking->registry.elfs[i], looking->probe->file, id, id_len))
 				return &looking->registry.elfs[i];
 		if (tries || looking->known || control_plans_bring(control, looking->probe->file, &looking->err))
 			break;
@@ -140,8 +148,6 @@ static void look_in_file(struct looking *looking)
 	uint64_t address = 0;
 	int fd = elf_file(probe->file);
 
-	/* With them all files that programs brought have plans. */
-	control_items_functions(looking->items);
 	if (fd < 0) {
 		err_set(&looking->err, fd, "%.200s: %s", probe->path, fd == -ENOEXEC ? "is no ELF file" : strerror(-fd));
 		return;
@@ -183,12 +189,13 @@ static int refuse(const struct looking *looking, struct spec_error *error)
 	if (!looking->bad)
 		return spec_probe_refuse(looking->probe, looking->err.code ? looking->err.code : -EINVAL, failed,
 					 looking->err.code ? looking->err.text : "nothing is there that could be probed", error);
-	if (worst->kind != PLAN_NOT)
+	if (worst->kind != PLAN_NOT && looking->probe->returns && (!worst->entry || worst->flags & PLAN_SITE_NO_RETURN_HOOK))
 		return refuse_return(looking, error);
 	if (worst->reason == PLAN_MIDDLE)
 		return spec_probe_refuse(looking->probe, -EILSEQ, "Probe point is not an instruction boundary",
 					 "that is in the middle of an instruction", error);
-	snprintf(text, sizeof(text), "it cannot be probed: %s", plan_reason(worst->reason));
+	snprintf(text, sizeof(text), "it cannot be probed%s: %s", worst->kind == PLAN_TRAP ? " in the C library, where only a jump may be" : "",
+		 plan_reason(worst->reason));
 	return spec_probe_refuse(looking->probe, -EINVAL, failed, text, error);
 }
 
@@ -213,7 +220,9 @@ static int by_file(const void *a, const void *b)
 {
 	const struct wish *one = a, *other = b;
 
-	return one->elf != other->elf ? (one->elf < other->elf ? -1 : 1) : one->address < other->address ? -1 : one->address > other->address;
+	if (one->elf != other->elf)
+		return one->elf < other->elf ? -1 : 1;
+	return one->address < other->address ? -1 : one->address > other->address;
 }
 
 /* What is wrong with one of them its own line will be told. True: some are new. */
@@ -229,7 +238,8 @@ static bool fulfil(struct looking *looking)
 	for (size_t i = 0, end; points && i < n; i = end) {
 		for (end = i; end < n && wishes[end].elf == wishes[i].elf; end++)
 			points[end - i] = (struct control_point){ .address = wishes[end].address };
-		any |= control_plans_points(looking->items->control, &looking->registry.elfs[wishes[i].elf], points, end - i, NULL) > 0;
+		any |= control_plans_points(looking->items->control, &looking->registry.elfs[wishes[i].elf], points, end - i,
+					    NULL) > 0;
 	}
 	free(points);
 	return any;
@@ -246,10 +256,11 @@ void control_points_foresee(struct control_items *items, char file, const char *
 		return;
 	for (const char *next; text < end; text = next) {
 		const char *eol = memchr(text, '\n', (size_t)(end - text));
+		const size_t line = (size_t)((eol ? eol : end) - text);
 		struct spec_probe *probe = NULL;
 
 		next = eol ? eol + 1 : end;
-		if (spec_probe_parse(&probe, control_items_world(items, 0, false), file, text, (size_t)((eol ? eol : end) - text), &error))
+		if (spec_probe_parse(&probe, control_items_world(items, 0, false), file, text, line, &error))
 			continue;
 		looking.probe = probe;
 		if (spec_probe_is_code(probe))

@@ -18,7 +18,6 @@
 #include "decode/format.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,39 +324,6 @@ static int read_text(struct reader *r)
 	return 0;
 }
 
-/*
- * Of probes the kernel prints the addresses by itself, with their names: what their print format would be if it told so. NULL: it is
- * none, or memory is out.
- */
-static char *probe_print(const struct decode_format *f)
-{
-	static const char entry[] = "\"(%lx)", back[] = "\"(%lx <- %lx)", both[] = ", REC->__probe_func, REC->__probe_ret_ip";
-	const char *args = strstr(f->print_fmt, both), *fmt = f->print_fmt;
-	char *text = NULL;
-
-	if (!strncmp(fmt, entry, sizeof(entry) - 1) && decode_format_find(f, "__probe_ip")) {
-		if (asprintf(&text, "\"(%%pS)%s", fmt + sizeof(entry) - 1) < 0)
-			return NULL;
-	} else if (!strncmp(fmt, back, sizeof(back) - 1) && args && decode_format_find(f, "__probe_func")) {
-		if (asprintf(&text, "\"(%%pS <- %%ps)%.*s, REC->__probe_ret_ip, REC->__probe_func%s", (int)(args - fmt) - (int)sizeof(back) + 1,
-			     fmt + sizeof(back) - 1, args + sizeof(both) - 1) < 0)
-			return NULL;
-	}
-	return text;
-}
-
-static int compile(struct decode_format *f)
-{
-	struct decode_format like = *f;
-	char *text = probe_print(f);
-	int ret;
-
-	like.print_fmt = text ? text : f->print_fmt;
-	ret = decode_prog_compile(&like, &f->prog, &f->print_err);
-	free(text);
-	return ret;
-}
-
 int decode_format_parse(const char *system, const char *text, size_t len,
 			const struct decode_abi *abi, struct decode_format **out, struct err *err)
 {
@@ -389,7 +355,7 @@ int decode_format_parse(const char *system, const char *text, size_t len,
 	f->fields = r.whole->fields;
 	if (!ret) {
 		decode_special_find(f);
-		ret = compile(f);
+		ret = decode_prog_compile(f, &f->prog, &f->print_err);
 		if (ret != -ENOMEM)
 			ret = tep_compile(f, &f->tep);
 		/* Only lack of memory is no property of the text. */

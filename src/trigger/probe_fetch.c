@@ -272,8 +272,8 @@ static int read_param(struct probe_read *read, uint32_t n, const struct spec_fet
 	if (read->probe->kind == SPEC_PROBE_TRACEPOINT)
 		return read_declared(read, n, out);
 	if (param && param->at < 0)
-		return read_refuse_silently(read->error, -EOPNOTSUPP, "parameter %u is in no general register: it is a real number, a structure, "
-					    "or one of too many", n + 1);
+		return read_refuse_silently(read->error, -EOPNOTSUPP, "parameter %u is in no general register: it is a real "
+					    "number, a structure, or one of too many", n + 1);
 	return read_given(read, param ? (uint32_t)param->at : n, out);
 }
 

@@ -239,8 +239,8 @@ struct spec_world {
 	bool (*function)(void *arg, const char *name, uint64_t *start, uint64_t *end);
 	/* The system of the event of that name, if there is but one; NULL: there is none, or several. */
 	const char *(*system_of)(void *arg, const char *event);
-	/* How often a file has functions of that name: of the file that is named, or (NULL) of the one that has the most. 0: none has one;
-	 * -ENOENT: nobody knows that file yet. */
+	/* How often a file has functions of that name: the file that is named, or (NULL) the one that has most of them. 0: none has
+	 * one; -ENOENT: nobody knows that file yet. */
 	int (*places)(void *arg, const char *module, const char *name);
 	/* What plans call the function, if it is called so, too; NULL: by this very name, or not at all. */
 	const char *(*known_as)(void *arg, const char *module, const char *name);
@@ -283,8 +283,8 @@ bool spec_synth_same(const struct spec_synth *a, const struct spec_synth *b);
 void spec_synth_format(const struct spec_synth *synth, struct buf *out);
 
 /*
- * One line of dynamic_events that begins with e, p, r, f or t; what removes (-:) is for who keeps them. `file`: of which file it is a line,
- * 'k' kprobe_events, 'u' uprobe_events, 'd' dynamic_events: -ECANCELED: it is none for that file.
+ * One line of dynamic_events that begins with e, p, r, f or t; what removes (-:) is for who keeps them. `file`: of which file it is
+ * a line, 'k' kprobe_events, 'u' uprobe_events, 'd' dynamic_events: -ECANCELED: it is none for that file.
  */
 int spec_probe_parse(struct spec_probe **out, const struct spec_world *world, char file, const char *text, size_t len,
 		     struct spec_error *error);
