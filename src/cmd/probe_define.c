@@ -111,8 +111,8 @@ static int find_points(struct define *define)
 		return r ? err_set(define->err, r, "out of memory") : 0;
 	}
 	if (!place->function || (place->has_line && place->line) || place->pattern || place->file)
-		return err_set(define->err, -ENODATA, "%.300s: lines need debug information (compile with -g, or install its debug package)",
-			       file->why.text);
+		return err_set(define->err, -ENODATA, "%.300s: lines need debug information (%s)", file->why.text,
+			       probe_file_hint(file));
 	return debug_points_by_symbols(&define->points, file->path, place, define->err);
 }
 
@@ -210,8 +210,8 @@ static int put_variable(struct define *define, const struct debug_point *point, 
 	int r;
 
 	if (!define->file.debug)
-		return err_set(define->err, -ENODATA, "%.200s: variables need debug information; without it there are $arg1, $retval, %%di and such",
-			       define->file.why.text);
+		return err_set(define->err, -ENODATA, "%.200s: variables need debug information (%s); without it there are $arg1, $retval, %%di "
+			       "and such", define->file.why.text, probe_file_hint(&define->file));
 	if (!point->described)
 		return err_set(define->err, -ENODATA, "%.60s: debug information of %.200s does not tell of %.60s; there are $arg1, $retval, %%di "
 			       "and such", expr, define->file.path, point->name);

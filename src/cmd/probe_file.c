@@ -60,6 +60,11 @@ void probe_file_close(struct probe_file *file)
 	*file = (struct probe_file){ .why = ERR_INIT };
 }
 
+const char *probe_file_hint(const struct probe_file *file)
+{
+	return file->why.code == -ENOSYS ? "build ringside with libdw" : "compile with -g, or install its debug package";
+}
+
 bool probe_file_offset(const struct probe_file *file, uint64_t address, uint64_t *offset)
 {
 	for (uint32_t i = 0; i < file->nloads; i++) {

@@ -23,6 +23,8 @@ struct probe_file {
 int probe_file_open(struct probe_file *file, const struct opts *opts, const struct debug_place *place, struct err *err);
 int probe_file_open_path(struct probe_file *file, const char *path, struct err *err);
 void probe_file_close(struct probe_file *file);
+/* What mends that there is no debug information. */
+const char *probe_file_hint(const struct probe_file *file);
 /* Between addresses of the memory image and offsets in the file; false: no code is there. */
 bool probe_file_offset(const struct probe_file *file, uint64_t address, uint64_t *offset);
 bool probe_file_address(const struct probe_file *file, uint64_t offset, uint64_t *address);
