@@ -17,7 +17,7 @@
 
 #include "symbol/debug_local.h"
 
-static_assert(sizeof(struct debug_die) == sizeof(Dwarf_Die), "its bytes");
+static_assert(sizeof(struct debug_die) >= sizeof(Dwarf_Die), "its bytes");
 
 #define SECTIONS_MAX 512u
 #define FILES_MAX 64u	/* that entries refer to */
@@ -46,7 +46,7 @@ static Dwarf_Die die_of(const struct debug_die *die)
 
 static void die_to(struct debug_die *to, const Dwarf_Die *from)
 {
-	memcpy(to, from, sizeof(*to));
+	memcpy(to, from, sizeof(*from));
 }
 
 /* ---- files ---- */

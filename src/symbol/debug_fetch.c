@@ -123,7 +123,7 @@ static bool find_member(struct fetch *fetch, const struct debug_die *type, const
 		uint32_t tag = debug_dw_tag(&die);
 		const char *own = debug_dw_text(fetch->debug->dw, &die, DW_AT_name);
 
-		if (!fetch->debug->steps || !fetch->debug->steps--)
+		if (!debug_step(fetch->debug))
 			return false;
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;

@@ -27,6 +27,11 @@ struct debug_seen {
 /* 0: go on. Else that is what the walk gives. */
 typedef int debug_see(void *arg, struct debug *debug, const struct debug_seen *seen);
 
+/* debug_walk.c */
+
+/* One more step; false: that was the last. */
+bool debug_step(struct debug *debug);
+const char *debug_name(struct debug *debug, const struct debug_die *die);
 /* Functions with code, and inlined instances, of all units (or of that one; at `pc` if that is not NULL, outer ones first). */
 int debug_each_function(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg);
 /* The unit whose code it is. */

@@ -32,9 +32,7 @@ static bool find_in(struct debug *debug, const struct debug_die *block, const ch
 	if (!debug_dw_child(block, &die))
 		return false;
 	do {
-		if (debug->steps)
-			debug->steps--;
-		if (!debug->steps)
+		if (!debug_step(debug))
 			return false;
 		if (is_variable(&die) && is_named(debug, &die, name, len)) {
 			*out = die;
