@@ -284,6 +284,67 @@ bool debug_dw_number(const struct debug_die *die, uint32_t attribute, int64_t *n
 	}
 }
 
+int debug_dw_member(const struct debug_die *die, int64_t *offset)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	Dwarf_Word word;
+	size_t n;
+
+	*offset = 0;
+	/* Of a union all are at its beginning. */
+	if (!attr_of(die, DW_AT_data_member_location, &attr))
+		return 0;
+	if (!dwarf_formudata(&attr, &word)) {
+		*offset = (int64_t)word;
+		return 0;
+	}
+	/* As versions 2 and 3 have it; of a virtual base class more has to be computed. */
+	if (dwarf_getlocation(&attr, &ops, &n) || n != 1 || ops[0].atom != DW_OP_plus_uconst)
+		return -EOPNOTSUPP;
+	*offset = (int64_t)ops[0].number;
+	return 0;
+}
+
+/* The declaration of what is defined elsewhere, or of what this is an instance of. */
+static Dwarf_Die declaration_of(const struct debug_die *die)
+{
+	Dwarf_Die at = die_of(die);
+
+	for (int i = 0; i < 8; i++) {
+		Dwarf_Attribute attr;
+		Dwarf_Die next;
+
+		if (!dwarf_attr(&at, DW_AT_specification, &attr) && !dwarf_attr(&at, DW_AT_abstract_origin, &attr))
+			break;
+		if (!dwarf_formref_die(&attr, &next))
+			break;
+		at = next;
+	}
+	return at;
+}
+
+void debug_dw_put_scopes(struct debug_dw *dw, const struct debug_die *die, struct buf *out)
+{
+	Dwarf_Die at = declaration_of(die), *scopes = NULL;
+	int n = dwarf_getscopes_die(&at, &scopes);
+
+	/* The first is the function itself, the last the unit. */
+	for (int i = n - 2; i > 0; i--) {
+		int tag = dwarf_tag(&scopes[i]);
+		struct debug_die scope;
+		const char *name;
+
+		if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type)
+			continue;
+		die_to(&scope, &scopes[i]);
+		name = debug_dw_text(dw, &scope, DW_AT_name);
+		if (name)
+			buf_printf(out, "%s::", name);
+	}
+	free(scopes);
+}
+
 bool debug_dw_flag(const struct debug_die *die, uint32_t attribute)
 {
 	Dwarf_Attribute attr;

@@ -127,8 +127,8 @@ static bool find_member(struct fetch *fetch, const struct debug_die *type, const
 			return false;
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
-		if (!debug_dw_number(&die, DW_AT_data_member_location, &offset))
-			offset = 0;
+		if (debug_dw_member(&die, &offset))
+			continue;
 		if (own && tag == DW_TAG_member && !strncmp(own, name, len) && !own[len]) {
 			*at += offset;
 			*member = die;
@@ -436,10 +436,26 @@ static int own_type(struct fetch *fetch, char sign, struct buf *out)
 	return 0;
 }
 
+/* A reference is what it refers to. */
+static int through_reference(struct fetch *fetch)
+{
+	struct debug_die type;
+	int r;
+
+	if (!debug_type_peel(fetch->debug, &fetch->of, &type) || !is_reference(debug_dw_tag(&type)))
+		return 0;
+	r = follow(fetch);
+	fetch->of = type;
+	return r;
+}
+
 static int put_type(struct fetch *fetch, struct buf *out)
 {
 	const char *type = *fetch->at ? fetch->at + 1 : NULL;
+	int r = through_reference(fetch);
 
+	if (r)
+		return r;
 	if (!type)
 		return own_type(fetch, 0, out);
 	if (!strcmp(type, "string") || !strcmp(type, "ustring"))

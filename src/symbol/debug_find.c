@@ -32,11 +32,29 @@ struct search {
 	bool seen;		/* such a function is there, at least by name */
 };
 
+/* shop::counter::place: the last word is the name, and what is before it is looked at only if that is right. */
+static bool is_qualified(struct debug *debug, const struct debug_die *die, const char *name, const char *pattern)
+{
+	const char *last = pattern;
+	struct buf whole = BUF_INIT;
+	bool is;
+
+	for (const char *at = pattern; (at = strstr(at, "::")); at += 2)
+		last = at + 2;
+	if (last == pattern || !glob_match(last, name))
+		return false;
+	debug_dw_put_scopes(debug->dw, die, &whole);
+	buf_puts(&whole, name);
+	is = !buf_failed(&whole) && glob_match(pattern, whole.data);
+	buf_fini(&whole);
+	return is;
+}
+
 static bool is_called(struct debug *debug, const struct debug_die *die, const char *pattern)
 {
 	const char *name = debug_dw_text(debug->dw, die, DW_AT_name), *linkage = debug_dw_text(debug->dw, die, DW_AT_linkage_name);
 
-	return (name && glob_match(pattern, name)) || (linkage && glob_match(pattern, linkage));
+	return (name && (glob_match(pattern, name) || is_qualified(debug, die, name, pattern))) || (linkage && glob_match(pattern, linkage));
 }
 
 static bool is_asked_for(struct debug *debug, const struct debug_die *die, const struct debug_place *place)

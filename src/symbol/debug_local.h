@@ -108,6 +108,10 @@ bool debug_dw_same(const struct debug_die *a, const struct debug_die *b);
 /* These look into what an entry is an instance of, too. Texts are libdw's. */
 const char *debug_dw_text(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute);
 bool debug_dw_number(const struct debug_die *die, uint32_t attribute, int64_t *number);
+/* Where a member is in its struct; -EOPNOTSUPP: that differs from one to another. */
+int debug_dw_member(const struct debug_die *die, int64_t *offset);
+/* Of C++: "shop::counter::", what it is in. */
+void debug_dw_put_scopes(struct debug_dw *dw, const struct debug_die *die, struct buf *out);
 bool debug_dw_flag(const struct debug_die *die, uint32_t attribute);
 bool debug_dw_ref(const struct debug_die *die, uint32_t attribute, struct debug_die *to);
 bool debug_dw_has(const struct debug_die *die, uint32_t attribute);

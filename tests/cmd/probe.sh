@@ -119,6 +119,37 @@ fail_if_not ' id=[^ ]*:s32 customer_id=[^ ]*:s32 n=[^ ]*:s32 letter=[^ ]*:u8 cou
 want 0 probe -x shop -D "$place" 'order->customer->flags.level' 'order->code' 'order->matrix[1][2]' 'order->items[2].fragile' 'own=placed' 'order->state'
 fail_if_not ' level=[^ ]*:b5@1/32 code=[^ ]*:char\[12\] matrix=[^ ]*:s32 fragile=[^ ]*:u8 own=@\+0x[0-9a-f]+:s32 state=[^ ]*:s32$' "members"
 
+# In C++: names with what they are in, base classes, references.
+if command -v g++ >/dev/null; then
+	cat >counter.cc <<'END'
+namespace shop {
+struct base { int number; virtual ~base() {} };
+struct other { long second; };
+struct shared { int all; };
+class counter : public base, public other, public virtual shared {
+public:
+	int count;
+	const char *name;
+	int place(int n, const int &ref);
+};
+__attribute__((noinline)) int counter::place(int n, const int &ref) { count += n + ref; return count; }
+}
+int main(int argc, char **)
+{
+	shop::counter c;
+	c.count = 1, c.number = 2, c.second = 4, c.name = "x", c.all = 5;
+	return c.place(argc, argc) == 99;
+}
+END
+	g++ -O2 -g counter.cc -o counter 2>"$err" || fail "counter does not compile"
+	want 0 probe -x counter -D 'shop::counter::place this->count this->second this->name:string n ref'
+	says "p:probe_counter/place $RINGSIDE_SCRATCH/counter:$(at _ZN4shop7counter5placeEiRKi counter) count=+24(%di):s32 second=+16(%di):s64 name=+0(+32(%di)):string n=%si:s32 ref=+0(%dx):s32"
+	want 0 probe -x counter -D _ZN4shop7counter5placeEiRKi
+	want 0 probe -x counter -D '*::counter::pl*'
+	refuse 1 probe -x counter -D shop::place -- 'no function shop::place'
+	refuse 1 probe -x counter -D 'place this->all' -- "no member 'all'" count
+fi
+
 # Refused, each in words that help.
 p="probe -x $shop -D"
 refuse 1 $p "$place nosuch" -- "no variable 'nosuch'" -V
