@@ -1,8 +1,8 @@
 /*
  * cmd/probe_define: `[[GROUP:]NAME=]PLACE [ARGUMENT...]` -> lines of uprobe_events.
  *
- * A place that is in several spots of the code becomes as many points of one event; the kernel and we ask that all points of an event
- * have the same arguments, so a spot where one of them has no value is left out, with a word about it.
+ * A place that is in several spots of the code becomes as many points of one event; the kernel and we ask that all points of an
+ * event have the same arguments, so a spot where one of them has no value is left out, with a word about it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -54,13 +54,15 @@ static int read_name(struct define *define, const char **place)
 	if (colon) {
 		len = (size_t)(colon - *place);
 		if (!is_name(*place, len))
-			return err_set(define->err, -EINVAL, "'%.*s' is no name of a group: letters, digits and _, 63 at most", (int)len, *place);
+			return err_set(define->err, -EINVAL, "'%.*s' is no name of a group: letters, digits and _, 63 at most",
+				       (int)len, *place);
 		memcpy(define->group, *place, len);
 		*place = colon + 1;
 	}
 	len = (size_t)(equals - *place);
 	if (!is_name(*place, len))
-		return err_set(define->err, -EINVAL, "'%.*s' is no name of an event: letters, digits and _, 63 at most", (int)len, *place);
+		return err_set(define->err, -EINVAL, "'%.*s' is no name of an event: letters, digits and _, 63 at most", (int)len,
+			       *place);
 	memcpy(define->name, *place, len);
 	*place = equals + 1;
 	return 0;
@@ -190,7 +192,8 @@ static int put_raw(struct define *define, struct put *put, const char *name, con
 	size_t len = strcspn(expr + 1, ":");
 
 	if (!strncmp(expr, "$retval", 7) && !define->place.returns)
-		return err_set(define->err, -EINVAL, "%.60s: what a function returns is there when it does: FUNCTION%%return", expr);
+		return err_set(define->err, -EINVAL, "%.60s: what a function returns is there when it does: FUNCTION%%return",
+			       expr);
 	if (isdigit((unsigned char)*expr))
 		return err_set(define->err, -EINVAL, "%.60s: a number is written \\%.60s", expr, expr);
 	if (name)
@@ -203,20 +206,25 @@ static int put_raw(struct define *define, struct put *put, const char *name, con
 	return 0;
 }
 
-static int put_variable(struct define *define, const struct debug_point *point, struct put *put, const char *name, const char *expr,
-			struct err *err)
+static int put_variable(struct define *define, const struct debug_point *point, struct put *put, const char *name,
+			const char *expr, struct err *err)
 {
 	struct debug_arg arg;
 	int r;
 
 	if (!define->file.debug)
-		return err_set(define->err, -ENODATA, "%.200s: variables need debug information (%s); without it there are $arg1, $retval, %%di "
-			       "and such", define->file.why.text, probe_file_hint(&define->file));
+		return err_set(define->err, -ENODATA,
+			       "%.200s: variables need debug information (%s); without it there are $arg1, $retval, %%di "
+			       "and such",
+			       define->file.why.text, probe_file_hint(&define->file));
 	if (!point->described)
-		return err_set(define->err, -ENODATA, "%.60s: debug information of %.200s does not tell of %.60s; there are $arg1, $retval, %%di "
-			       "and such", expr, define->file.path, point->name);
+		return err_set(define->err, -ENODATA,
+			       "%.60s: debug information of %.200s does not tell of %.60s; there are $arg1, $retval, %%di "
+			       "and such",
+			       expr, define->file.path, point->name);
 	if (define->place.returns && strncmp(expr, "$retval", 7))
-		return err_set(define->err, -EINVAL, "%.60s: variables are gone when a function returns; what it was given is $arg1 and so on", expr);
+		return err_set(define->err, -EINVAL,
+			       "%.60s: variables are gone when a function returns; what it was given is $arg1 and so on", expr);
 	r = debug_argument(define->file.debug, point, expr, &arg, err);
 	if (r)
 		return r;
@@ -265,7 +273,8 @@ static int put_all(struct define *define, const struct debug_point *point, struc
 			left_out++;
 	}
 	if (!r && left_out && point == define->points.all)
-		cmd_say("%zu of the variables at %s have no value there, or none that is one word: -V lists them", left_out, define->place_text);
+		cmd_say("%zu of the variables at %s have no value there, or none that is one word: -V lists them", left_out,
+			define->place_text);
 	debug_variables_fini(&variables);
 	return r;
 }
@@ -278,7 +287,8 @@ static int put_arg(struct define *define, const struct debug_point *point, struc
 
 	if (equals) {
 		if (!is_name(text, (size_t)(equals - text)) || equals - text > 32)
-			return err_set(define->err, -EINVAL, "'%.*s' is no name of an argument: letters, digits and _, 32 at most",
+			return err_set(define->err, -EINVAL,
+				       "'%.*s' is no name of an argument: letters, digits and _, 32 at most",
 				       (int)(equals - text), text);
 		memcpy(name, text, (size_t)(equals - text));
 		if (is_taken(put, name))
@@ -357,8 +367,8 @@ void probe_events_fini(struct probe_events *events)
 	*events = (struct probe_events){ 0 };
 }
 
-int probe_events_add(struct probe_events *events, const char *group, const char *name, const char *path, const char *where, const char *line,
-		     const char *with, struct err *err)
+int probe_events_add(struct probe_events *events, const char *group, const char *name, const char *path, const char *where,
+		     const char *line, const char *with, struct err *err)
 {
 	struct probe_event *event = NULL, *more;
 
@@ -390,14 +400,17 @@ static int add_point(struct define *define, struct probe_events *events, const s
 	int r;
 
 	if (!probe_file_offset(&define->file, point->address, &offset))
-		return err_set(define->err, -EINVAL, "%#" PRIx64 " is no place in the code of %.200s", point->address, define->file.path);
+		return err_set(define->err, -EINVAL, "%#" PRIx64 " is no place in the code of %.200s", point->address,
+			       define->file.path);
 	group_of(define->file.path, group);
 	name_of(define, point, name);
-	buf_printf(&line, "%c:%s/%s %s:0x%" PRIx64 "%s\n", define->place.returns ? 'r' : 'p', *define->group ? define->group : group,
-		   *define->name ? define->name : name, define->file.path, offset, put->args.data ? put->args.data : "");
+	buf_printf(&line, "%c:%s/%s %s:0x%" PRIx64 "%s\n", define->place.returns ? 'r' : 'p',
+		   *define->group ? define->group : group, *define->name ? define->name : name, define->file.path, offset,
+		   put->args.data ? put->args.data : "");
 	r = buf_failed(&line) ? err_set(define->err, -ENOMEM, "out of memory")
-			      : probe_events_add(events, *define->group ? define->group : group, *define->name ? define->name : name,
-						 define->file.path, define->place_text, line.data, put->with.data ? put->with.data : "", define->err);
+			      : probe_events_add(events, *define->group ? define->group : group,
+						 *define->name ? define->name : name, define->file.path, define->place_text,
+						 line.data, put->with.data ? put->with.data : "", define->err);
 	buf_fini(&line);
 	return r;
 }
@@ -469,8 +482,8 @@ static void settle(struct define *define)
 		debug_variables_fini(&variables);
 	}
 	if (moved)
-		cmd_say("%s: the code is not optimised: its first instructions put parameters where they are found, and the probe is behind them",
-			define->place_text);
+		cmd_say("%s: the code is not optimised: its first instructions put parameters where they are found, and the probe "
+			"is behind them", define->place_text);
 }
 
 static int define_place(struct define *define, struct probe_events *events)

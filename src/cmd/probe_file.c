@@ -195,7 +195,8 @@ static char *find_named(const char *name, const struct opts *opts)
 	if (strchr(name, '/') || !access(name, F_OK))
 		return strdup(name);
 	for (; !found && dirs && *dirs; dirs += strcspn(dirs, ":"), dirs += *dirs == ':')
-		if (snprintf(path, sizeof(path), "%.*s/%s", (int)strcspn(dirs, ":"), dirs, name) < PATH_MAX && !access(path, X_OK))
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)strcspn(dirs, ":"), dirs, name) < PATH_MAX &&
+		    !access(path, X_OK))
 			found = strdup(path);
 	if (found || probe_files_known(&known, &n, opts, NULL))
 		return found ? found : strdup(name);
@@ -253,11 +254,13 @@ static int choose(char **out, char **paths, size_t n, const struct debug_place *
 			if (is_loader(paths[i]) != loader || !has_place(paths[i], place))
 				continue;
 			if (first < n)
-				return err_set(err, -EEXIST, "'%.80s' is in %.150s and in %.150s: choose one with -x", what, paths[first], paths[i]);
+				return err_set(err, -EEXIST, "'%.80s' is in %.150s and in %.150s: choose one with -x", what,
+					       paths[first], paths[i]);
 			first = i;
 		}
 	if (first == n && n)
-		return err_set(err, -ENOENT, "none of the %zu files of programs that are known has '%.80s': name the file with -x", n, what);
+		return err_set(err, -ENOENT,
+			       "none of the %zu files of programs that are known has '%.80s': name the file with -x", n, what);
 	if (first == n)
 		return err_set(err, -ENOENT, "no program is known yet: name the file that has '%.80s' with -x", what);
 	*out = strdup(paths[first]);

@@ -1,5 +1,6 @@
 /*
- * symbol/debug_dw: entries, lines, locations and frames of an ELF file's debug information, by libdw. The only file that knows it.
+ * symbol/debug_dw: entries, lines, locations and frames of an ELF file's debug information, by libdw. The only file that knows
+ * it.
  *
  * A struct debug_die is the bytes of a Dwarf_Die. libdw keeps what it decoded until the handle is closed; what it reads may be
  * damaged on purpose, and loops of ours that go along it are bounded by who calls (struct debug's steps).
@@ -372,13 +373,14 @@ static const char *file_of(Dwarf_CU *cu, int64_t index)
 	Dwarf_Half version;
 	size_t n;
 
-	if (!dwarf_cu_die(cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &n) || index < 0 ||
-	    (uint64_t)index >= n || (!index && version < 5))
+	if (!dwarf_cu_die(cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &n) ||
+	    index < 0 || (uint64_t)index >= n || (!index && version < 5))
 		return NULL;
 	return dwarf_filesrc(files, (size_t)index, NULL, NULL);
 }
 
-static bool file_and_line(const struct debug_die *die, uint32_t file_attribute, uint32_t line_attribute, const char **file, uint32_t *line)
+static bool file_and_line(const struct debug_die *die, uint32_t file_attribute, uint32_t line_attribute, const char **file,
+			  uint32_t *line)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word index;
@@ -459,8 +461,9 @@ bool debug_dw_row(const struct debug_die *unit, size_t i, struct debug_row *row)
 	if (dwarf_getsrclines(&of, &lines, &n) || i >= n)
 		return false;
 	line = dwarf_onesrcline(lines, i);
-	if (!line || dwarf_lineaddr(line, &address) || dwarf_lineno(line, &number) || dwarf_linebeginstatement(line, &row->statement) ||
-	    dwarf_lineprologueend(line, &row->prologue_end) || dwarf_lineendsequence(line, &row->end))
+	if (!line || dwarf_lineaddr(line, &address) || dwarf_lineno(line, &number) ||
+	    dwarf_linebeginstatement(line, &row->statement) || dwarf_lineprologueend(line, &row->prologue_end) ||
+	    dwarf_lineendsequence(line, &row->end))
 		return false;
 	row->address = address;
 	row->line = number > 0 ? (uint32_t)number : 0;
@@ -477,8 +480,8 @@ static bool entry_value(Dwarf_Attribute *attr, const Dwarf_Op *op, struct debug_
 	Dwarf_Op *ops;
 	size_t n;
 
-	if (dwarf_getlocation_attr(attr, op, &inner) || dwarf_getlocation(&inner, &ops, &n) || n != 1 || ops[0].atom < DW_OP_reg0 ||
-	    ops[0].atom > DW_OP_reg31)
+	if (dwarf_getlocation_attr(attr, op, &inner) || dwarf_getlocation(&inner, &ops, &n) || n != 1 ||
+	    ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
 		return false;
 	*out = (struct debug_op){ .code = DW_OP_entry_value, .a = ops[0].atom - DW_OP_reg0 };
 	return true;
@@ -530,8 +533,8 @@ static int take_ops(Dwarf_Attribute *attr, const Dwarf_Op *from, size_t n, struc
 	return (int)n;
 }
 
-int debug_dw_location(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute, uint64_t pc, struct debug_op ops[DEBUG_OPS_MAX],
-		      bool *listed)
+int debug_dw_location(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute, uint64_t pc,
+		      struct debug_op ops[DEBUG_OPS_MAX], bool *listed)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Op *found[1];

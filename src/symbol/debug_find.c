@@ -1,8 +1,8 @@
 /*
  * symbol/debug_find: functions and source lines -> addresses.
  *
- * A function is in as many places as it was inlined to, and in one of its own when it has code. A line is where the line table has a
- * row for it that begins a statement.
+ * A function is in as many places as it was inlined to, and in one of its own when it has code. A line is where the line table
+ * has a row for it that begins a statement.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -52,9 +52,11 @@ static bool is_qualified(struct debug *debug, const struct debug_die *die, const
 
 static bool is_called(struct debug *debug, const struct debug_die *die, const char *pattern)
 {
-	const char *name = debug_dw_text(debug->dw, die, DW_AT_name), *linkage = debug_dw_text(debug->dw, die, DW_AT_linkage_name);
+	const char *name = debug_dw_text(debug->dw, die, DW_AT_name),
+		   *linkage = debug_dw_text(debug->dw, die, DW_AT_linkage_name);
 
-	return (name && (glob_match(pattern, name) || is_qualified(debug, die, name, pattern))) || (linkage && glob_match(pattern, linkage));
+	return (name && (glob_match(pattern, name) || is_qualified(debug, die, name, pattern))) ||
+	       (linkage && glob_match(pattern, linkage));
 }
 
 static bool is_asked_for(struct debug *debug, const struct debug_die *die, const struct debug_place *place)
@@ -94,7 +96,8 @@ static int see_entry(void *arg, struct debug *debug, const struct debug_seen *se
 
 /* ---- lines ---- */
 
-static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file, uint32_t line);
+static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file,
+			 uint32_t line);
 
 static int want(struct search *search, const char *file, uint32_t line, uint32_t end)
 {
@@ -175,7 +178,8 @@ static int see_at(void *arg, struct debug *debug, const struct debug_seen *seen)
 	return 0;
 }
 
-static int add_line(struct search *search, struct debug *debug, const struct debug_die *unit, uint64_t address, const struct wanted *wanted)
+static int add_line(struct search *search, struct debug *debug, const struct debug_die *unit, uint64_t address,
+		    const struct wanted *wanted)
 {
 	struct debug_point point = { .address = address, .unit = *unit };
 	struct at at = { .asked = search->place->function, .point = &point };
@@ -274,7 +278,7 @@ static int want_files(struct search *search, struct debug *debug, uint32_t line,
 	return r;
 }
 
-/* What is around an inlined function shares addresses with it, and so seems to be of it: a function ends before the next begins. */
+/* What is around an inlined function shares addresses with it, and so seems to be of it: one ends before the next begins. */
 static int see_next(void *arg, struct debug *debug, const struct debug_seen *seen)
 {
 	struct search *search = arg;
@@ -414,7 +418,8 @@ int debug_points_find(struct debug_points *points, struct debug *debug, const st
 
 /* ---- lines that can be probed ---- */
 
-static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file, uint32_t line)
+static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file,
+			 uint32_t line)
 {
 	size_t n = debug_dw_rows(unit);
 	struct debug_row row;
@@ -497,14 +502,16 @@ static int see_first(void *arg, struct debug *debug, const struct debug_seen *se
 	return want(search, file, line, end_line(debug, &seen->unit, &seen->die, file, line));
 }
 
-int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to, struct err *err)
+int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to,
+		     struct err *err)
 {
 	struct debug_points points = { 0 };
 	struct search search = { .place = place, .points = &points, .err = err };
 	int r;
 
 	*lines = (struct debug_lines){ 0 };
-	r = place->function ? debug_each_function(debug, NULL, NULL, see_first, &search) : want_files(&search, debug, 1, INT32_MAX);
+	r = place->function ? debug_each_function(debug, NULL, NULL, see_first, &search)
+			    : want_files(&search, debug, 1, INT32_MAX);
 	if (!r && !search.nwanted)
 		r = not_found(&search, debug);
 	if (!r && place->function)

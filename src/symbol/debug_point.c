@@ -16,7 +16,8 @@ static bool after_prologue(struct debug *debug, const struct debug_point *point,
 	if (!debug_dw_end(&point->function, point->address, &end))
 		return false;
 	for (size_t i = 0; i < n && debug_step(debug); i++) {
-		if (!debug_dw_row(&point->unit, i, &row) || row.address < point->address || row.address >= end || row.end || !row.statement)
+		if (!debug_dw_row(&point->unit, i, &row) || row.address < point->address || row.address >= end || row.end ||
+		    !row.statement)
 			continue;
 		if (row.prologue_end && row.address > point->address) {
 			*out = row.address;
@@ -93,7 +94,8 @@ bool debug_describe(struct debug *debug, uint64_t address, struct buf *where, st
 	struct debug_row row;
 	size_t n;
 
-	if (!debug_unit_at(debug, address, &unit) || debug_each_function(debug, &unit, &address, see_inner, &function) || !function.words[0])
+	if (!debug_unit_at(debug, address, &unit) || debug_each_function(debug, &unit, &address, see_inner, &function) ||
+	    !function.words[0])
 		return false;
 	buf_puts(where, debug_name(debug, &function));
 	if (!debug_dw_declared(&function, &source, &line))

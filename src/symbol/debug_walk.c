@@ -1,6 +1,6 @@
 /*
- * symbol/debug_walk: along the entries of debug information: functions, the blocks in them, the unit that an address is in. The stack is
- * of bounded depth, and steps are counted.
+ * symbol/debug_walk: along the entries of debug information: functions, the blocks in them, the unit that an address is in. The
+ * stack is of bounded depth, and steps are counted.
  */
 #include <errno.h>
 #include <string.h>
@@ -102,7 +102,8 @@ size_t debug_blocks_at(struct debug *debug, const struct debug_die *function, ui
 	for (more = debug_dw_child(function, &die); more && n < DEBUG_DEPTH && debug_step(debug);) {
 		uint32_t tag = debug_dw_tag(&die);
 
-		if ((tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block) && debug_dw_has_pc(&die, pc)) {
+		if ((tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block) &&
+		    debug_dw_has_pc(&die, pc)) {
 			out[n++] = die;
 			more = debug_dw_child(&die, &die);
 		} else {
