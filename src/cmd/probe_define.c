@@ -186,9 +186,22 @@ static bool is_raw(const char *expr)
 	return strchr("%+-@\\$", *expr) || isdigit((unsigned char)*expr);
 }
 
+/* $arg1 in words of the kernel's uprobes, which do not have it: the register that it is in when a function begins. */
+static const char *as_register(const struct define *define, const char *expr, char out[64])
+{
+	static const char *const registers[] = { "di", "si", "dx", "cx", "r8", "r9" };
+	const char *type = expr + 5;
+
+	if (define->place.returns || define->place.has_line || define->place.offset || strncmp(expr, "$arg", 4) || expr[4] < '1' ||
+	    expr[4] > '6' || (*type && *type != ':') || !(opts_value(define->opts, "kernel") || opts_value(define->opts, "tracefs")))
+		return expr;
+	snprintf(out, 64, "%%%s%.40s", registers[expr[4] - '1'], type);
+	return out;
+}
+
 static int put_raw(struct define *define, struct put *put, const char *name, const char *expr)
 {
-	char own[DEBUG_NAME_MAX] = "";
+	char own[DEBUG_NAME_MAX] = "", other[64];
 	size_t len = strcspn(expr + 1, ":");
 
 	if (!strncmp(expr, "$retval", 7) && !define->place.returns)
@@ -202,7 +215,7 @@ static int put_raw(struct define *define, struct put *put, const char *name, con
 		memcpy(own, expr + 1, len);
 	if (!name && *own)
 		free_name(put, expr + 1, own);
-	put_one(put, own, expr);
+	put_one(put, own, as_register(define, expr, other));
 	return 0;
 }
 

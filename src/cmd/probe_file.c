@@ -45,7 +45,11 @@ int probe_file_open_path(struct probe_file *file, const char *path, struct err *
 	file->path = realpath(path, NULL);
 	if (!file->path)
 		return err_set(err, -errno, "%.300s: %s", path, strerror(errno));
-	r = read_loads(file, err);
+	/* It is a word of a line. */
+	if (strpbrk(file->path, " \t\n"))
+		r = err_set(err, -EINVAL, "'%.300s': a path with blanks cannot be probed: give it another name by a hard link", file->path);
+	else
+		r = read_loads(file, err);
 	if (!r && debug_open(&file->debug, file->path, &file->why) == -ENOMEM)
 		r = err_set(err, -ENOMEM, "out of memory");
 	if (r)

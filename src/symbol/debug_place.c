@@ -206,14 +206,23 @@ int debug_points_by_symbols(struct debug_points *points, const char *path, const
 {
 	struct functions functions;
 	char name[SYMBOL_NAME_MAX + 1];
+	bool chosen = false;
 	int r = functions_init(&functions, &(struct symbol_file){ .path = path }, err);
 
 	*points = (struct debug_points){ 0 };
 	if (r)
 		return r;
-	for (size_t i = 0; !r && place->function && i < functions.n; i++)
-		if (is_named(&functions.all[i], place->function, name, sizeof(name)))
+	for (size_t i = 0; !r && place->function && i < functions.n; i++) {
+		if (!is_named(&functions.all[i], place->function, name, sizeof(name)))
+			continue;
+		if (functions.all[i].chooses)
+			chosen = true;
+		else
 			r = add_symbol(points, &functions.all[i], place, name, err);
+	}
+	if (!r && !points->n && chosen)
+		r = err_set(err, -EOPNOTSUPP, "%.100s of %.200s is chosen out of several when a program starts (IFUNC): name one of those",
+			    place->function, path);
 	if (!r && !points->n)
 		r = err_set(err, -ENOENT, "%.200s has no function %.100s", path, place->function ? place->function : place->file);
 	functions_fini(&functions);

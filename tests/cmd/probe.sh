@@ -47,6 +47,8 @@ refuse 1 probe -x . -D main -- regular
 refuse 1 probe -D main -- -x
 refuse 1 probe -P 999999999 -D main -- 999999999
 refuse 1 probe -P x -D main -- "'x'"
+cp bare 'with blanks'
+refuse 1 probe -x "with blanks" -D main -- blanks
 : >empty
 refuse 1 probe -x empty -D main -- empty
 "$RINGSIDE" probe -x shop -V main 2>&1 | grep -q 'not built in' && exit 0
@@ -216,6 +218,18 @@ refuse 1 probe -x moved/gone -L many -- gone.c --source
 want 0 probe -x moved/gone -L many --source .
 refuse 1 probe -x moved/gone -D 'many;all*' -- gone.c
 
+# What chooses a function is not that function.
+cat >choose.c <<'END'
+static int one(void) { return 1; }
+static int (*resolve(void))(void) { return one; }
+int chosen(void) __attribute__((ifunc("resolve")));
+int main(void) { return chosen() != 1; }
+END
+if "$cc" choose.c -o choose 2>/dev/null; then
+	refuse 1 probe -x choose -D chosen -- IFUNC
+	want 0 probe -x choose -D one
+fi
+
 # Written to the tree's file, listed and removed: lines appended, names that are taken refused or numbered.
 : >"$tree/uprobe_events"
 t="--tracefs $tree"
@@ -228,6 +242,8 @@ want 0 probe $t -f -x shop 'shop_place:5 count'
 want 0 probe $t -x shop 'mine:way=both%return' '$retval'
 want 0 cat $t uprobe_events
 [ "$(sed 's/ .*//' "$out" | tr '\n' ' ')" = 'p:probe_shop/shop_place_L5 p:probe_shop/shop_place_L5_1 r:mine/way ' ] || fail "what is there"
+want 0 probe $t -x bare -D 'main $arg1 $arg2:u32' '$arg7'
+fail_if_not ' arg1=%di arg2=%si:u32 arg7=\$arg7$' "arguments for the kernel"
 want 0 probe $t -l
 fail_if_not '^  probe_shop:shop_place_L5 +\(on shop_place:5@probe_shop.c in .*/shop with count\)$' "the first"
 fail_if_not '^  mine:way +\(on both%return@probe_shop.c in .*/shop with retval\)$' "the last"
