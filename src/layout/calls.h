@@ -60,11 +60,24 @@ struct record_call_data {
 static_assert(offsetof(struct record_call_data, bytes) == 28, "as its format says");
 
 /* Where the tool finds, in a program whose threads it holds (`__ringside_calls`), how their calls come to be seen: PR_SET_SYSCALL_USER_DISPATCH
- * for all calls but those between `start` and `start` + `size`. */
+ * for all calls but those between `start` and `start` + `size`. At `start` is a `syscall` for the tool's own use. */
 struct calls_dispatch {
 	uint64_t on;
 	uint64_t start, size;
 	uint64_t selector;
+	uint64_t within;	/* behind the runtime's own `syscall`, with its stack pointer at a struct calls_frame */
 };
+
+/* A call on its way, as the runtime has it on its stack: the registers as the program left them. */
+struct calls_frame {
+	int64_t result;		/* before the call: what a special way needs */
+	uint64_t flags;		/* ah: the lowest byte of the processor's; al: overflow */
+	int64_t number;
+	uint64_t args[CALLS_ARGS];
+	uint64_t shown;		/* behind the `syscall` */
+	uint64_t after;		/* where to go on: there, or behind what stands for it */
+};
+#define CALLS_RED_ZONE 128u	/* bytes above that, below the program's stack pointer */
+static_assert(sizeof(struct calls_frame) == 88, "the thunks count on it");
 
 #endif

@@ -146,7 +146,7 @@ static uint32_t look_texts(char *to, uint64_t from)
 }
 
 /* How much there is, by what it is; 0: nothing to look at now. */
-static uint64_t size_of(const struct sys_call *call, uint32_t arg, uint32_t kind, bool behind)
+static uint64_t size_of(const struct calls_frame *call, uint32_t arg, uint32_t kind, bool behind)
 {
 	const bool failed = behind && call->result < 0;
 
@@ -172,7 +172,7 @@ static uint64_t size_of(const struct sys_call *call, uint32_t arg, uint32_t kind
 	}
 }
 
-static void tell(uint32_t id, const struct sys_call *call, uint32_t arg, uint32_t kind, uint64_t size)
+static void tell(uint32_t id, const struct calls_frame *call, uint32_t arg, uint32_t kind, uint64_t size)
 {
 	struct record_call_data *record = runtime_stage_get();
 	const bool text = kind == CALL_DATA_TEXT || kind == CALL_DATA_OUT_TEXT;

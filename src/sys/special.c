@@ -48,7 +48,9 @@ enum { PASS = 0, SIGNAL = 1 };
 volatile char sys_selector = PASS;
 
 /* For the tool: in the file's data, where it looks for names. */
-__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = { .start = (uintptr_t)sys_range_begin };
+__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = {
+	.start = (uintptr_t)sys_range_begin, .within = (uintptr_t)sys_within,
+};
 
 void sys_dispatch(bool on)
 {
@@ -106,19 +108,19 @@ static void unblock(void)
 	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof(set), 0, 0);
 }
 
-static uint32_t done(struct sys_call *call, long result)
+static uint32_t done(struct calls_frame *call, long result)
 {
 	call->result = result;
 	return SYS_DONE;
 }
 
-static long run(const struct sys_call *call, const uint64_t *args)
+static long run(const struct calls_frame *call, const uint64_t *args)
 {
 	return sys_raw(call->number, (long)args[0], (long)args[1], (long)args[2], (long)args[3], (long)args[4], (long)args[5]);
 }
 
 /* Of a call that waits with another mask: which argument that is. `within`: it is a pointer to where the mask's address lies. */
-static uint32_t wait_masked(struct sys_call *call, uint32_t which, bool within)
+static uint32_t wait_masked(struct calls_frame *call, uint32_t which, bool within)
 {
 	uint64_t args[CALLS_ARGS], pair[2], mask;
 
@@ -140,7 +142,7 @@ static uint32_t wait_masked(struct sys_call *call, uint32_t which, bool within)
 	return done(call, run(call, args));
 }
 
-static uint32_t change_action(struct sys_call *call)
+static uint32_t change_action(struct calls_frame *call)
 {
 	struct kernel_action act;
 	uint64_t args[CALLS_ARGS];
@@ -168,9 +170,9 @@ static uint32_t change_action(struct sys_call *call)
 }
 
 /* The frame lies where the program's stack pointer is. What was interrupted has its result there: as the kernel tells it. */
-static uint32_t signal_return(struct sys_call *call)
+static uint32_t signal_return(struct calls_frame *call)
 {
-	ucontext_t *context = (void *)((char *)(call + 1) + SYS_RED_ZONE);
+	ucontext_t *context = (void *)((char *)(call + 1) + CALLS_RED_ZONE);
 
 	*(uint64_t *)(void *)&context->uc_sigmask &= ~SIGSYS_BIT;
 	sys_put_exit(call->number, context->uc_mcontext.gregs[REG_RAX]);
@@ -186,7 +188,7 @@ static void guard(bool enter)
 	func_aside(sys_guard_aside, &arg);
 }
 
-static uint32_t share_stack(struct sys_call *call)
+static uint32_t share_stack(struct calls_frame *call)
 {
 	const uint32_t n = sys_self.nvforks;
 
@@ -219,7 +221,7 @@ static void share_thread(uint64_t flags)
 	sys_self.clone_guards = flags & CLONE_VFORK;
 }
 
-static uint32_t clone_child(struct sys_call *call, uint64_t flags, uint64_t stack)
+static uint32_t clone_child(struct calls_frame *call, uint64_t flags, uint64_t stack)
 {
 	if (!(flags & CLONE_VM) && !stack)
 		return SYS_RUN;
@@ -232,7 +234,7 @@ static uint32_t clone_child(struct sys_call *call, uint64_t flags, uint64_t stac
 	return SYS_CLONE;
 }
 
-static uint32_t clone3_child(struct sys_call *call)
+static uint32_t clone3_child(struct calls_frame *call)
 {
 	enum { FLAGS, STACK = 5, STACK_SIZE = 6 };
 	uint64_t *args = sys_self.clone_args;
@@ -261,14 +263,14 @@ static bool makes_child(int64_t number)
 }
 
 /* The child of this thread, whether it has a copy of our memory or shares it. */
-void sys_born(struct sys_call *call)
+void sys_born(struct calls_frame *call)
 {
 	sys_self.armed = false;
 	func_aside(sys_arm_aside, NULL);
 	sys_put_exit(call->number, 0);
 }
 
-void sys_vforked(struct sys_call *call)
+void sys_vforked(struct calls_frame *call)
 {
 	const uint32_t n = sys_self.nvforks - 1;
 
@@ -294,14 +296,14 @@ static uint32_t lock_up(void)
 	return SYS_RUN;
 }
 
-static uint32_t change_process(const struct sys_call *call)
+static uint32_t change_process(const struct calls_frame *call)
 {
 	if (call->args[0] == PRCTL_DISPATCH)
 		sys_self.foreign = true;
 	return call->args[0] == PRCTL_SECCOMP ? lock_up() : SYS_RUN;
 }
 
-uint32_t sys_special(struct sys_call *call)
+uint32_t sys_special(struct calls_frame *call)
 {
 	switch (call->number) {
 	case SYS_rt_sigreturn:
@@ -334,7 +336,7 @@ uint32_t sys_special(struct sys_call *call)
 	}
 }
 
-void sys_special_end(struct sys_call *call)
+void sys_special_end(struct calls_frame *call)
 {
 	const uint64_t *set = (const uint64_t *)(uintptr_t)call->args[1];
 
