@@ -9,6 +9,7 @@
  *   syscalls:sys_enter_X     head | int32 number, 4 bytes | uint64 args[nargs]
  *   syscalls:sys_exit_X      head | int32 number, 4 bytes | int64 result
  *   ringside:call_data       struct record_call_data: what an argument points to
+ *   signal:signal_generate   struct record_signal: before a call that sends one
  */
 #ifndef LAYOUT_CALLS_H
 #define LAYOUT_CALLS_H
@@ -41,7 +42,7 @@ enum call_data {
 struct state_calls {
 	uint16_t raw_enter, raw_exit;
 	uint16_t data_id;
-	uint16_t reserved;
+	uint16_t generate_id;	/* signal:signal_generate */
 	uint16_t enter[CALLS_MAX];
 	uint16_t exit[CALLS_MAX];
 	uint32_t data[CALLS_MAX];	/* enum call_data, four bits an argument, the first in the lowest */
@@ -58,6 +59,14 @@ struct record_call_data {
 	char bytes[CALLS_DATA_MAX];
 };
 static_assert(offsetof(struct record_call_data, bytes) == 28, "as its format says");
+
+struct record_signal {
+	struct record_head head;
+	int32_t sig, error, code;
+	char comm[16];
+	int32_t pid, group, result;
+};
+static_assert(sizeof(struct record_signal) == 48, "as its format says");
 
 /* Where the tool finds, in a program whose threads it holds (`__ringside_calls`), how their calls come to be seen: PR_SET_SYSCALL_USER_DISPATCH
  * for all calls but those between `start` and `start` + `size`. At `start` is a `syscall` for the tool's own use. */

@@ -3,7 +3,9 @@
  * the program's vector registers kept; calls that are made here are the runtime's own, and nobody sees them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "ring/intern.h"
 #include "runtime/runtime.h"
@@ -113,6 +115,71 @@ void sys_action_aside(void *arg)
 	to->flags = (uint64_t)old.sa_flags;
 	to->restorer = 0;
 	memcpy(&to->mask, &old.sa_mask, sizeof(to->mask));
+}
+
+/* ---- Signals that are sent ---- */
+
+/* Which of its arguments names the thread or process, and which the signal; and what the kernel says of how it was sent. */
+static void read_signal(const struct calls_frame *call, struct record_signal *record)
+{
+	const bool second = call->number == SYS_tgkill || call->number == SYS_rt_tgsigqueueinfo;
+
+	record->pid = (int32_t)call->args[second];
+	record->sig = (int32_t)call->args[1 + second];
+	record->code = call->number == SYS_kill ? SI_USER : call->number == SYS_tkill || call->number == SYS_tgkill ? SI_TKILL : SI_QUEUE;
+	record->group = call->number == SYS_kill || call->number == SYS_rt_sigqueueinfo;
+}
+
+/* Would it be sent? The same call with no signal tells. */
+static bool may_send(const struct calls_frame *call)
+{
+	const bool second = call->number == SYS_tgkill || call->number == SYS_rt_tgsigqueueinfo;
+
+	if (LOAD(runtime.locked))
+		return true;
+	return !(second ? sys_raw(SYS_tgkill, (long)call->args[0], (long)call->args[1], 0, 0, 0, 0) :
+			  sys_raw(SYS_kill, (long)call->args[0], 0, 0, 0, 0, 0));
+}
+
+/* The name of a thread, of whichever process. */
+static void name_of(int32_t pid, char comm[16])
+{
+	char path[32] = "/proc/", digits[12], *at = path + 6;
+	int n = 0;
+	long fd;
+
+	for (int32_t rest = pid; rest > 0; rest /= 10)
+		digits[n++] = (char)('0' + rest % 10);
+	while (n)
+		*at++ = digits[--n];
+	memcpy(at, "/comm", 6);
+	fd = pid > 0 && !LOAD(runtime.locked) ? sys_raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0) : -1;
+	if (fd < 0)
+		return;
+	sys_raw(SYS_read, fd, (long)comm, 15, 0, 0, 0);
+	sys_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+	comm[strcspn(comm, "\n")] = '\0';
+}
+
+void sys_signal_aside(void *arg)
+{
+	const struct calls_frame *call = arg;
+	const struct view *view = func_current_view();
+	const struct state_calls *calls = view ? LOAD(view->calls) : NULL;
+	const uint32_t id = calls ? calls->generate_id : 0;
+	struct record_signal record;
+	int saved = errno;
+
+	if (!id || !LOAD(view->mask[id % EVENT_ID_END]))
+		return;
+	memset(&record, 0, sizeof(record));
+	read_signal(call, &record);
+	if (record.sig && may_send(call)) {
+		adopt(id);
+		name_of(record.pid, record.comm);
+		runtime_write(id, &record, sizeof(record));
+	}
+	errno = saved;
 }
 
 /* ---- What arguments point to ---- */

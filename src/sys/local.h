@@ -105,6 +105,8 @@ struct sys_look {
 	bool behind;
 };
 void sys_data_aside(void *look);
+/* A call that is about to send a signal. */
+void sys_signal_aside(void *call);
 struct sys_guard {
 	bool enter;
 };

@@ -6,6 +6,7 @@
  *   rt_sigreturn              returns to somewhere else
  *   fork, clone, clone3       the child begins behind the program's `syscall`, maybe on another stack, and its calls come to us, too
  *   vfork                     and maybe on this stack
+ *   kill and its like         are events of their own
  *   arch_prctl                with another thread pointer nothing of ours is there
  *   prctl                     the program may have a use of its own for dispatch by signals
  *   prctl, seccomp            it gives up system calls, maybe the one that signal handlers return by: no signals from then on
@@ -36,9 +37,11 @@
 #define BIT(number) (1ull << (number) % 64)
 const uint64_t sys_specials[SYS_SPECIALS] = {
 	[SYS_rt_sigreturn / 64] = BIT(SYS_rt_sigreturn) | BIT(SYS_rt_sigaction) | BIT(SYS_rt_sigprocmask) | BIT(SYS_clone) |
-				  BIT(SYS_fork) | BIT(SYS_vfork),
-	[SYS_arch_prctl / 64] = BIT(SYS_arch_prctl) | BIT(SYS_prctl) | BIT(SYS_rt_sigsuspend),
-	[SYS_pselect6 / 64] = BIT(SYS_pselect6) | BIT(SYS_ppoll) | BIT(SYS_epoll_pwait) | BIT(NR_SECCOMP),
+				  BIT(SYS_fork) | BIT(SYS_vfork) | BIT(SYS_kill),
+	[SYS_arch_prctl / 64] = BIT(SYS_arch_prctl) | BIT(SYS_prctl) | BIT(SYS_rt_sigsuspend) | BIT(SYS_rt_sigqueueinfo),
+	[SYS_tkill / 64] = BIT(SYS_tkill) | BIT(SYS_tgkill),
+	[SYS_pselect6 / 64] = BIT(SYS_pselect6) | BIT(SYS_ppoll) | BIT(SYS_epoll_pwait) | BIT(NR_SECCOMP) |
+			      BIT(SYS_rt_tgsigqueueinfo),
 	[NR_CLONE3 / 64] = BIT(NR_CLONE3) | BIT(NR_EPOLL_PWAIT2),
 };
 static_assert(SYS_rt_sigreturn / 64 == SYS_vfork / 64 && SYS_arch_prctl / 64 == SYS_prctl / 64 && SYS_arch_prctl / 64 == SYS_rt_sigsuspend / 64 && SYS_pselect6 / 64 == SYS_epoll_pwait / 64 && SYS_pselect6 / 64 == NR_SECCOMP / 64 &&
@@ -319,6 +322,13 @@ uint32_t sys_special(struct calls_frame *call)
 	case SYS_epoll_pwait:
 	case NR_EPOLL_PWAIT2:
 		return wait_masked(call, 4, false);
+	case SYS_kill:
+	case SYS_tkill:
+	case SYS_tgkill:
+	case SYS_rt_sigqueueinfo:
+	case SYS_rt_tgsigqueueinfo:
+		func_aside(sys_signal_aside, call);
+		return SYS_RUN;
 	case SYS_vfork:
 		return share_stack(call);
 	case SYS_clone:
