@@ -42,11 +42,19 @@ struct looking {
 	struct err err;			/* or why nothing can be told */
 };
 
-static void take(struct looking *looking, const struct control_point *point)
+/* The C library holds off all signals at times, and a trap would kill: the runtime sets none there (func/trap.c). */
+static bool is_trapless(const char *path)
 {
-	const bool returns = looking->probe->returns;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	if (point->kind != PLAN_NOT && !(returns && (!point->entry || point->flags & PLAN_SITE_NO_RETURN_HOOK)))
+	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-", 5) || !strncmp(name, "libpthread", 10);
+}
+
+static void take(struct looking *looking, const char *path, const struct control_point *point)
+{
+	const bool returns = looking->probe->returns, usable = point->kind == PLAN_JUMP || (point->kind == PLAN_TRAP && !is_trapless(path));
+
+	if (usable && !(returns && (!point->entry || point->flags & PLAN_SITE_NO_RETURN_HOOK)))
 		looking->good++;
 	else if (!looking->bad++)
 		looking->worst = *point;
@@ -60,7 +68,7 @@ static void look_at(struct looking *looking, const struct control_elf *elf, uint
 	if (looking->wishes)
 		buf_add(looking->wishes, &wish, sizeof(wish));
 	else if (control_plans_points(looking->items->control, elf, &point, 1, &looking->err) >= 0)
-		take(looking, &point);
+		take(looking, elf->path, &point);
 }
 
 static const struct control_elf *elf_at(const struct control_registry *registry, uint64_t base)
@@ -84,7 +92,7 @@ static void look_for_function(struct looking *looking)
 			continue;
 		elf = elf_at(&looking->registry, function->address & ~mask);
 		if (!looking->probe->offset)
-			take(looking, &(struct control_point){
+			take(looking, function->module, &(struct control_point){
 				.entry = true, .kind = function->kind, .reason = function->reason, .flags = function->flags,
 			});
 		else if (elf)
@@ -181,12 +189,13 @@ static int refuse(const struct looking *looking, struct spec_error *error)
 	if (!looking->bad)
 		return spec_probe_refuse(looking->probe, looking->err.code ? looking->err.code : -EINVAL, failed,
 					 looking->err.code ? looking->err.text : "nothing is there that could be probed", error);
-	if (worst->kind != PLAN_NOT)
+	if (worst->kind != PLAN_NOT && looking->probe->returns && (!worst->entry || worst->flags & PLAN_SITE_NO_RETURN_HOOK))
 		return refuse_return(looking, error);
 	if (worst->reason == PLAN_MIDDLE)
 		return spec_probe_refuse(looking->probe, -EILSEQ, "Probe point is not an instruction boundary",
 					 "that is in the middle of an instruction", error);
-	snprintf(text, sizeof(text), "it cannot be probed: %s", plan_reason(worst->reason));
+	snprintf(text, sizeof(text), "it cannot be probed%s: %s", worst->kind == PLAN_TRAP ? " in the C library, where only a jump may be" : "",
+		 plan_reason(worst->reason));
 	return spec_probe_refuse(looking->probe, -EINVAL, failed, text, error);
 }
 

@@ -245,9 +245,13 @@ static int call_still(struct borrow *borrow, const struct image *image, const ch
 		if (!r) {
 			r = borrow_call(borrow, function, still.list, still.n + 1, &result, err);
 			if (!r && dispatch_wanted(image, &calls)) {
-				borrow->dispatch = dispatch_for(&calls, &borrow->dispatch);
+				const struct dispatch was = borrow->dispatch;
+
+				borrow->dispatch = dispatch_for(&calls, &was);
+				if (borrow->dispatch.mode && !was.mode)
+					dispatch_move(image, &calls, &borrow->tracee.regs);
 				for (uint32_t t = 0; t < still.n; t++)
-					dispatch_tell(still.others[t], &calls);
+					dispatch_tell(image, still.others[t], &calls);
 			}
 			still_end(&still);
 		}

@@ -50,7 +50,7 @@ static int functions_add(struct functions *functions, const struct elf_symbol *s
 		functions->cap = cap;
 	}
 	functions->all[functions->n++] = (struct function){
-		symbol->value & ~flag, symbol->size, symbol->name, type_of(symbol),
+		symbol->value & ~flag, symbol->size, symbol->name, type_of(symbol), symbol->type == STT_GNU_IFUNC,
 	};
 	return 0;
 }

@@ -108,6 +108,9 @@ deny dynamic_events 'f nobody' 'Failed to register probe event'
 logged trace_fprobe 'Failed to register probe event' 'f ^nobody'
 deny dynamic_events 't nobody' 'Tracepoint is not found'
 deny dynamic_events 'x:y shop_place' 'no probe for this file'
+want 0 list -f --why
+trapped=$(sed -n 's/^\([a-z_]*\) \[libc\.so\.6\]: by a trap: .*/\1/p' "$out" | head -n 1)
+[ -z "$trapped" ] || deny kprobe_events "p libc.so.6:$trapped" 'where only a jump may be'
 want 0 cat kprobe_events
 [ "$(grep -c . "$out")" -eq 4 ] || fail "what was refused is there"
 

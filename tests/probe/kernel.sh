@@ -14,7 +14,9 @@ group=ringside_$$
 leave() {
 	echo 0 >$kernel/instances/$group/events/$group/enable
 	rmdir $kernel/instances/$group
-	sed -n "s|^[pr]:GROUP/\([^ ]*\) .*|-:$group/\1|p" lines >>$kernel/uprobe_events
+	sed -n "s|^[pr]:GROUP/\([^ ]*\) .*|-:$group/\1|p" lines | while read -r line; do
+		echo "$line" >>$kernel/uprobe_events
+	done
 } 2>/dev/null
 trap leave EXIT
 
@@ -30,7 +32,7 @@ p:GROUP/many $PWD/shop:$many a=%di f=%r9:u64 g=\$stack1:u64 h=\$stack2:s8
 r:GROUP/placed $PWD/shop:$place ret=\$retval:s64
 r:GROUP/priced $PWD/shop:$price ret=\$retval:x32 bx=%bx:x64
 END
-for function in shop_place shop_price shop_many; do
+for function in shop_place shop_price shop_many shop_below; do
 	from=$(offset shop $function)
 	objdump -d -w shop | awk -v name="<$function>:" '$2 == name { p = 1; first = strtonum("0x" $1); next } /^$/ { p = 0 }
 		p && !/nop|xchg   %ax,%ax|^ *[0-9a-f]+:\t[0-9a-f ]*$/ { sub(":", "", $1); print strtonum("0x" $1) - first }' |
@@ -50,7 +52,11 @@ run setarch -R ./shop 60
 "$RINGSIDE" cat trace >trace.ours
 
 mkdir $kernel/instances/$group || exit 1
-sed "s/GROUP/$group/" lines >>$kernel/uprobe_events || exit 1
+# Line by line: it takes a part of one for the whole.
+sed "s/GROUP/$group/" lines | while read -r line; do
+	printf '%s\n' "$line" >>$kernel/uprobe_events || echo "$line"
+done >refused
+[ ! -s refused ] || { echo "the kernel refuses $(cat refused)"; exit 1; }
 echo 8192 >$kernel/instances/$group/buffer_size_kb
 echo 1 >$kernel/instances/$group/events/$group/enable
 setarch -R ./shop 60 3 >/dev/null
