@@ -105,8 +105,8 @@ uint64_t control_traced(const struct control_state *state)
 }
 
 /*
- * Who asked for it cannot be stopped before it has its answer: all the others are told, it is held, a word says that it may have its answer,
- * and on its way back it is told, too.
+ * Who asked for it cannot be stopped before it has its answer: all the others are told, it is held, a word says that it may have its
+ * answer, and on its way back it is told, too.
  */
 static void poke_and_tell(const struct control *control, int to)
 {

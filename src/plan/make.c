@@ -529,7 +529,9 @@ static int learn_open(struct making *making, const struct plan_file *file, struc
 static int learn(struct making *making, const struct plan_file *file, struct err *err)
 {
 	making->fd = elf_file(file->path);
-	return making->fd < 0 ? err_set(err, making->fd, "%.300s: %s", file->path, strerror(-making->fd)) : learn_open(making, file, err);
+	if (making->fd < 0)
+		return err_set(err, making->fd, "%.300s: %s", file->path, strerror(-making->fd));
+	return learn_open(making, file, err);
 }
 
 static void forget(struct making *making)

@@ -140,8 +140,8 @@ static bool snapshot(const struct hook_host *host, uint64_t buffer)
 }
 
 /*
- * An address of the symbol space is of a file, wherever that is in this process. Two pieces, so that what lies in the first page is had
- * when the second is not there.
+ * An address of the symbol space is of a file, wherever that is in this process. Two pieces, so that what lies in the first page is
+ * had when the second is not there.
  */
 static uint32_t peek(void *to, uint64_t address, uint32_t len, bool text)
 {

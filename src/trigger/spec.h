@@ -213,7 +213,8 @@ struct spec_probe {
 	char *file;		/* _FILE: whole path, without links; _CODE, _FUNCTION: `MODULE:` of the place, or NULL */
 	char *path;		/* _FILE: as it was written */
 	uint64_t address;	/* _CODE: of the symbol space, as it was written; 0: `symbol` was */
-	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address that no function is known at. _TRACEPOINT: the place as it was written */
+	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address that no function is known at. _TRACEPOINT: the place
+				   as it was written */
 	char *known_as;		/* what the function is called where it is patched, if `symbol` is another name of it; else NULL */
 	uint64_t offset;
 	uint64_t semaphore;	/* _FILE: (REFCTR), 0: none */
@@ -245,7 +246,7 @@ struct spec_world {
 	/* How often a file has functions of that name: the file that is named, or (NULL) the one that has most of them. 0: none has
 	 * one; -ENOENT: nobody knows that file yet. */
 	int (*places)(void *arg, const char *module, const char *name);
-	/* The function at an address, by its file and name, and where it begins. False: none that is the only one of this name there. */
+	/* The function at an address, by its file and name, and where it begins. False: none that is the only one of its name there. */
 	bool (*at)(void *arg, uint64_t address, const char **module, const char **name, uint64_t *start);
 	/* What plans call the function, if it is called so, too; NULL: by this very name, or not at all. */
 	const char *(*known_as)(void *arg, const char *module, const char *name);
