@@ -151,13 +151,21 @@ int planner_start(struct planner *planner, struct source *source, const struct o
 	return err_set(err, r, "cannot start a process that plans: %s", strerror(-r));
 }
 
+/* Are there probes in code, which need plans as functions do? */
+static bool has_probes(struct control *control)
+{
+	return !control_refresh(control, NULL) && control->state.probes.len;
+}
+
 int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
 		  struct err *err)
 {
+	struct control *control = source_control(source);
+
 	planner->pid = 0;
-	if (!source_control(source) || !setup_wants_functions(setup))
+	if (!control || (!setup_wants_functions(setup) && !has_probes(control)))
 		return 0;
-	return planner_start(planner, source, opts, setup_is_quiet(setup), err);
+	return planner_start(planner, source, opts, setup_is_quiet(setup) || !setup_wants_functions(setup), err);
 }
 
 static void tell_no_returns(const struct planner *planner)

@@ -26,7 +26,7 @@ static int need_debug(const struct probe_file *file, struct err *err)
 {
 	if (file->debug)
 		return 0;
-	return err_set(err, file->why.code ? file->why.code : -ENODATA, "%.400s (compile with -g, or install its debug package)", file->why.text);
+	return err_set(err, file->why.code ? file->why.code : -ENODATA, "%.300s (%s)", file->why.text, probe_file_hint(file));
 }
 
 /* ---- variables ---- */
@@ -257,6 +257,7 @@ static void put_where(struct buf *out, struct probe_file *file, const struct pro
 	}
 	if (file->debug && debug_describe(file->debug, address, &where, &source) && where.data) {
 		put_plain(out, where.data);
+		buf_puts(out, line->returns ? "%return" : "");
 		if (source.data) {
 			const char *slash = strrchr(source.data, '/');
 
@@ -266,6 +267,7 @@ static void put_where(struct buf *out, struct probe_file *file, const struct pro
 	} else if (!symbol_table_open(&table, &(struct symbol_file){ .path = file->path }, NULL) &&
 		   symbol_table_at(table, address, &function)) {
 		buf_puts(out, function.name);
+		buf_puts(out, line->returns ? "%return" : "");
 		if (address != function.address)
 			buf_printf(out, "+%" PRIu64, address - function.address);
 	} else {
@@ -274,8 +276,6 @@ static void put_where(struct buf *out, struct probe_file *file, const struct pro
 	symbol_table_close(table);
 	buf_fini(&where);
 	buf_fini(&source);
-	if (line->returns)
-		buf_puts(out, "%return");
 }
 
 static void put_event(struct buf *out, struct probe_file *file, const struct probe_line *line)

@@ -22,6 +22,7 @@
 
 #include "base/mono.h"
 #include "control/file.h"
+#include "control/poke.h"
 #include "control/registry.h"
 #include "plan/plan.h"
 
@@ -321,12 +322,21 @@ void control_functions_fini(struct control_functions *functions)
 	*functions = (struct control_functions){ 0 };
 }
 
-int control_plans_file(struct control *control, struct err *err)
+int plans_make(struct control *control, struct err *err)
 {
 	struct control_registry registry = { 0 };
 	int r = plan_all(control, &registry, NULL, err);
 
 	control_registry_fini(&registry);
+	return r;
+}
+
+int control_plans_file(struct control *control, struct err *err)
+{
+	int r = plans_make(control, err);
+
+	if (!r)
+		control_points_renew(control);
 	return r;
 }
 
@@ -384,6 +394,11 @@ static int serve(struct control *control, const struct registry_head *head, cons
 		seen = wishes;
 		r = plan_all(control, &registry, stop, err);
 		control_registry_fini(&registry);
+		/* Programs have the plan already, and may be through with it. */
+		if (!r && control_points_renew(control)) {
+			control->retell = true;
+			control_poke(control);
+		}
 	}
 	return r;
 }

@@ -52,9 +52,11 @@ struct control_point {
 	uint8_t reason;
 	uint16_t flags;		/* PLAN_SITE_* */
 };
-/* Looks them up in the plans of that file, and files its extra plan anew if that can be patched there and is not in it yet. */
+/* Looks them up in the plans of that file, and files its extra plan anew if that can be patched there and is not in it yet: then it
+ * returns 1. */
 struct control_elf;
-int control_plans_points(struct control *control, const struct control_elf *elf, struct control_point *points, size_t n, struct err *err);
+int control_plans_points(struct control *control, const struct control_elf *elf, struct control_point *points, size_t n,
+			 struct err *err);
 
 /* Programs that start from now on wait a moment for plans by this process, which is about to serve. Serving begins with it, too. */
 int control_plans_offer(struct control *control, struct err *err);

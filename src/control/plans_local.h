@@ -36,4 +36,9 @@ int plans_append(const struct control *control, const struct plans_head *head, c
 /* From now on that is the slot's: `at` is plans_place() of it, or plans_extra_place(). */
 int plans_publish(const struct control *control, uint64_t at, uint64_t offset, uint32_t filed, struct err *err);
 
+/* Of all files that have none; no extra ones. */
+int plans_make(struct control *control, struct err *err);
+/* points.c: extra plans of the files that came since their probes were written. True: there are new ones. */
+bool control_points_renew(struct control *control);
+
 #endif

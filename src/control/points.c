@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "control/hooks.h"
+#include "control/plans_local.h"
 #include "control/probe_world.h"
 #include "control/registry.h"
 #include "plan/plan.h"
@@ -35,16 +36,25 @@ struct looking {
 	const struct spec_probe *probe;
 	struct control_registry registry;
 	struct buf *wishes;	/* struct wish[]: they are only gathered; NULL: they are looked at */
+	bool known;		/* only in files that the directory knows */
 	uint32_t good, bad;
 	struct control_point worst;	/* the first of the bad */
 	struct err err;			/* or why nothing can be told */
 };
 
-static void take(struct looking *looking, const struct control_point *point)
+/* The C library holds off all signals at times, and a trap would kill: the runtime sets none there (func/trap.c). */
+static bool is_trapless(const char *path)
 {
-	const bool returns = looking->probe->returns;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	if (point->kind != PLAN_NOT && !(returns && (!point->entry || point->flags & PLAN_SITE_NO_RETURN_HOOK)))
+	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-", 5) || !strncmp(name, "libpthread", 10);
+}
+
+static void take(struct looking *looking, const char *path, const struct control_point *point)
+{
+	const bool returns = looking->probe->returns, usable = point->kind == PLAN_JUMP || (point->kind == PLAN_TRAP && !is_trapless(path));
+
+	if (usable && !(returns && (!point->entry || point->flags & PLAN_SITE_NO_RETURN_HOOK)))
 		looking->good++;
 	else if (!looking->bad++)
 		looking->worst = *point;
@@ -57,8 +67,8 @@ static void look_at(struct looking *looking, const struct control_elf *elf, uint
 
 	if (looking->wishes)
 		buf_add(looking->wishes, &wish, sizeof(wish));
-	else if (!control_plans_points(looking->items->control, elf, &point, 1, &looking->err))
-		take(looking, &point);
+	else if (control_plans_points(looking->items->control, elf, &point, 1, &looking->err) >= 0)
+		take(looking, elf->path, &point);
 }
 
 static const struct control_elf *elf_at(const struct control_registry *registry, uint64_t base)
@@ -82,7 +92,7 @@ static void look_for_function(struct looking *looking)
 			continue;
 		elf = elf_at(&looking->registry, function->address & ~mask);
 		if (!looking->probe->offset)
-			take(looking, &(struct control_point){
+			take(looking, function->module, &(struct control_point){
 				.entry = true, .kind = function->kind, .reason = function->reason, .flags = function->flags,
 			});
 		else if (elf)
@@ -117,11 +127,11 @@ static const struct control_elf *bring(struct looking *looking, const struct elf
 	const size_t id_len = elf_build_id(elf, id);
 
 	for (int tries = 0; tries < 2; tries++) {
-		for (uint32_t i = 0; i < looking->registry.nelfs; i++)
-			/* Without a build-id its plan may be of what it was before. */
-			if ((id_len || tries) && is_that(&looking->registry.elfs[i], looking->probe->file, id, id_len))
+		/* Without a build-id its plan may be of what it was before. */
+		for (uint32_t i = 0; (id_len || tries || looking->known) && i < looking->registry.nelfs; i++)
+			if (is_that(&looking->registry.elfs[i], looking->probe->file, id, id_len))
 				return &looking->registry.elfs[i];
-		if (tries || control_plans_bring(control, looking->probe->file, &looking->err))
+		if (tries || looking->known || control_plans_bring(control, looking->probe->file, &looking->err))
 			break;
 		control_registry_fini(&looking->registry);
 		if (control_registry_read(&looking->registry, &control->dir, CONTROL_REGISTRY_ELFS, &looking->err))
@@ -179,12 +189,13 @@ static int refuse(const struct looking *looking, struct spec_error *error)
 	if (!looking->bad)
 		return spec_probe_refuse(looking->probe, looking->err.code ? looking->err.code : -EINVAL, failed,
 					 looking->err.code ? looking->err.text : "nothing is there that could be probed", error);
-	if (worst->kind != PLAN_NOT)
+	if (worst->kind != PLAN_NOT && looking->probe->returns && (!worst->entry || worst->flags & PLAN_SITE_NO_RETURN_HOOK))
 		return refuse_return(looking, error);
 	if (worst->reason == PLAN_MIDDLE)
 		return spec_probe_refuse(looking->probe, -EILSEQ, "Probe point is not an instruction boundary",
 					 "that is in the middle of an instruction", error);
-	snprintf(text, sizeof(text), "it cannot be probed: %s", plan_reason(worst->reason));
+	snprintf(text, sizeof(text), "it cannot be probed%s: %s", worst->kind == PLAN_TRAP ? " in the C library, where only a jump may be" : "",
+		 plan_reason(worst->reason));
 	return spec_probe_refuse(looking->probe, -EINVAL, failed, text, error);
 }
 
@@ -209,24 +220,29 @@ static int by_file(const void *a, const void *b)
 {
 	const struct wish *one = a, *other = b;
 
-	return one->elf != other->elf ? (one->elf < other->elf ? -1 : 1) : one->address < other->address ? -1 : one->address > other->address;
+	if (one->elf != other->elf)
+		return one->elf < other->elf ? -1 : 1;
+	return one->address < other->address ? -1 : one->address > other->address;
 }
 
-/* What is wrong with one of them its own line will be told. */
-static void fulfil(struct looking *looking)
+/* What is wrong with one of them its own line will be told. True: some are new. */
+static bool fulfil(struct looking *looking)
 {
 	struct wish *wishes = (struct wish *)(void *)looking->wishes->data;
 	const size_t n = looking->wishes->len / sizeof(*wishes);
 	struct control_point *points = calloc(n + 1, sizeof(*points));
+	bool any = false;
 
 	if (n)
 		qsort(wishes, n, sizeof(*wishes), by_file);
 	for (size_t i = 0, end; points && i < n; i = end) {
 		for (end = i; end < n && wishes[end].elf == wishes[i].elf; end++)
 			points[end - i] = (struct control_point){ .address = wishes[end].address };
-		control_plans_points(looking->items->control, &looking->registry.elfs[wishes[i].elf], points, end - i, NULL);
+		any |= control_plans_points(looking->items->control, &looking->registry.elfs[wishes[i].elf], points, end - i,
+					    NULL) > 0;
 	}
 	free(points);
+	return any;
 }
 
 void control_points_foresee(struct control_items *items, char file, const char *text, size_t len)
@@ -240,10 +256,11 @@ void control_points_foresee(struct control_items *items, char file, const char *
 		return;
 	for (const char *next; text < end; text = next) {
 		const char *eol = memchr(text, '\n', (size_t)(end - text));
+		const size_t line = (size_t)((eol ? eol : end) - text);
 		struct spec_probe *probe = NULL;
 
 		next = eol ? eol + 1 : end;
-		if (spec_probe_parse(&probe, control_items_world(items, 0, false), file, text, (size_t)((eol ? eol : end) - text), &error))
+		if (spec_probe_parse(&probe, control_items_world(items, 0, false), file, text, line, &error))
 			continue;
 		looking.probe = probe;
 		if (spec_probe_is_code(probe))
@@ -255,4 +272,38 @@ void control_points_foresee(struct control_items *items, char file, const char *
 	control_registry_fini(&looking.registry);
 	buf_fini(&wishes);
 	spec_error_fini(&error);
+}
+
+/* ---- files that came behind the probe ---- */
+
+static bool renew(struct looking *looking)
+{
+	struct control_items *items = looking->items;
+
+	for (uint32_t i = 0; i < items->control->state.nitems; i++) {
+		looking->probe = items->specs[i].probe;
+		/* Functions' entries are in every plan. */
+		if (looking->probe && spec_probe_is_code(looking->probe) && looking->probe->offset)
+			look(looking);
+	}
+	return !buf_failed(looking->wishes) && fulfil(looking);
+}
+
+bool control_points_renew(struct control *control)
+{
+	struct control_items *items = NULL;
+	struct buf wishes = BUF_INIT;
+	struct looking looking = { .wishes = &wishes, .known = true };
+	bool any = false;
+
+	if ((!control->locked && control_refresh(control, NULL)) || !control->state.probes.len ||
+	    control_items_open(&items, control, NULL))
+		return false;
+	looking.items = items;
+	if (!control_registry_read(&looking.registry, &control->dir, CONTROL_REGISTRY_ELFS, NULL))
+		any = renew(&looking);
+	control_registry_fini(&looking.registry);
+	control_items_close(items);
+	buf_fini(&wishes);
+	return any;
 }

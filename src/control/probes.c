@@ -70,7 +70,8 @@ static int add(struct control_items *items, struct spec_probe *probe, const char
 	return !r && is_code ? give_counts(items, err) : r;
 }
 
-int control_probe_set(struct control_items *items, char file, const char *text, size_t len, struct spec_error *error, struct err *err)
+int control_probe_set(struct control_items *items, char file, const char *text, size_t len, struct spec_error *error,
+		      struct err *err)
 {
 	struct spec_probe *probe = NULL;
 	int r = spec_probe_parse(&probe, control_items_world(items, 0, false), file, text, len, error);

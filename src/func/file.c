@@ -145,34 +145,49 @@ static const struct plan *plan_at(uint64_t offset, const struct module *module)
 	return plan;
 }
 
+/*
+ * One of those that `all` has the places of, by the file's slot. A file may be known by several paths, and the tool may have come
+ * by another one: the same build-id is the same file.
+ */
+static const struct plan *plan_in(const uint64_t *all, uint64_t slot, const struct module *module, uint64_t *at)
+{
+	const struct plan *plan = NULL;
+
+	/* Partner: the planner files the plan, then its place. */
+	*at = LOAD_ACQUIRE(all[slot]);
+	if (*at)
+		return *at > PLAN_NONE ? plan_at(*at, module) : NULL;
+	for (uint32_t i = 0; module->build_id_len && !plan && i < REGISTRY_ELFS; i++) {
+		*at = LOAD_ACQUIRE(all[i]);
+		plan = *at > PLAN_NONE ? plan_at(*at, module) : NULL;
+	}
+	if (!plan)
+		*at = 0;
+	return plan;
+}
+
 /* The plan of an ELF file of the registry, NULL: none (yet). */
 static const struct plan *plan_of(uint64_t base, const struct module *module, uint64_t *at, bool *waiting)
 {
 	const struct plans_head *head = runtime_plans_reach(0, sizeof(*head));
 	uint64_t slot = ((base - SYMBOL_SPACE_BASE) >> SYMBOL_SPACE_SHIFT) - 1;
+	const struct plan *plan;
 
 	if (!head || slot >= REGISTRY_ELFS)
 		return NULL;
-	/* Partner: the planner files the plan, then its place. */
-	*at = LOAD_ACQUIRE(head->plan[slot]);
-	if (*at > PLAN_NONE)
-		return plan_at(*at, module);
+	plan = plan_in(head->plan, slot, module, at);
 	*waiting |= !*at;
-	return NULL;
+	return plan;
 }
 
 /* The newest of its points. */
 static void look_for_extra(struct func_file *file, uint64_t base, const struct module *module)
 {
 	const struct plans_head *head = runtime_plans_reach(0, sizeof(*head));
-	uint64_t slot = ((base - SYMBOL_SPACE_BASE) >> SYMBOL_SPACE_SHIFT) - 1;
-	uint64_t offset = head && slot < REGISTRY_ELFS ? LOAD_ACQUIRE(head->extra[slot]) : 0;
-	const struct plan *extra;
+	uint64_t slot = ((base - SYMBOL_SPACE_BASE) >> SYMBOL_SPACE_SHIFT) - 1, offset;
+	const struct plan *extra = head && slot < REGISTRY_ELFS ? plan_in(head->extra, slot, module, &offset) : NULL;
 
-	if (offset <= PLAN_NONE || offset == file->extra_offset)
-		return;
-	extra = plan_at(offset, module);
-	if (!extra || !is_sound(extra))
+	if (!extra || offset == file->extra_offset || !is_sound(extra))
 		return;
 	file->extra = extra;
 	file->extra_offset = offset;

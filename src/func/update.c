@@ -306,7 +306,7 @@ static void look_at(struct changes *changes, struct func_file *file, const struc
 	struct looking looking = { .file = file, .selection = selection };
 	struct noting noting = { changes, file };
 
-	looking.indexes = scratch(file->plan->nsites * sizeof(*looking.indexes));
+	looking.indexes = scratch((file->plan->nsites + 1) * sizeof(*looking.indexes));
 	if (!looking.indexes)
 		return;
 	if (selection->state && func_layout_open(&looking.layout, file, selection))
@@ -322,7 +322,7 @@ static void look_at(struct changes *changes, struct func_file *file, const struc
 	func_windows_each(note_window, &noting);
 	func_layout_close(&looking.layout);
 	func_semaphores_lower(file);
-	munmap(looking.indexes, file->plan->nsites * sizeof(*looking.indexes));
+	munmap(looking.indexes, (file->plan->nsites + 1) * sizeof(*looking.indexes));
 }
 
 /* ---- Where threads stand ---- */

@@ -119,7 +119,7 @@ bool func_layout_open(struct func_layout *layout, struct func_file *file, const 
 	*layout = (struct func_layout){ .file = file };
 	if (!func_points_of(&layout->wants, file, selection) || !func_windows_init())
 		return false;
-	layout->entries = map(file->plan->nsites * sizeof(*layout->entries));
+	layout->entries = map((file->plan->nsites + 1) * sizeof(*layout->entries));
 	for (uint32_t i = 0, w = 0; layout->entries && i < file->plan->nsites && w < layout->wants.n; i++) {
 		const struct plan_site *site = func_plan_site(file->plan, i);
 		uintptr_t start;
@@ -139,7 +139,7 @@ bool func_layout_open(struct func_layout *layout, struct func_file *file, const 
 void func_layout_close(struct func_layout *layout)
 {
 	if (layout->entries)
-		munmap(layout->entries, layout->file->plan->nsites * sizeof(*layout->entries));
+		munmap(layout->entries, (layout->file->plan->nsites + 1) * sizeof(*layout->entries));
 	func_points_done(&layout->wants);
 	layout->entries = NULL;
 }

@@ -26,7 +26,7 @@
 #define HOOK_REFS_MAX 32u
 #define HOOK_TEXTS_MAX 6u	/* texts and stacks among variables and references of a histogram */
 #define HOOK_ACTIONS_MAX 8u
-#define HOOK_EMIT_MAX 128u	/* fields of a synthetic event or a probe */
+#define HOOK_EMIT_MAX 512u	/* fields of a synthetic event or a probe, elements of arrays too */
 #define HOOK_RECORD_MAX 4048u	/* of those, with all that they hold */
 #define HOOK_KEY_MAX 1024u	/* bytes of all keys together */
 #define HOOK_DEPTH_MAX 8	/* events that events cause */

@@ -12,6 +12,7 @@
 #include "plan/x86.h"
 
 #define NESTED_MAX 64	/* symbols that begin within another one, before us */
+#define WATCHED_MAX 256	/* bytes of a function */
 
 /* ---- the function ---- */
 
@@ -61,7 +62,7 @@ bool points_function(const struct points *points, struct point_function *functio
 	uint64_t start, end;
 
 	*function = (struct point_function){ .symbol = symbol_at(points->image, address, &end) };
-	if (!text || (function->symbol && !is_code(function->symbol)) || (!function->symbol && !frame))
+	if (!text || (function->symbol && !is_code(function->symbol)) || (!function->symbol && !frame && !text->whole))
 		return false;
 	start = function->symbol ? function->symbol->address : text->start;
 	end = function->symbol && end < text->end ? end : text->end;
@@ -147,15 +148,32 @@ void points_site(struct points *points, const struct point_function *function, s
 		*site = (struct site){ .kind = PLAN_NOT, .reason = PLAN_RESTARTED };
 }
 
-bool points_restores(const struct points *points, uint64_t address)
+/* What brings a thread back from a signal: its very bytes are how unwinders know that. */
+static bool restores(const struct points *points, const struct image_text *text, uint64_t address)
 {
 	/* mov $15, %eax, and as libraries write it, to all of the register. */
 	static const uint8_t narrow[] = { 0xb8, 15, 0, 0, 0 }, wide[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0 };
-	const struct image_text *text = image_text(points->image, address);
 	const struct frame *frame = frames_at(points->frames, address);
 	const uint64_t room = address - text->start;
 	const uint8_t *end = text->bytes + room;
 
 	return (frame && frame->signal) || (room >= sizeof(wide) && !memcmp(end - sizeof(wide), wide, sizeof(wide))) ||
 	       (room >= sizeof(narrow) && !memcmp(end - sizeof(narrow), narrow, sizeof(narrow)));
+}
+
+/* Where libc asks the kernel for what may take long: by its address a signal handler knows whether a thread can be cancelled there. */
+static bool is_watched(const struct image_text *text, const struct site_around *around)
+{
+	/* mov %r11, 8(%rsp); syscall; ret: of glibc and musl alike, in a function of its own. */
+	static const uint8_t ends[] = { 0x4c, 0x89, 0x5c, 0x24, 0x08, 0x0f, 0x05, 0xc3 };
+	const uint64_t size = around->end - around->start;
+
+	return size < WATCHED_MAX && memmem(text->bytes + (around->start - text->start), size, ends, sizeof(ends));
+}
+
+bool points_special(const struct points *points, const struct point_function *function, uint64_t address)
+{
+	const struct image_text *text = image_text(points->image, address);
+
+	return restores(points, text, address) || is_watched(text, &function->around);
 }

@@ -28,7 +28,7 @@ bool points_function(const struct points *points, struct point_function *functio
 /* Of what is in that function. */
 void points_site(struct points *points, const struct point_function *function, struct site *site, uint64_t address);
 
-/* Is it of what brings a thread back from a signal? Its very bytes are how unwinders know that. */
-bool points_restores(const struct points *points, uint64_t address);
+/* Is somebody to know it by its bytes or its address: unwinders, the kernel, a signal handler of libc's? */
+bool points_special(const struct points *points, const struct point_function *function, uint64_t address);
 
 #endif

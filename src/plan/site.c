@@ -335,7 +335,8 @@ static bool flags_matter(const struct image *image, uint64_t at)
 		written |= x86.writes;
 		if (written == X86_FLAGS_ALL)
 			return false;
-		if (x86.kind == X86_JCC || x86.kind == X86_LOOP || x86.kind == X86_ODD || x86.kind == X86_STOP || (x86.kind == X86_JMP && !x86.direct))
+		if (x86.kind == X86_JCC || x86.kind == X86_LOOP || x86.kind == X86_ODD || x86.kind == X86_STOP ||
+		    (x86.kind == X86_JMP && !x86.direct))
 			return true;
 		at += x86.kind == X86_JMP ? (uint64_t)x86.to : x86.len;
 	}

@@ -78,19 +78,69 @@ static int add_offset(struct fetch *fetch, int64_t offset)
 	return 0;
 }
 
+/* Of what is spread over several places, the one that has what the steps so far have led to. */
+static int gather(struct fetch *fetch)
+{
+	struct debug_where *where = &fetch->where;
+	const struct debug_piece *piece = NULL;
+	uint64_t from = (uint64_t)where->offset, size;
+	struct debug_die type;
+
+	if (!where->npieces)
+		return 0;
+	if (!debug_type_peel(fetch->debug, &fetch->of, &type) || !debug_type_size(fetch->debug, &type, &size) || !size)
+		return refuse(fetch, -EOPNOTSUPP, "it is in several pieces");
+	for (uint32_t i = 0; !piece && i < where->npieces; i++)
+		if (from >= where->pieces[i].at && from - where->pieces[i].at + size <= where->pieces[i].size)
+			piece = &where->pieces[i];
+	if (!piece)
+		return refuse(fetch, -EOPNOTSUPP, "it is in several pieces");
+	if (!piece->known)
+		return refuse(fetch, -ENODATA, "it has no value here: it is not set yet, not needed any more, or was optimised away");
+	from -= piece->at;
+	where->sum = piece->sum;
+	where->in_memory = piece->in_memory;
+	where->npieces = 0;
+	where->offset = 0;
+	if (where->in_memory)
+		return add_offset(fetch, (int64_t)from);
+	if (!from)
+		return 0;
+	if (where->sum.base != DEBUG_REGISTER || where->sum.nloads || where->sum.add[0] || from + size > 8)
+		return refuse(fetch, -EOPNOTSUPP, "it is a part of a value that is computed");
+	fetch->bits = (uint32_t)size * 8;
+	fetch->shift = (uint32_t)from * 8;
+	fetch->unit = 8;
+	return 0;
+}
+
+/* What it would point to is known, though the pointer is nowhere. */
+static int follow_to_target(struct fetch *fetch)
+{
+	struct debug_where *where = &fetch->where;
+	int64_t offset = where->offset;
+	struct debug_die target = where->target;
+	int r = debug_where_at(fetch->debug, fetch->point, &target, where, fetch->err);
+
+	if (r)
+		return r;
+	if (!where->in_memory)
+		return refuse(fetch, -EOPNOTSUPP, "what it points to was optimised away");
+	return add_offset(fetch, offset);
+}
+
 /* From something to what it points to: its value is an address. */
 static int follow(struct fetch *fetch)
 {
 	struct debug_where *where = &fetch->where;
+	int r = gather(fetch);
 
-	if (where->pointed) {
-		int64_t offset = where->offset;
-		struct debug_die target = where->target;
-		int r = debug_where_at(fetch->debug, fetch->point, &target, where, fetch->err);
-
-		return r ? r : where->in_memory && !where->pointed ? add_offset(fetch, offset)
-								   : refuse(fetch, -EOPNOTSUPP, "what it points to was optimised away");
-	}
+	if (r)
+		return r;
+	if (fetch->bits)
+		return refuse(fetch, -EOPNOTSUPP, "the pointer is a part of a register");
+	if (where->pointed)
+		return follow_to_target(fetch);
 	if (where->in_memory) {
 		if (where->sum.nloads == DEBUG_LOADS_MAX)
 			return refuse(fetch, -E2BIG, "too many pointers");
@@ -121,14 +171,14 @@ static bool find_member(struct fetch *fetch, const struct debug_die *type, const
 		return false;
 	do {
 		uint32_t tag = debug_dw_tag(&die);
-		const char *own = debug_dw_text(&die, DW_AT_name);
+		const char *own = debug_dw_text(fetch->debug->dw, &die, DW_AT_name);
 
-		if (!fetch->debug->steps || !fetch->debug->steps--)
+		if (!debug_step(fetch->debug))
 			return false;
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
-		if (!debug_dw_number(&die, DW_AT_data_member_location, &offset))
-			offset = 0;
+		if (debug_dw_member(&die, &offset))
+			continue;
 		if (own && tag == DW_TAG_member && !strncmp(own, name, len) && !own[len]) {
 			*at += offset;
 			*member = die;
@@ -145,7 +195,7 @@ static bool find_member(struct fetch *fetch, const struct debug_die *type, const
 }
 
 /* "id, name, bits": what there is. */
-static void put_members(const struct debug_die *type, struct buf *out)
+static void put_members(struct debug *debug, const struct debug_die *type, struct buf *out)
 {
 	struct debug_die die;
 	int left = 12;
@@ -153,7 +203,7 @@ static void put_members(const struct debug_die *type, struct buf *out)
 	if (!debug_dw_child(type, &die))
 		return;
 	do {
-		const char *name = debug_dw_text(&die, DW_AT_name);
+		const char *name = debug_dw_text(debug->dw, &die, DW_AT_name);
 
 		if (debug_dw_tag(&die) != DW_TAG_member || !name)
 			continue;
@@ -209,6 +259,24 @@ static int take_part(struct fetch *fetch, int64_t offset, const struct debug_die
 	return 0;
 }
 
+static int take_member(struct fetch *fetch, const struct debug_die *member, const struct debug_die *type, int64_t offset)
+{
+	int r = 0;
+
+	if (fetch->where.npieces) {
+		fetch->where.offset += offset;
+		return debug_dw_has(member, DW_AT_bit_size)
+			       ? refuse(fetch, -EOPNOTSUPP, "a bit field of a struct that is in several pieces") : 0;
+	}
+	if (fetch->where.in_memory)
+		r = add_offset(fetch, offset);
+	if (!r)
+		r = take_bits(fetch, member, type);
+	if (!r && !fetch->where.in_memory)
+		r = take_part(fetch, offset, type);
+	return r;
+}
+
 static int step_member(struct fetch *fetch, bool arrow)
 {
 	struct debug_die type, member, of_member;
@@ -229,8 +297,10 @@ static int step_member(struct fetch *fetch, bool arrow)
 			return r ? r : refuse(fetch, -EINVAL, "'%s' has no members", fetch->name);
 	}
 	if (arrow != (debug_dw_tag(&type) == DW_TAG_pointer_type))
-		return refuse(fetch, -EINVAL, arrow ? "'%s' is no pointer: write a point before '%.*s'"
-						    : "'%s' is a pointer: write -> before '%.*s'", fetch->name, (int)len, fetch->at);
+		return refuse(fetch, -EINVAL,
+			      arrow ? "'%s' is no pointer: write a point before '%.*s'"
+				    : "'%s' is a pointer: write -> before '%.*s'",
+			      fetch->name, (int)len, fetch->at);
 	if (arrow) {
 		r = follow(fetch);
 		if (r)
@@ -241,20 +311,16 @@ static int step_member(struct fetch *fetch, bool arrow)
 	if (!is_struct(debug_dw_tag(&type)))
 		return refuse(fetch, -EINVAL, "'%s' is no struct: it has no members", fetch->name);
 	if (!find_member(fetch, &type, fetch->at, len, 0, &offset, &member)) {
-		put_members(&type, &names);
-		r = refuse(fetch, -EINVAL, names.len ? "'%s' has no member '%.*s'; it has %.150s" : "'%s' has no member '%.*s'%.1s", fetch->name,
+		put_members(fetch->debug, &type, &names);
+		r = refuse(fetch, -EINVAL,
+			   names.len ? "'%s' has no member '%.*s'; it has %.150s" : "'%s' has no member '%.*s'%.1s", fetch->name,
 			   (int)len, fetch->at, names.len ? names.data : "");
 		buf_fini(&names);
 		return r;
 	}
 	if (!debug_type_peel(fetch->debug, &member, &of_member))
 		return refuse(fetch, -EINVAL, "'%.*s' has no type", (int)len, fetch->at);
-	if (fetch->where.in_memory)
-		r = add_offset(fetch, offset);
-	if (!r)
-		r = take_bits(fetch, &member, &of_member);
-	if (!r && !fetch->where.in_memory)
-		r = take_part(fetch, offset, &of_member);
+	r = take_member(fetch, &member, &of_member, offset);
 	fetch->of = member;
 	take_name(fetch, fetch->at, len);
 	fetch->at += len;
@@ -338,7 +404,8 @@ static int steps(struct fetch *fetch)
 		else if (fetch->at[0] == '-' && fetch->at[1] == '>')
 			r = step_member(fetch, true);
 		else
-			r = refuse(fetch, -EINVAL, "'%.20s' is not understood: VARIABLE, .MEMBER, ->MEMBER, [INDEX] or :TYPE", fetch->at);
+			r = refuse(fetch, -EINVAL, "'%.20s' is not understood: VARIABLE, .MEMBER, ->MEMBER, [INDEX] or :TYPE",
+				   fetch->at);
 	}
 	return r;
 }
@@ -386,8 +453,9 @@ static int whole_struct(struct fetch *fetch, const struct debug_die *type)
 	struct buf names = BUF_INIT;
 	int r;
 
-	put_members(type, &names);
-	r = refuse(fetch, -EINVAL, "'%s' is a struct: name a member of it (%.150s) or give a type", fetch->name, names.len ? names.data : "none");
+	put_members(fetch->debug, type, &names);
+	r = refuse(fetch, -EINVAL, "'%s' is a struct: name a member of it (%.150s) or give a type", fetch->name,
+		   names.len ? names.data : "none");
 	buf_fini(&names);
 	return r;
 }
@@ -400,7 +468,8 @@ static int array_type(struct fetch *fetch, const struct debug_die *type, struct 
 	if (fetch->dimensions || fetch->element || (next_dimension(fetch, type, &rest) && fetch->element))
 		return refuse(fetch, -EINVAL, "'%s' has more dimensions", fetch->name);
 	if (!debug_type_word(fetch->debug, type, word))
-		return refuse(fetch, -EINVAL, "'%s' is an array of what is no number: name an element, %s[0]", fetch->name, fetch->name);
+		return refuse(fetch, -EINVAL, "'%s' is an array of what is no number: name an element, %s[0]", fetch->name,
+			      fetch->name);
 	if (!n || n > ARRAY_MAX)
 		return refuse(fetch, -EINVAL, "'%s' has %s elements: name one, %s[0], or give a type, :%s[%d]", fetch->name,
 			      n ? "too many" : "nobody knows how many", fetch->name, word, ARRAY_MAX);
@@ -436,10 +505,36 @@ static int own_type(struct fetch *fetch, char sign, struct buf *out)
 	return 0;
 }
 
+static bool is_whole_struct(const struct fetch *fetch)
+{
+	struct debug_die type;
+
+	return debug_type_peel(fetch->debug, &fetch->of, &type) && is_struct(debug_dw_tag(&type));
+}
+
+/* A reference is what it refers to. */
+static int through_reference(struct fetch *fetch)
+{
+	struct debug_die type;
+	int r;
+
+	if (!debug_type_peel(fetch->debug, &fetch->of, &type) || !is_reference(debug_dw_tag(&type)))
+		return 0;
+	r = follow(fetch);
+	fetch->of = type;
+	return r;
+}
+
 static int put_type(struct fetch *fetch, struct buf *out)
 {
 	const char *type = *fetch->at ? fetch->at + 1 : NULL;
+	int r = through_reference(fetch);
 
+	/* A whole struct is asked for a member before it is asked where it is. */
+	if (!r && !is_whole_struct(fetch))
+		r = gather(fetch);
+	if (r)
+		return r;
 	if (!type)
 		return own_type(fetch, 0, out);
 	if (!strcmp(type, "string") || !strcmp(type, "ustring"))
@@ -447,8 +542,10 @@ static int put_type(struct fetch *fetch, struct buf *out)
 	if (type[0] && !type[1] && strchr("usx", type[0]))
 		return own_type(fetch, type[0], out);
 	if (!is_known_type(type))
-		return refuse(fetch, -EINVAL, "'%.40s' is no type: u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, bWIDTH@SHIFT/SIZE",
-			      type);
+		return refuse(
+			fetch, -EINVAL,
+			"'%.40s' is no type: u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, bWIDTH@SHIFT/SIZE",
+			type);
 	buf_printf(out, ":%s", type);
 	return 0;
 }
@@ -466,6 +563,8 @@ static int put_sum(struct fetch *fetch, struct buf *out)
 	struct buf inner = BUF_INIT;
 	uint32_t from = 0;
 
+	if (fetch->where.npieces)
+		return refuse(fetch, -EOPNOTSUPP, "it is in several pieces");
 	if (fetch->where.pointed)
 		return refuse(fetch, -EOPNOTSUPP, "the pointer itself was optimised away, and only what it points to is left");
 	if (fetch->where.in_memory) {
@@ -485,7 +584,8 @@ static int put_sum(struct fetch *fetch, struct buf *out)
 		if (!sum.nloads)
 			return refuse(fetch, -EOPNOTSUPP, "it is an address, which differs from process to process");
 		/* This is read already. */
-		buf_printf(&inner, "@+%#" PRIx64, debug_dw_offset_near(fetch->debug->dw, sum.number + (uint64_t)sum.add[0], fetch->point->address));
+		buf_printf(&inner, "@+%#" PRIx64,
+			   debug_dw_offset_near(fetch->debug->dw, sum.number + (uint64_t)sum.add[0], fetch->point->address));
 		from = 1;
 		break;
 	case DEBUG_RETVAL:
@@ -531,7 +631,8 @@ static int begin(struct fetch *fetch)
 	if (!len || isdigit((unsigned char)*fetch->at))
 		return refuse(fetch, -EINVAL, "which variable?");
 	if (!debug_variable_at(fetch->debug, fetch->point, fetch->at, len, &variable))
-		return refuse(fetch, -ENOENT, "there is no variable '%.*s' at %.60s: -V lists those that are", (int)len, fetch->at, fetch->point->name);
+		return refuse(fetch, -ENOENT, "there is no variable '%.*s' at %.60s: -V lists those that are", (int)len,
+			      fetch->at, fetch->point->name);
 	r = debug_where_at(fetch->debug, fetch->point, &variable, &fetch->where, &why);
 	if (r)
 		return refuse(fetch, r, "%s", why.text);

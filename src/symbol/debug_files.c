@@ -1,8 +1,8 @@
 /*
  * symbol/debug_files: where the debug information of a file is: in it, or in another that has its build-id.
  *
- * Looked for without the network: /usr/lib/debug by build-id and by path, the name that .gnu_debuglink has beside the file, and what
- * debuginfod clients have fetched before.
+ * Looked for without the network: /usr/lib/debug by build-id and by path, the name that .gnu_debuglink has beside the file, and
+ * what debuginfod clients have fetched before.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include "symbol/elf.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
-#define STEPS_MAX 200000000ull
+#define STEPS_MAX 50000000ull
 
 struct hunt {
 	const char *path;	/* of the file itself, without links */
@@ -139,10 +139,10 @@ int debug_open(struct debug **out, const char *path, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	debug->steps = STEPS_MAX;
 	debug->path = realpath(path, NULL);
-	if (debug->path)
-		r = look(debug, &beside, err);
-	else
-		r = err_set(err, -errno, "%.300s: %s", path, strerror(errno));
+	/* A file without a name is none that others lie beside. */
+	if (!debug->path)
+		debug->path = strdup(path);
+	r = debug->path ? look(debug, &beside, err) : err_set(err, -ENOMEM, "out of memory");
 	if (!r)
 		r = debug_dw_open(&debug->dw, debug->path, beside, err);
 	debug->from = beside;

@@ -9,7 +9,8 @@
 
 static bool is_thin(uint32_t tag)
 {
-	return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
+	return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
+	       tag == DW_TAG_atomic_type;
 }
 
 bool debug_type_peel(struct debug *debug, const struct debug_die *of, struct debug_die *type)
@@ -33,9 +34,9 @@ static bool is_pointer(uint32_t tag)
 	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
 }
 
-static void put_name(struct buf *out, const char *kind, const struct debug_die *type)
+static void put_name(struct debug *debug, struct buf *out, const char *kind, const struct debug_die *type)
 {
-	const char *name = debug_dw_text(type, DW_AT_name);
+	const char *name = debug_dw_text(debug->dw, type, DW_AT_name);
 
 	buf_printf(out, "%s%s", kind, name ? name : "{...}");
 }
@@ -68,8 +69,8 @@ void debug_type_put(struct debug *debug, const struct debug_die *of, struct buf 
 	size_t nmarks = 0, narrays = 0;
 	bool more;
 
-	(void)debug;
-	for (more = debug_dw_ref(&type, DW_AT_type, &type); more && nmarks < sizeof(marks); more = debug_dw_ref(&type, DW_AT_type, &type)) {
+	for (more = debug_dw_ref(&type, DW_AT_type, &type); more && nmarks < sizeof(marks);
+	     more = debug_dw_ref(&type, DW_AT_type, &type)) {
 		uint32_t tag = debug_dw_tag(&type);
 
 		if (is_pointer(tag)) {
@@ -86,22 +87,22 @@ void debug_type_put(struct debug *debug, const struct debug_die *of, struct buf 
 		buf_puts(out, "void");
 		break;
 	case DW_TAG_structure_type:
-		put_name(out, "struct ", &type);
+		put_name(debug, out, "struct ", &type);
 		break;
 	case DW_TAG_union_type:
-		put_name(out, "union ", &type);
+		put_name(debug, out, "union ", &type);
 		break;
 	case DW_TAG_enumeration_type:
-		put_name(out, "enum ", &type);
+		put_name(debug, out, "enum ", &type);
 		break;
 	case DW_TAG_class_type:
-		put_name(out, "class ", &type);
+		put_name(debug, out, "class ", &type);
 		break;
 	case DW_TAG_subroutine_type:
 		buf_puts(out, "(function)");
 		break;
 	default:
-		put_name(out, "", &type);
+		put_name(debug, out, "", &type);
 	}
 	while (nmarks--) {
 		if (marks[nmarks] == '[')
@@ -170,9 +171,9 @@ bool debug_type_is_char(struct debug *debug, const struct debug_die *of)
 	       debug_dw_number(&type, DW_AT_encoding, &encoding) && encoding != DW_ATE_boolean;
 }
 
-static char style_of(const struct debug_die *type, int64_t size)
+static char style_of(struct debug *debug, const struct debug_die *type, int64_t size)
 {
-	const char *name = debug_dw_text(type, DW_AT_name);
+	const char *name = debug_dw_text(debug->dw, type, DW_AT_name);
 	int64_t encoding;
 
 	if (!debug_dw_number(type, DW_AT_encoding, &encoding))
@@ -200,7 +201,7 @@ bool debug_type_word(struct debug *debug, const struct debug_die *of, char word[
 			return false;
 		if (tag == DW_TAG_enumeration_type && debug_type_peel(debug, &type, &under))
 			type = under;
-		style = style_of(&type, size);
+		style = style_of(debug, &type, size);
 	} else if (!is_pointer(tag)) {
 		return false;
 	}

@@ -69,6 +69,8 @@ static uint32_t root_of(struct fetching *fetching, const struct spec_fetch *fetc
 		/* As far from the instruction as in the file. */
 		return program_build_math(build, '+', false, program_build_field(build, "ip", PROGRAM_INT),
 					  program_build_num(build, fetch->number - fetching->probe->offset));
+	case FETCH_SYMBOL:
+		return program_build_num(build, fetch->number + (uint64_t)fetch->offset);
 	default:
 		return program_build_num(build, fetch->number);
 	}
@@ -126,11 +128,17 @@ static uint32_t count_fields(const struct spec_probe *probe)
 	return n;
 }
 
-static bool is_by_symbol(const struct spec_fetch *fetch)
+static bool begins_with(const struct spec_probe *probe, int what)
 {
-	while (fetch->what == FETCH_PEEK)
-		fetch = fetch->of;
-	return fetch->what == FETCH_SYMBOL;
+	for (uint32_t i = 0; i < probe->nargs; i++) {
+		const struct spec_fetch *fetch = probe->args[i].fetch;
+
+		while (fetch->what == FETCH_PEEK)
+			fetch = fetch->of;
+		if ((int)fetch->what == what)
+			return true;
+	}
+	return false;
 }
 
 /* What the kernel can do and programs cannot; NULL: nothing of that. */
@@ -139,14 +147,12 @@ static const char *why_not(const struct spec_probe *probe)
 	if (count_fields(probe) > HOOK_EMIT_MAX)
 		return "Too many arguments, or elements of arrays, in one probe";
 	if (!spec_probe_is_code(probe))
-		return NULL;
+		return begins_with(probe, FETCH_REGISTER) ? "A declared event has no stack: $stack is for probes in code" : NULL;
 	if (!probe->symbol && !probe->file)
-		return "An address is in no program for sure: say [FILE:]FUNCTION[+OFFSET]";
+		return "No function is known there: say [FILE:]FUNCTION[+OFFSET]";
 	for (uint32_t i = 0; i < probe->nargs; i++) {
 		if (!strcmp(probe->args[i].type, "symstr"))
 			return "Names of addresses are found when a trace is read: say symbol, not symstr";
-		if (is_by_symbol(probe->args[i].fetch))
-			return "Where a symbol is differs from program to program";
 	}
 	return NULL;
 }

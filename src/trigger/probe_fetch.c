@@ -111,10 +111,11 @@ static struct spec_fetch *peek_at(struct probe_read *read, const struct spec_fet
 	return fetch;
 }
 
-/* A symbol's address is that of the one function of this name; at a point in code, of the program that comes by. */
+/* A symbol's address is that of the symbol space: who reads there finds what the program has there that comes by. */
 static int read_symbol(struct probe_read *read, char *text, struct spec_fetch *fetch)
 {
 	char *sign = strpbrk(text, "+-");
+	const struct spec_world *world = read->world;
 	bool found;
 	uint64_t end;
 
@@ -122,10 +123,11 @@ static int read_symbol(struct probe_read *read, char *text, struct spec_fetch *f
 		return read_refuse_silently(read->error, -EINVAL, "bad offset: %.40s", sign);
 	if (sign)
 		*sign = '\0';
-	found = read->world->function && read->world->function(read->world->arg, text, &fetch->number, &end);
+	found = (world->function && world->function(world->arg, text, &fetch->number, &end)) ||
+		(world->data && world->data(world->arg, text, &fetch->number, &end));
 	if (!spec_probe_is_code(read->probe)) {
 		fetch->number += (uint64_t)fetch->offset;
-		return found ? 0 : read_refuse_silently(read->error, -ENOENT, "no function is called %.80s", text);
+		return found ? 0 : read_refuse_silently(read->error, -ENOENT, "no function and no data are called %.80s", text);
 	}
 	fetch->what = FETCH_SYMBOL;
 	read->is_missing |= !found || !read_copy_name(fetch->name, text);
@@ -228,8 +230,6 @@ static int read_stack(struct probe_read *read, const char *text, const struct sp
 		return probe_refuse(read, -EINVAL, bad_variable, read->offset);
 	if (*text && n > (probe_is_user(read->probe) ? UINT32_MAX : STACK_MAX))
 		return probe_refuse(read, -EINVAL, "Invalid stack number", read->offset);
-	if (!spec_probe_is_code(read->probe))
-		return read_refuse_silently(read->error, -EINVAL, "a declared event has no stack: $stack is for probes in code");
 	return *text ? read_on_stack(read, n, out) : read_register(read, "sp", out);
 }
 
@@ -274,8 +274,8 @@ static int read_param(struct probe_read *read, uint32_t n, const struct spec_fet
 	if (read->probe->kind == SPEC_PROBE_TRACEPOINT)
 		return read_declared(read, n, out);
 	if (param && param->at < 0)
-		return read_refuse_silently(read->error, -EOPNOTSUPP, "parameter %u is in no general register: it is a real number, a structure, "
-					    "or one of too many", n + 1);
+		return read_refuse_silently(read->error, -EOPNOTSUPP, "parameter %u is in no general register: it is a real "
+					    "number, a structure, or one of too many", n + 1);
 	return read_given(read, param ? (uint32_t)param->at : n, out);
 }
 

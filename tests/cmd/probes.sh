@@ -108,6 +108,9 @@ deny dynamic_events 'f nobody' 'Failed to register probe event'
 logged trace_fprobe 'Failed to register probe event' 'f ^nobody'
 deny dynamic_events 't nobody' 'Tracepoint is not found'
 deny dynamic_events 'x:y shop_place' 'no probe for this file'
+want 0 list -f --why
+trapped=$(sed -n 's/^\([a-z_]*\) \[libc\.so\.6\]: by a trap: .*/\1/p' "$out" | head -n 1)
+[ -z "$trapped" ] || deny kprobe_events "p libc.so.6:$trapped" 'where only a jump may be'
 want 0 cat kprobe_events
 [ "$(grep -c . "$out")" -eq 4 ] || fail "what was refused is there"
 
@@ -142,6 +145,11 @@ grep -q ' c: .* how=313$' "$out" || fail "no fprobe"
 grep -q ' d: .* b="shop" c=0x7 d="x"$' "$out" || fail "no static function"
 grep -q ' u: .* how=313$' "$out" && grep -q ' v: ' "$out" || fail "no uprobes"
 [ "$(grep -c ' m: ' "$out")" -eq 4 ] || fail "not both points"
+# As the kernel shows them, with names where there are any.
+want 0 cat trace
+grep -q ' a: (shop_place+0x0/0x[0-9a-f]*) item=0x' "$out" || fail "no function at entry"
+grep -q ' b: (main+0x[0-9a-f]*/0x[0-9a-f]* <- shop_place) arg1=' "$out" || fail "no functions at return"
+grep -q ' u: (0x[0-9a-f]*) how=313$' "$out" && grep -q ' v: (0x[0-9a-f]* <- 0x[0-9a-f]*)$' "$out" || fail "no addresses in files"
 want 0 cat kprobe_profile
 sort "$out" >profile
 grep -qx '  a                                                          3               0' profile || fail "kprobe_profile"
@@ -167,6 +175,18 @@ add dynamic_events '!p:kprobes/last shop_place'
 want 0 write dynamic_events ''
 want 0 cat dynamic_events
 [ ! -s "$out" ] || fail "something stays"
+
+# An instruction in a file that nobody has brought: the plan is made when it comes. It is the one behind `endbr64` or `push`.
+sed 's/shop_/late_/g' shop.c >late.c
+# shellcheck disable=SC2086
+$CC -g -O1 -fno-inline -fno-ipa-sra -fno-ipa-cp -fcf-protection=none late.c -o late || fail "late does not compile"
+push=$(objdump -d --no-show-raw-insn late | sed -n '/<late_close>:/{n;n;s/^ *\([0-9a-f]*\):.*/0x\1/p;q;}')
+entry=0x$(nm late | sed -n 's/^0*\([0-9a-f]*\) T late_close$/\1/p')
+add kprobe_events "p:late late:late_close+$((push - entry)) how=%di:s32"
+want 0 record -q -o late.dat -e kprobes:late ./late
+want 0 report late.dat
+[ "$(grep -c ' late: .* how=' "$out")" -eq 1 ] || fail "what was to come did not"
+want 0 write kprobe_events ''
 
 # More than a thousand, written at once.
 i=0

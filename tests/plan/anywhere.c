@@ -1,7 +1,7 @@
 /*
- * Points at random places of real programs and libraries: each is planned, and soundly. Windows are what the file has there, their steps are
- * its instructions, and what is moved is as long as it was where nothing has to change. Prints how many are by a jump, by a trap
- * or not at all; and system calls that functions make, which are points of the file's own plan.
+ * Points at random places of real programs and libraries: each is planned, and soundly. Windows are what the file has there, their
+ * steps are its instructions, and what is moved is as long as it was where nothing has to change. Prints how many are by a jump, by
+ * a trap or not at all; and system calls that functions make, which are points of the file's own plan.
  */
 #include <fcntl.h>
 #include <stdio.h>

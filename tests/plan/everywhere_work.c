@@ -326,16 +326,20 @@ __asm__(
 	/* Short jumps forth and back. */
 	"jmp 6f; 5: dec %rax; jmp 7f; 6: inc %rax; test $2, %dil; jne 5b; nop; 7:\n"
 	/* Targets by the stack and below it, and by registers. */
-	"lea by_hand_leaf(%rip), %rdx; push %rdx; .cfi_adjust_cfa_offset 8; call *(%rsp); call *%rdx; mov %rsp, %rcx; call *(%rcx)\n"
-	"pop %rdx; .cfi_adjust_cfa_offset -8; mov %rdx, -8(%rsp); call *-8(%rsp); mov %rdx, -16(%rsp); lea -16(%rsp), %rcx; call *(%rcx)\n"
+	"lea by_hand_leaf(%rip), %rdx; push %rdx; .cfi_adjust_cfa_offset 8;\n"
+	"call *(%rsp); call *%rdx; mov %rsp, %rcx; call *(%rcx)\n"
+	"pop %rdx; .cfi_adjust_cfa_offset -8; mov %rdx, -8(%rsp); call *-8(%rsp);\n"
+	"mov %rdx, -16(%rsp); lea -16(%rsp), %rcx; call *(%rcx)\n"
 	"call by_hand_leaf; call *by_hand_pointer(%rip)\n"
 	/* An unrolled loop that is jumped into. */
 	"mov %edi, %ecx; and $3, %ecx; lea 8f(%rip), %rdx; lea (%rcx,%rcx,2), %rcx; add %rcx, %rdx; jmp *%rdx\n"
 	"8: inc %rax; inc %rax; inc %rax; inc %rax\n"
 	/* Strings and flags in memory. */
-	"lea by_hand_text(%rip), %rsi; lea -64(%rsp), %rdi; mov $16, %ecx; cld; rep movsb; lea -64(%rsp), %rdi; mov $16, %ecx; mov %eax, %edx\n"
+	"lea by_hand_text(%rip), %rsi; lea -64(%rsp), %rdi; mov $16, %ecx; cld; rep movsb;\n"
+	"lea -64(%rsp), %rdi; mov $16, %ecx; mov %eax, %edx\n"
 	"mov $'o', %eax; repne scasb; mov %edx, %eax; add %rcx, %rax\n"
-	"enter $16, $0; .cfi_adjust_cfa_offset 8; mov %rax, -8(%rbp); lea by_hand_text(%rip), %rbx; xlat; xor %al, -8(%rbp); mov -8(%rbp), %rax; leave; .cfi_adjust_cfa_offset -8\n"
+	"enter $16, $0; .cfi_adjust_cfa_offset 8; mov %rax, -8(%rbp); lea by_hand_text(%rip), %rbx; xlat; xor %al, -8(%rbp); mov -8(%rbp), %rax;\n"
+	"leave; .cfi_adjust_cfa_offset -8\n"
 	"pop %rbx; .cfi_adjust_cfa_offset -8; ret\n"
 	".cfi_endproc; .size by_hand, . - by_hand\n"
 	".p2align 4; .type by_hand_leaf, @function; by_hand_leaf: .cfi_startproc; add $3, %rax; xor (%rsp), %eax; sub (%rsp), %eax;\n"

@@ -1,7 +1,7 @@
 /*
  * Moved instructions do what they did where they came from: the window's bytes are run in one place and what site_make() has made of
  * them in another, from the same registers, flags and memory, and everything is compared: registers, flags, vector registers,
- * memory, where control goes, and which signal if any. Instructions are random ones, and the first ones of real functions.
+ * memory, where control goes, and which signal if any. Instructions are random ones, the first ones of real functions, and any of theirs.
  *
  *   low .. arena (data) .. A: the window, int3 around it .. M: the moved instructions; jmp behind the window .. high
  *
@@ -34,6 +34,7 @@
 #define CODE_SIZE 4096u
 #define W_AT (BASE + 0x20000000ull + 2048)
 #define NEARS_MAX 8
+#define POINTS 40000u
 #define REGS 16	/* general ones, as gregs[] has them, without rip */
 
 static const uint64_t m_places[] = { BASE + 0x20100000ull, BASE + 0x58000000ull, BASE - 0x38000000ull };
@@ -150,6 +151,9 @@ static void run(uint64_t at, struct state *out)
 	for (unsigned int i = 0; i < nnears; i++)
 		memcpy(near_at[i], start.near_pages[i], CODE_SIZE);
 	run_at = at;
+	/* The upper halves, which we have no names for. */
+	if (__builtin_cpu_supports("avx"))
+		__asm__ volatile("vzeroupper" ::: "memory");
 	raise(SIGUSR1);
 	*out = ended;
 	memcpy(out->arena, (void *)ARENA_AT, ARENA_SIZE);
@@ -461,7 +465,9 @@ static void rnd_instruction(uint8_t *to)
 static void random_windows(long n)
 {
 	uint8_t bytes[64], marks[IMAGE_MARKS][8] = { { 0 } };
-	struct image_text text = { W_AT, W_AT + sizeof(bytes), bytes, { marks[0], marks[1], marks[2], marks[3] } };
+	struct image_text text = {
+		.start = W_AT, .end = W_AT + sizeof(bytes), .bytes = bytes, .marks = { marks[0], marks[1], marks[2], marks[3] },
+	};
 	struct image image = { .texts = &text, .ntexts = 1 };
 	struct site site;
 
@@ -485,22 +491,16 @@ static void random_windows(long n)
 	}
 }
 
-static void real_windows(const char *path, long max)
+/* Of a plan's sites about so many. */
+static void plan_windows(const struct buf *out, long max)
 {
-	struct buf out = BUF_INIT;
-	struct err err = ERR_INIT;
-	const struct plan *plan;
-	const struct plan_site *sites;
+	const struct plan *plan = (const struct plan *)out->data;
+	const struct plan_site *sites = (const struct plan_site *)(out->data + plan->sites);
 
-	if (access(path, R_OK))
-		return;
-	CHECK(!plan_make(&out, &(struct plan_file){ .path = path }, &err), "%s", err.text);
-	plan = (const struct plan *)out.data;
-	sites = (const struct plan_site *)(out.data + plan->sites);
 	for (uint32_t i = 0; i < plan->nsites; i += (uint32_t)(1 + plan->nsites / (uint64_t)max)) {
 		const struct plan_site *from = &sites[i];
 		struct site site = { .kind = from->kind, .window = from->window, .moved = from->moved, .nfixes = from->nfixes };
-		const char *code = out.data + plan->code + from->code;
+		const char *code = out->data + plan->code + from->code;
 
 		if (from->kind == PLAN_NOT)
 			continue;
@@ -508,10 +508,33 @@ static void real_windows(const char *path, long max)
 		memcpy(site.code, code + from->window, from->moved);
 		site.nsteps = (uint8_t)code[from->window + from->moved];
 		memcpy(site.steps, code + from->window + from->moved + 1, site.nsteps * sizeof(*site.steps));
-		memcpy(site.fixes, (const struct plan_fix *)(out.data + plan->fixes) + from->fixes, from->nfixes * sizeof(struct plan_fix));
-		side_by_side(&site, out.data + plan->names + from->name, 2);
+		memcpy(site.fixes, (const struct plan_fix *)(out->data + plan->fixes) + from->fixes,
+		       from->nfixes * sizeof(struct plan_fix));
+		side_by_side(&site, out->data + plan->names + from->name, 2);
 	}
+}
+
+/* Functions, then instructions anywhere. */
+static void real_windows(const char *path, long max)
+{
+	struct buf out = BUF_INIT, extra = BUF_INIT;
+	uint64_t *points = calloc(POINTS, sizeof(*points));
+	struct err err = ERR_INIT;
+	const struct plan *plan;
+
+	CHECK(points, "memory");
+	if (!access(path, R_OK)) {
+		CHECK(!plan_make(&out, &(struct plan_file){ .path = path }, &err), "%s", err.text);
+		plan_windows(&out, max);
+		plan = (const struct plan *)out.data;
+		for (size_t i = 0; i < POINTS; i++)
+			points[i] = plan->text_start + rnd() % (plan->text_end - plan->text_start);
+		CHECK(!plan_make_extra(&extra, &(struct plan_file){ .path = path }, points, POINTS, &err), "%s", err.text);
+		plan_windows(&extra, max * 8);
+	}
+	free(points);
 	buf_fini(&out);
+	buf_fini(&extra);
 }
 
 int main(int argc, char **argv)

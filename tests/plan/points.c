@@ -91,7 +91,8 @@ static const char by_hand[] =
 	".text\n"
 	"F(plain) push %rbp; mov %rsp, %rbp; mov $1, %eax; lea 1(%rax), %rax; xor %edx, %edx; pop %rbp; ret; E(plain)\n"
 	/* 0 push, 1 mov, 4 test, 7 jne, 9 lea, 13: mov, 16 dec, 18 jne, 20 pop, 21 ret */
-	"F(loops) push %rbx; mov %rdi, %rbx; test %rdi, %rdi; jne 1f; lea 1(%rdi), %rbx; 1: mov %rbx, %rax; dec %ebx; jne 1b; pop %rbx; ret;\n"
+	"F(loops) push %rbx; mov %rdi, %rbx; test %rdi, %rdi; jne 1f; lea 1(%rdi), %rbx; 1: mov %rbx, %rax; dec %ebx; jne 1b;\n"
+	"pop %rbx; ret;\n"
 	".globl next; .type next, @function; next: ret; E(loops)\n"
 	"F(calls) mov %rdi, %rbx; call *%rbx; test %eax, %eax; call *8(%rbx); ret; E(calls)\n"
 	"F(carries) mov %rdi, %rax; add %rsi, %rax; mov %rdx, %rcx; adc $0, %rcx; mov %rcx, %rax; ret; E(carries)\n"
@@ -99,8 +100,10 @@ static const char by_hand[] =
 	"F(spins) xor %eax, %eax; xor %edx, %edx; 1: jmp 1b; nop; nop; nop; nop; E(spins)\n"
 	"F(stops) xor %eax, %eax; xor %edx, %edx; ud2; E(stops)\n"
 	"F(broken) mov $1, %eax; .byte 0x06, 0x06, 0x06; mov $2, %eax; ret; E(broken)\n"
-	"F(computes) and $3, %edi; lea 1f(%rip), %rax; add %rdi, %rax; jmp *%rax; 1: nop; nop; nop; nop; mov $1, %eax; ret; E(computes)\n"
-	"F(restarts) xor %eax, %eax; xor %edx, %edx; .Ls: mov %rdi, %rax; mov %rsi, (%rax); .Le: xor %eax, %eax; 1: inc %eax; cmp $9, %eax; jl 1b; ret; E(restarts)\n"
+	"F(computes) and $3, %edi; lea 1f(%rip), %rax; add %rdi, %rax; jmp *%rax;\n"
+	"1: nop; nop; nop; nop; mov $1, %eax; ret; E(computes)\n"
+	"F(restarts) xor %eax, %eax; xor %edx, %edx; .Ls: mov %rdi, %rax; mov %rsi, (%rax); .Le: xor %eax, %eax;\n"
+	"1: inc %eax; cmp $9, %eax; jl 1b; ret; E(restarts)\n"
 	".p2align 4; .Labort: xor %eax, %eax; ret\n"
 	"F(asks) mov $39, %eax; syscall; ret; nop; nop; nop; E(asks)\n"
 	/* Somebody comes in right behind it. */
@@ -108,9 +111,11 @@ static const char by_hand[] =
 	"F(asks_here) .byte 0x0f, 0x05; ret; nop; nop; E(asks_here)\n"
 	"F(asks_and_restarts) xor %eax, %eax; .Ls2: syscall; mov %rsi, (%rax); .Le2: xor %eax, %eax; ret; E(asks_and_restarts)\n"
 	"F(__restore_rt) mov $15, %rax; syscall; E(__restore_rt)\n"
+	"F(waits) mov (%rdi), %eax; test %eax, %eax; jne 1f; mov %rdi, %r11; mov %rsi, %rax; mov %r11, 8(%rsp); syscall; ret; 1: ud2; E(waits)\n"
 	"F(returns_too) mov $15, %eax; syscall; E(returns_too)\n"
 	".globl chosen; .type chosen, @gnu_indirect_function; .p2align 4; chosen: lea plain(%rip), %rax; ret; E(chosen)\n"
-	".globl numbers; .type numbers, @object; .p2align 4; numbers: .byte 0x0f, 0x05, 0x0f, 0x05, 0xc3, 0x90, 0x90; .size numbers, . - numbers\n"
+	".globl numbers; .type numbers, @object; .p2align 4; numbers:\n"
+	".byte 0x0f, 0x05, 0x0f, 0x05, 0xc3, 0x90, 0x90; .size numbers, . - numbers\n"
 	"F(last.cold) xor %eax, %eax; mov $1, %edx; ret; E(last.cold)\n"
 	".section __rseq_cs, \"aw\"; .p2align 5; .long 0, 0; .quad .Ls, .Le - .Ls, .Labort\n"
 	".long 0, 0; .quad .Ls2, .Le2 - .Ls2, .Labort\n"
@@ -172,6 +177,8 @@ static const struct want {
 	{ "__restore_rt", 0, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
 	{ "__restore_rt", 7, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
 	{ "returns_too", 5, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
+	{ "waits", 6, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
+	{ "waits", 17, PLAN_NOT, PLAN_SPECIAL, 0, 0, 0, 0 },
 	{ "chosen", 7, PLAN_NOT, PLAN_RESOLVER, 0, 0, 0, 0 },
 	{ "last.cold", 2, PLAN_JUMP, 0, 0, 5, 0, 0 },
 	/* Data, and what fills up. */
@@ -235,6 +242,7 @@ static void check_by_hand(const char *command, const char *file)
 	check_syscall("asks_and_restarts", 2, -1, 0);
 	check_syscall("__restore_rt", 7, -1, 0);
 	check_syscall("returns_too", 5, -1, 0);
+	check_syscall("waits", 17, -1, 0);
 	for (uint32_t i = 0; i < count(&functions); i++)
 		n += !!(sites(&functions)[i].flags & PLAN_SITE_SYSCALL);
 	CHECK(n == 2, "%u system calls", n);
@@ -272,6 +280,50 @@ static void check_files(void)
 	CHECK(sites(&extra)[0].kind == PLAN_NOT && sites(&extra)[0].reason == PLAN_SPECIAL, "%s", plan_reason(sites(&extra)[0].reason));
 }
 
+static uint64_t number_in(const char *file)
+{
+	char path[512], text[64] = "";
+	FILE *from;
+
+	snprintf(path, sizeof(path), "%s/%s", place, file);
+	from = fopen(path, "r");
+	CHECK(from && fgets(text, sizeof(text), from), "%s", path);
+	fclose(from);
+	return strtoull(text, NULL, 16);
+}
+
+/* What is kept of one file is the same as read anew, and nothing of it is left when there is another one by its name. */
+static void check_memory(void)
+{
+	struct plan_memory *memory = plan_memory_open();
+	const struct plan_site *site;
+	struct buf out = BUF_INIT;
+	struct err err = ERR_INIT;
+	char path[512];
+
+	CHECK(memory, "no memory");
+	snprintf(path, sizeof(path), "%s/kept.so", place);
+	for (int i = 0; i < 3; i++) {
+		make("kept.c", i < 2 ? "int first(int a) { return a * 3 + 1; }\n" :
+		     "int other(int a) { return a - 1; } int first(int a) { return a * a * a + 5; }\n",
+		     i == 1 ? "true" : "gcc -O2 -shared -fPIC kept.c -o kept.so");
+		plan_functions("kept.so");
+		plan_points("kept.so", (const uint64_t[]){ function("first") + 4, function("first") }, 2);
+		buf_reset(&out);
+		CHECK(!plan_memory_extra(memory, &out, &(struct plan_file){ .path = path },
+					 (const uint64_t[]){ function("first"), function("first") + 4 }, 2, &err), "%s", err.text);
+		CHECK(out.len == extra.len && !memcmp(out.data, extra.data, out.len), "time %d", i);
+	}
+	/* A function that nothing names: what the loader calls first. */
+	make("kept.c", "int main(void) { return 0; }\n", "gcc -O2 -s kept.c -o kept.so && "
+	     "readelf -SW kept.so | sed -n 's/^.*\\] \\.init  *PROGBITS  *\\([0-9a-f]*\\) .*/\\1/p' >init");
+	plan_points("kept.so", (const uint64_t[]){ number_in("init") }, 1);
+	site = sites(&extra);
+	CHECK(site[0].kind != PLAN_NOT, "%s", plan_reason(site[0].reason));
+	buf_fini(&out);
+	plan_memory_close(memory);
+}
+
 int main(void)
 {
 	place = getenv("RINGSIDE_SCRATCH");
@@ -283,6 +335,7 @@ int main(void)
 	check_by_hand("gcc -shared -nostdlib -Wl,-Bsymbolic points.S -o points.so", "points.so");
 	check_by_hand("gcc -no-pie -nostdlib -Wl,-e,plain points.S -o points", "points");
 	check_files();
+	check_memory();
 	for (int i = 1; i < PLAN_REASONS; i++)
 		CHECK(*plan_reason((enum plan_reason)i), "words for reason %d", i);
 	buf_fini(&functions);

@@ -48,6 +48,17 @@ FUNCTION long shop_many(long a, long b, long c, long d, long e, long f, long g, 
 	return a + b + c + d + e + f + g * h - i;
 }
 
+/* Keeps something below its stack, and counts on flags across instructions. */
+FUNCTION long shop_below(long value)
+{
+	long result = 0;
+
+	__asm__ volatile("movq %1, -8(%%rsp)\n\tmovq $0x5555, -16(%%rsp)\n\tcmpq $1, %1\n\tleaq 1(%1), %1\n\tmovq %1, -128(%%rsp)\n\t"
+			 "setne %b0\n\tmovq -8(%%rsp), %1\n\taddq -16(%%rsp), %1\n\tsubq -128(%%rsp), %1\n\tleaq (%0, %1, 2), %0"
+			 : "+q"(result), "+r"(value) : : "memory", "cc");
+	return result;
+}
+
 static void *serve(void *arg)
 {
 	struct customer customer = { "ann", 33 };
@@ -61,6 +72,7 @@ static void *serve(void *arg)
 		__asm__ volatile("" : : "r"(&order) : "memory");
 		sum += shop_place(&order, i % 3, "hello");
 		sum += shop_many(1, 2, 3, 4, 5, 6, 7, 8, i);
+		sum += shop_below(i);
 		if (pause_s > 0)
 			usleep((unsigned int)(pause_s * 1e6));
 	}

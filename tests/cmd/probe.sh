@@ -1,0 +1,257 @@
+#!/bin/sh
+# Probes by name: every way to write a place and an argument, what is made of it, where debug information is looked for, what is said
+# where there is none, and what is refused. That values are what they should be is told by probe_gdb.py and probe_perf.py.
+. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+. "$RINGSIDE_SOURCE/tests/cmd/tree.sh"
+
+skip() {
+	echo "skip: $*"
+	exit 77
+}
+[ "$(uname -m)" = x86_64 ] || skip "probes are for x86-64"
+
+cd "$RINGSIDE_SCRATCH" || exit 1
+# The compiler alone: a sanitizer would change the program that is looked at.
+cc=${CC%% *}
+source=$RINGSIDE_SOURCE/tests/cmd/probe_shop.c
+"$cc" -O0 -g "$source" -o shop 2>"$err" || fail "the shop does not compile"
+[ "$(readelf -h shop | grep -c ELF64)" -eq 1 ] || skip "not for 64-bit code"
+shop=$(realpath shop)
+
+# The offset of a symbol: code is where it says in these files.
+at() {
+	nm "${2:-shop}" | awk -v name="$1" '$3 == name { sub(/^0*/, "", $1); print "0x" $1 }'
+}
+
+# Without debug information: symbols alone, and a word about the rest.
+cp shop bare
+strip -g bare
+want 0 probe -x bare -D 'shop_place $arg1'
+says "p:probe_bare/shop_place $RINGSIDE_SCRATCH/bare:$(at shop_place) arg1=\$arg1"
+want 0 probe -x bare -D 'shop_place+4'
+says "p:probe_bare/shop_place $RINGSIDE_SCRATCH/bare:$(printf '0x%x' $(($(at shop_place) + 4)))"
+want 0 probe -x bare -D 'shop_place%return' '$retval' '$arg1' 'x=+8(%di):u64' '%sp' 'many=\5'
+says "r:probe_bare/shop_place__return $RINGSIDE_SCRATCH/bare:$(at shop_place) retval=\$retval arg1=\$arg1 x=+8(%di):u64 sp=%sp many=\\5"
+want 0 probe -x bare -F 'shop*'
+says 'shop_place'
+refuse 1 probe -x bare -D 'shop_place order' -- 'debug information' '$arg1'
+refuse 1 probe -x bare -D shop_place:3 -- 'debug information' -g
+refuse 1 probe -x bare -D probe_shop.c:90 -- 'debug information'
+refuse 1 probe -x bare -V shop_place -- 'debug information'
+refuse 1 probe -x bare -L shop_place -- 'debug information'
+refuse 1 probe -x bare -D shop_place+100000 -- 'has only' bytes
+refuse 1 probe -x bare -D nosuch -- 'has no function nosuch'
+refuse 1 probe -x nosuch -D main -- nosuch 'No such file'
+refuse 1 probe -x "$source" -D main -- probe_shop.c
+refuse 1 probe -x . -D main -- regular
+refuse 1 probe -D main -- -x
+refuse 1 probe -P 999999999 -D main -- 999999999
+refuse 1 probe -P x -D main -- "'x'"
+cp bare 'with blanks'
+refuse 1 probe -x "with blanks" -D main -- blanks
+: >empty
+refuse 1 probe -x empty -D main -- empty
+"$RINGSIDE" probe -x shop -V main 2>&1 | grep -q 'not built in' && exit 0
+
+# Where debug information is looked for: beside the file by its name there, and what debuginfod clients have fetched.
+objcopy --only-keep-debug shop shop.debug && cp shop linked && strip -g linked && objcopy --add-gnu-debuglink=shop.debug linked || exit 1
+want 0 probe -x linked -D 'many:4 all'
+grep -q 'all=-[0-9]*(%[bs]p):s64$' "$out" || fail "not by its link"
+mkdir .debug && mv shop.debug .debug/
+want 0 probe -x linked -D 'many:4 all'
+mkdir -p cache && id=$(readelf -n shop | sed -n 's/.*Build ID: //p')
+mkdir "cache/$id" && mv .debug/shop.debug "cache/$id/debuginfo"
+refuse 1 probe -x linked -D 'many:4 all' -- 'debug information'
+DEBUGINFOD_CACHE_PATH=$PWD/cache
+export DEBUGINFOD_CACHE_PATH
+want 0 probe -x linked -D 'many:4 all'
+unset DEBUGINFOD_CACHE_PATH
+mkdir -p home/.cache/debuginfod_client && mv "cache/$id" home/.cache/debuginfod_client/
+HOME=$PWD/home XDG_CACHE_HOME='' "$RINGSIDE" probe -x linked -D 'many:4 all' >"$out" 2>"$err" || fail "not in the cache"
+# Another file's is not taken for it.
+"$cc" -O1 -g "$source" -o other && objcopy --only-keep-debug other shop.debug || exit 1
+refuse 1 probe -x linked -D 'many:4 all' -- 'debug information'
+rm -f shop.debug
+
+# Places.
+want 0 probe -x shop -D shop_place
+says "p:probe_shop/shop_place $shop:$(at shop_place)"
+want 0 probe -x shop -D shop_place:0
+says "p:probe_shop/shop_place $shop:$(at shop_place)"
+want 0 probe -x shop -D "$(printf '0x%x' "$(at shop_place)")"
+says "p:probe_shop/shop_place $shop:$(at shop_place)"
+want 0 probe -x shop -D 'shop:ev=shop_place@probe_shop.c+4'
+says "p:shop/ev $shop:$(printf '0x%x' $(($(at shop_place) + 4)))"
+row=$(grep -n 'placed++;' "$source" | cut -d: -f1)
+first=$(grep -n 'shop_place(struct order' "$source" | cut -d: -f1)
+want 0 probe -x shop -D "probe_shop.c:$row"
+sed 's/^p:[^ ]* //' "$out" >by_file
+grep -q '^p:probe_shop/shop_place ' "$out" || fail "named for something else"
+want 0 probe -x shop -D "shop_place:$((row - first))"
+grep -q "^p:probe_shop/shop_place_L$((row - first)) " "$out" || fail "named for something else"
+sed 's/^p:[^ ]* //' "$out" | cmp -s - by_file || fail "by file and by function are two places"
+want 0 probe -x shop -D 'shop_place;placed++;'
+sed 's/^p:[^ ]* //' "$out" | cmp -s - by_file || fail "by pattern it is another place"
+want 0 probe -x shop -D 'one=probe_shop.c;*placed++*'
+sed 's/^p:[^ ]* //' "$out" | cmp -s - by_file || fail "by pattern in a file it is another place"
+want 0 probe -x shop -D 'ma*y'
+says "p:probe_shop/many $shop:$(at many)"
+want 0 probe -x shop -D -a main -a 'many a' -a 'x=both%return $retval'
+[ "$(cut -d' ' -f1 "$out" | tr '\n' ' ')" = 'p:probe_shop/main p:probe_shop/many r:probe_shop/x ' ] || fail "three definitions"
+grep -q ' retval=$retval:s32$' "$out" || fail "what is returned has no type"
+want 0 probe -x shop -D 'shop_place%return $retval->customer->name:string r=$retval'
+grep -q ' name=+0(+8(+8($retval))):string r=$retval:x64$' "$out" || fail "behind what is returned"
+# A function that is nowhere but inlined, and in several places.
+"$cc" -O2 -g "$source" -o fast || exit 1
+want 0 probe -x fast -D weigh
+[ "$(grep -c '^p:probe_fast/weigh ' "$out")" -ge 1 ] || fail "inlined instances"
+refuse 1 probe -x fast -D weigh%return -- inlined
+refuse 1 probe -x fast -D weigh+4 -- inlined
+
+# Arguments.
+want 0 probe -x shop -D 'many:4 $params'
+grep -q ' a=[^ ]*:s32 b=[^ ]*:s64 c=[^ ]*:char d=[^ ]*:u8 e=[^ ]*:s16 f=[^ ]*:x64 seventh=[^ ]*:s32 eighth=[^ ]*:s64$' "$out" || fail "types"
+want 0 probe -x shop -D 'many:4 $vars'
+grep -q ' eighth=[^ ]* all=[^ ]*:s64$' "$out" || fail "all variables"
+place=shop_place:$((row - first))
+want 0 probe -x shop -D "$place" 'order->customer->name:string' 'other=order->customer->friend->name:string'
+fail_if_not() { grep -Eq "$1" "$out" || fail "$2"; }
+want 0 probe -x shop -D "$place" 'order->customer->id' 'customer->id' 'n=customer->id' 'letter:u' 'count:x' 'customer:u64'
+fail_if_not ' id=[^ ]*:s32 customer_id=[^ ]*:s32 n=[^ ]*:s32 letter=[^ ]*:u8 count=[^ ]*:x32 customer=[^ ]*:u64$' "names and types"
+want 0 probe -x shop -D "$place" 'order->customer->flags.level' 'order->code' 'order->matrix[1][2]' 'order->items[2].fragile' 'own=placed' 'order->state'
+fail_if_not ' level=[^ ]*:b5@1/32 code=[^ ]*:char\[12\] matrix=[^ ]*:s32 fragile=[^ ]*:u8 own=@\+0x[0-9a-f]+:s32 state=[^ ]*:s32$' "members"
+
+# In C++: names with what they are in, base classes, references.
+if command -v g++ >/dev/null; then
+	cat >counter.cc <<'END'
+namespace shop {
+struct base { int number; virtual ~base() {} };
+struct other { long second; };
+struct shared { int all; };
+class counter : public base, public other, public virtual shared {
+public:
+	int count;
+	const char *name;
+	int place(int n, const int &ref);
+};
+__attribute__((noinline)) int counter::place(int n, const int &ref) { count += n + ref; return count; }
+}
+int main(int argc, char **)
+{
+	shop::counter c;
+	c.count = 1, c.number = 2, c.second = 4, c.name = "x", c.all = 5;
+	return c.place(argc, argc) == 99;
+}
+END
+	g++ -O2 -g counter.cc -o counter 2>"$err" || fail "counter does not compile"
+	want 0 probe -x counter -D 'shop::counter::place this->count this->second this->name:string n ref'
+	says "p:probe_counter/place $RINGSIDE_SCRATCH/counter:$(at _ZN4shop7counter5placeEiRKi counter) count=+24(%di):s32 second=+16(%di):s64 name=+0(+32(%di)):string n=%si:s32 ref=+0(%dx):s32"
+	want 0 probe -x counter -D _ZN4shop7counter5placeEiRKi
+	want 0 probe -x counter -D '*::counter::pl*'
+	refuse 1 probe -x counter -D shop::place -- 'no function shop::place'
+	refuse 1 probe -x counter -D 'place this->all' -- "no member 'all'" count
+fi
+
+# Refused, each in words that help.
+p="probe -x $shop -D"
+refuse 1 $p "$place nosuch" -- "no variable 'nosuch'" -V
+refuse 1 $p "$place order.number" -- pointer '->'
+refuse 1 $p "$place order->nosuch" -- "no member 'nosuch'" number
+refuse 1 $p "$place order->customer" "order->number->x" -- 'no pointer'
+refuse 1 $p "$place order->code.x" -- 'no struct'
+refuse 1 $p "$place order->customer->flags" -- struct vip
+refuse 1 $p "$place order->items" -- 'items[0]'
+refuse 1 $p "$place order->matrix" -- dimensions
+refuse 1 $p "$place order->matrix[1]" -- dimensions
+refuse 1 $p "$place order->code[x]" -- number
+refuse 1 $p "$place order->hidden->x" -- members
+refuse 1 $p "$place count:string" -- text
+refuse 1 $p "$place order:string" -- char
+refuse 1 $p "$place count:u33" -- 'u33' u64
+refuse 1 $p "$place own" -- thread
+refuse 1 $p "$place order->" -- member
+refuse 1 $p "$place order+4" -- understood
+refuse 1 $p "$place 5" -- '\5'
+refuse 1 $p "$place a=count a=count" -- "called 'a'"
+refuse 1 $p "$place 1a=count" -- "'1a'"
+refuse 1 $p "$place a=" -- nothing
+refuse 1 $p "$place \$retval" -- '%return'
+refuse 1 $p "shop_place%return count" -- 'gone' '$arg1'
+refuse 1 $p shop_place%nosuch -- return
+refuse 1 $p shop_place:x -- "'x'" LINE
+refuse 1 $p shop_place+x -- "'x'"
+refuse 1 $p shop_place:9999 -- 9999 -L
+refuse 1 $p probe_shop.c:99999 -- 99999
+refuse 1 $p nosuch.c:4 -- nosuch.c
+refuse 1 $p probe_shop.c -- 'which line'
+refuse 1 $p 'shop_place;' -- pattern
+refuse 1 $p 'shop_place;nosuch' -- nosuch
+refuse 1 $p 'a-b=shop_place' -- 'a-b'
+refuse 1 $p 'a b:c=shop_place' -- a
+refuse 1 $p 0x1 -- 'no code'
+refuse 1 $p 'sdt_shop:order' -- 'no probes of its own'
+refuse 1 $p "$place order->customer->friend->friend->friend->friend->friend->friend->friend->friend->friend->id" -- longer
+refuse 2 probe -x "$shop" -- 'which place'
+refuse 2 probe -d -- 'which probes'
+refuse 2 probe -V -L main -- 'at a time'
+refuse 2 probe -x "$shop" -P 1 main -- 'not both'
+
+# What can be probed.
+want 0 probe -x shop -V "$place"
+fail_if_not '^Available variables at shop_place:' "its head"
+for v in 'struct order\*	order' 'unsigned int	count' 'char\*\*	words' '_Bool	large' 'float	rate' 'struct customer\*	customer'; do
+	fail_if_not "^		$v\$" "no $v"
+done
+want 0 probe -x shop -L shop_place
+head -n 1 "$out" | grep -q "^<shop_place@$source:0>\$" || fail "its head"
+fail_if_not "^ +$((row - first))  	placed\+\+;\$" "placed++ cannot be probed"
+fail_if_not '^         	\}$' "a brace can be"
+want 0 probe -x shop -L "shop_place:$((row - first))-$((row - first + 1))"
+[ "$(grep -c . "$out")" -eq 3 ] || fail "not two lines"
+want 0 probe -x shop -L "probe_shop.c:$row-$row"
+[ "$(tail -n 1 "$out")" = "$(printf '%7d  \tplaced++;' "$row")" ] || fail "not that line"
+refuse 1 probe -x shop -L nosuch -- nosuch
+refuse 1 probe -x shop -L main:5-x -- x
+refuse 1 probe -x shop -L main:9-3 -- behind
+mkdir moved && cp "$source" moved/gone.c && (cd moved && "$cc" -g gone.c -o gone) && mv moved/gone.c . || exit 1
+refuse 1 probe -x moved/gone -L many -- gone.c --source
+want 0 probe -x moved/gone -L many --source .
+refuse 1 probe -x moved/gone -D 'many;all*' -- gone.c
+
+# What chooses a function is not that function.
+cat >choose.c <<'END'
+static int one(void) { return 1; }
+static int (*resolve(void))(void) { return one; }
+int chosen(void) __attribute__((ifunc("resolve")));
+int main(void) { return chosen() != 1; }
+END
+if "$cc" choose.c -o choose 2>/dev/null; then
+	refuse 1 probe -x choose -D chosen -- IFUNC
+	want 0 probe -x choose -D one
+fi
+
+# Written to the tree's file, listed and removed: lines appended, names that are taken refused or numbered.
+: >"$tree/uprobe_events"
+t="--tracefs $tree"
+# shellcheck disable=SC2086
+{
+want 0 probe $t -x shop 'shop_place:5 count'
+fail_if_not 'probe_shop:shop_place_L5 \(on shop_place:5 in .*/shop with count\)' "what was added"
+refuse 1 probe $t -x "$shop" 'shop_place:5 count' -- 'already' -d -f
+want 0 probe $t -f -x shop 'shop_place:5 count'
+want 0 probe $t -x shop 'mine:way=both%return' '$retval'
+want 0 cat $t uprobe_events
+[ "$(sed 's/ .*//' "$out" | tr '\n' ' ')" = 'p:probe_shop/shop_place_L5 p:probe_shop/shop_place_L5_1 r:mine/way ' ] || fail "what is there"
+want 0 probe $t -x bare -D 'main $arg1 $arg2:u32' '$arg7'
+fail_if_not ' arg1=%di arg2=%si:u32 arg7=\$arg7$' "arguments for the kernel"
+want 0 probe $t -l
+fail_if_not '^  probe_shop:shop_place_L5 +\(on shop_place:5@probe_shop.c in .*/shop with count\)$' "the first"
+fail_if_not '^  mine:way +\(on both%return@probe_shop.c in .*/shop with retval\)$' "the last"
+want 0 probe $t -l 'mine:*'
+[ "$(grep -c . "$out")" -eq 1 ] || fail "more than one"
+want 0 probe $t -d 'shop_pl*' mine:way
+want 0 cat $t uprobe_events
+[ "$(tail -n 3 "$out" | tr '\n' ' ')" = '-:probe_shop/shop_place_L5 -:probe_shop/shop_place_L5_1 -:mine/way ' ] || fail "not removed"
+refuse 1 probe $t -d 'nosuch*' -- 'nosuch*' -l
+}
+exit 0
