@@ -226,7 +226,8 @@ struct thread {
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* System calls from here to runtime_own_end() are the runtime's own. By the place on the stack: who jumps out of it leaves nothing behind. */
+/* System calls from here to runtime_own_end() are the runtime's own. By the place on the stack: who jumps out of it leaves nothing
+ * behind. */
 static inline __attribute__((always_inline)) uintptr_t runtime_own_begin(void)
 {
 	const uintptr_t before = runtime_self.own, here = (uintptr_t)__builtin_frame_address(0);

@@ -69,7 +69,8 @@ static __attribute__((noinline)) void put_otherwise(const struct looked *looked,
 	    (!view->call_choosy || runtime_self.chosen.in == looked->generation) &&
 	    section_near(runtime_self.rs, &runtime_self.call_near, view->call_refs, view->ncpu, view->published_at,
 			 looked->generation) == RING_DONE &&
-	    section_fast(runtime_self.rs, &runtime_self.call_near, view->published_at, looked->generation, record, len, &ts) == RING_DONE) {
+	    section_fast(runtime_self.rs, &runtime_self.call_near, view->published_at, looked->generation, record, len, &ts) ==
+		    RING_DONE) {
 		if (LOAD(runtime_self.call_near.head->waiters) & RING_WAIT_EVENT)
 			func_aside(sys_wake_aside, (void *)&looked->generation);
 		return;

@@ -44,8 +44,11 @@ const uint64_t sys_specials[SYS_SPECIALS] = {
 			      BIT(SYS_rt_tgsigqueueinfo),
 	[NR_CLONE3 / 64] = BIT(NR_CLONE3) | BIT(NR_EPOLL_PWAIT2),
 };
-static_assert(SYS_rt_sigreturn / 64 == SYS_vfork / 64 && SYS_arch_prctl / 64 == SYS_prctl / 64 && SYS_arch_prctl / 64 == SYS_rt_sigsuspend / 64 && SYS_pselect6 / 64 == SYS_epoll_pwait / 64 && SYS_pselect6 / 64 == NR_SECCOMP / 64 &&
-	      NR_CLONE3 / 64 == NR_EPOLL_PWAIT2 / 64, "bits of one word");
+#define SAME(a, b) ((a) / 64 == (b) / 64)
+static_assert(SAME(SYS_rt_sigreturn, SYS_vfork) && SAME(SYS_rt_sigreturn, SYS_kill) && SAME(SYS_arch_prctl, SYS_prctl) &&
+	      SAME(SYS_arch_prctl, SYS_rt_sigsuspend) && SAME(SYS_arch_prctl, SYS_rt_sigqueueinfo) && SAME(SYS_tkill, SYS_tgkill) &&
+	      SAME(SYS_pselect6, SYS_epoll_pwait) && SAME(SYS_pselect6, NR_SECCOMP) && SAME(SYS_pselect6, SYS_rt_tgsigqueueinfo) &&
+	      SAME(NR_CLONE3, NR_EPOLL_PWAIT2), "bits of one word");
 
 enum { PASS = 0, SIGNAL = 1 };
 volatile char sys_selector = PASS;
@@ -151,7 +154,8 @@ static uint32_t change_action(struct calls_frame *call)
 	uint64_t args[CALLS_ARGS];
 	struct sys_action action = { call->args[1] ? &act : NULL, (void *)(uintptr_t)call->args[2], 0 };
 
-	if (call->args[3] != sizeof(act.mask) || (call->args[1] && !copy(&act, (const void *)(uintptr_t)call->args[1], sizeof(act), false)))
+	if (call->args[3] != sizeof(act.mask) ||
+	    (call->args[1] && !copy(&act, (const void *)(uintptr_t)call->args[1], sizeof(act), false)))
 		return SYS_RUN;
 	if (call->args[0] == SIGSYS) {
 		struct kernel_action old;
