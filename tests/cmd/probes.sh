@@ -1,6 +1,8 @@
 #!/bin/sh
 # Probes in code of programs that know nothing of us: the files that list them, what is refused and how, several points of one event,
 # what they record and count, and that each file forgets its own kind alone.
+# Variables in quotes are those of probes.
+# shellcheck disable=SC2016
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
 with_functions
