@@ -105,7 +105,7 @@ deny uprobe_events 'p shop_place' 'no probe for this file'
 deny kprobe_events 'f shop_place' 'no probe for this file'
 deny kprobe_events 'p shop_close price' 'no general register'
 deny kprobe_events 'p shop_place a=%di:symstr' 'say symbol'
-deny kprobe_events 'p 0x1000' 'say [FILE:]FUNCTION'
+deny kprobe_events 'p 0x1000' 'Invalid probed address or symbol'
 deny dynamic_events 'f nobody' 'Failed to register probe event'
 logged trace_fprobe 'Failed to register probe event' 'f ^nobody'
 deny dynamic_events 't nobody' 'Tracepoint is not found'
@@ -147,6 +147,16 @@ grep -q ' c: .* how=313$' "$out" || fail "no fprobe"
 grep -q ' d: .* b="shop" c=0x7 d="x"$' "$out" || fail "no static function"
 grep -q ' u: .* how=313$' "$out" && grep -q ' v: ' "$out" || fail "no uprobes"
 [ "$(grep -c ' m: ' "$out")" -eq 4 ] || fail "not both points"
+# An address of a record is a place, too.
+address=$(sed -n 's/.* c: *(\([0-9a-f]*\)) .*/\1/p' "$out")
+add kprobe_events "p:address 0x$address how=%di:s32"
+want 0 cat kprobe_events
+grep -qx "p:kprobes/address 0x$address how=%di:s32" "$out" || fail "an address is shown in another way"
+want 0 record -q -o address.dat -e kprobes:address "$shop"
+want 0 report address.dat
+grep -q " address: *($address) how=313\$" "$out" || fail "no probe by its address"
+want 0 write events/kprobes/address/enable 0
+add kprobe_events '-:address'
 # As the kernel shows them, with names where there are any.
 want 0 cat trace
 grep -q ' a: (shop_place+0x0/0x[0-9a-f]*) item=0x' "$out" || fail "no function at entry"
