@@ -147,16 +147,7 @@ grep -q ' c: .* how=313$' "$out" || fail "no fprobe"
 grep -q ' d: .* b="shop" c=0x7 d="x"$' "$out" || fail "no static function"
 grep -q ' u: .* how=313$' "$out" && grep -q ' v: ' "$out" || fail "no uprobes"
 [ "$(grep -c ' m: ' "$out")" -eq 4 ] || fail "not both points"
-# An address of a record is a place, too.
 address=$(sed -n 's/.* c: *(\([0-9a-f]*\)) .*/\1/p' "$out")
-add kprobe_events "p:address 0x$address how=%di:s32"
-want 0 cat kprobe_events
-grep -qx "p:kprobes/address 0x$address how=%di:s32" "$out" || fail "an address is shown in another way"
-want 0 record -q -o address.dat -e kprobes:address "$shop"
-want 0 report address.dat
-grep -q " address: *($address) how=313\$" "$out" || fail "no probe by its address"
-want 0 write events/kprobes/address/enable 0
-add kprobe_events '-:address'
 # As the kernel shows them, with names where there are any.
 want 0 cat trace
 grep -q ' a: (shop_place+0x0/0x[0-9a-f]*) item=0x' "$out" || fail "no function at entry"
@@ -168,6 +159,16 @@ grep -qx '  a                                                          3        
 [ "$(grep -c '^  m ' profile)" -eq 2 ] || fail "each point counts for itself"
 want 0 cat uprobe_profile
 grep -qx "  $shop u *1" "$out" || fail "uprobe_profile"
+
+# An address of a record is a place, too.
+add kprobe_events "p:address 0x$address how=%di:s32"
+want 0 cat kprobe_events
+grep -qx "p:kprobes/address 0x$address how=%di:s32" "$out" || fail "an address is shown in another way"
+want 0 record -q -o address.dat -e kprobes:address "$shop"
+want 0 report address.dat
+grep -q " address: *($address) how=313\$" "$out" || fail "no probe by its address"
+want 0 write events/kprobes/address/enable 0
+add kprobe_events '-:address'
 
 # In use; one point of several may go; emptying a file is about its own kind.
 deny kprobe_events '-:a' 'in use'
