@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 }
 END
 # shellcheck disable=SC2086
-$CC -g -O1 -fno-inline -fno-ipa-sra -fno-ipa-cp shop.c -o shop || fail "shop does not compile"
+$CC -g -O1 -fno-inline shop.c -o shop || fail "shop does not compile"
 shop=$RINGSIDE_SCRATCH/shop
 ./shop >want.out || fail "shop does not run"
 want 0 start -e none
@@ -67,6 +67,8 @@ add kprobe_events 'r10:b shop_place $retval who:string'
 add dynamic_events 'f:c shop_close how'
 add dynamic_events 'p:d shop_twice a=%di:u8 b=$comm c=\7 d=\"x"'
 entry=0x$(nm shop | sed -n 's/^0*\([0-9a-f]*\) T shop_close$/\1/p')
+# What calls printf() has five bytes.
+call=$(objdump -d --no-show-raw-insn shop | sed -n '/<shop_close>:/,/^$/s/^ *\([0-9a-f]*\):.*printf.*/0x\1/p' | head -n 1)
 add uprobe_events "p:u $shop:$entry how=%di:s32"
 add uprobe_events "r:v $shop:$entry"
 want 0 cat kprobe_events
@@ -94,12 +96,12 @@ deny kprobe_events 'p shop_place $none' 'Invalid $-variable'
 logged trace_kprobe 'Invalid $-variable specified' 'p shop_place ^$none'
 deny uprobe_events "p $shop:1x" 'Invalid uprobe offset'
 logged trace_uprobe 'Invalid uprobe offset' "p $shop:^1x"
-deny uprobe_events "p $shop:$((entry + 1))" 'in the middle of an instruction'
-logged trace_uprobe 'Probe point is not an instruction boundary' "p ^$shop:$((entry + 1))"
-deny kprobe_events 'p shop_close+1' 'in the middle of an instruction'
+deny uprobe_events "p $shop:$((call + 1))" 'in the middle of an instruction'
+logged trace_uprobe 'Probe point is not an instruction boundary' "p ^$shop:$((call + 1))"
+deny kprobe_events "p shop_close+$((call - entry + 1))" 'in the middle of an instruction'
 deny uprobe_events "p $shop:4" 'no code is at 0x4'
 deny uprobe_events "p $RINGSIDE_SCRATCH/shop.c:16" 'is no ELF file'
-deny uprobe_events "r $shop:$((entry + 4))" 'no function begins there'
+deny uprobe_events "r $shop:$call" 'no function begins there'
 deny kprobe_events "p $shop:16" 'no probe for this file'
 deny uprobe_events 'p shop_place' 'no probe for this file'
 deny kprobe_events 'f shop_place' 'no probe for this file'
@@ -192,7 +194,7 @@ want 0 cat dynamic_events
 # An instruction in a file that nobody has brought: the plan is made when it comes. It is the one behind `endbr64` or `push`.
 sed 's/shop_/late_/g' shop.c >late.c
 # shellcheck disable=SC2086
-$CC -g -O1 -fno-inline -fno-ipa-sra -fno-ipa-cp -fcf-protection=none late.c -o late || fail "late does not compile"
+$CC -g -O1 -fno-inline -fcf-protection=none late.c -o late || fail "late does not compile"
 push=$(objdump -d --no-show-raw-insn late | sed -n '/<late_close>:/{n;n;s/^ *\([0-9a-f]*\):.*/0x\1/p;q;}')
 entry=0x$(nm late | sed -n 's/^0*\([0-9a-f]*\) T late_close$/\1/p')
 add kprobe_events "p:late late:late_close+$((push - entry)) how=%di:s32"
