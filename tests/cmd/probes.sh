@@ -203,6 +203,30 @@ want 0 report late.dat
 [ "$(grep -c ' late: .* how=' "$out")" -eq 1 ] || fail "what was to come did not"
 want 0 write kprobe_events ''
 
+# Several names of one function are that function; several functions of one name are none.
+cat >twin.c <<'END'
+static __attribute__((noinline)) int twin_same(int a) { __asm__ volatile("" ::: "memory"); return a + PART; }
+#if PART == 1
+int twin_other(int a) { return twin_same(a); }
+int twin_first(int a) { __asm__ volatile("" ::: "memory"); return a; }
+int twin_second(int a) __attribute__((alias("twin_first")));
+#else
+int twin_other(int a);
+int twin_second(int a);
+int main(int argc, char **argv) { (void)argv; return twin_same(argc) + twin_other(argc) + twin_second(argc) != 6; }
+#endif
+END
+# shellcheck disable=SC2086
+$CC -g -O1 -DPART=1 -c twin.c -o twin1.o && $CC -g -O1 -DPART=2 twin.c twin1.o -o twin || fail "twin does not compile"
+want 0 record -q -o twin.dat -e nothing ./twin
+deny kprobe_events 'p:same twin_same' 'The symbol is not unique'
+add kprobe_events 'p:first twin_first a'
+add kprobe_events 'p:second twin_second a'
+want 0 record -q -o twin.dat -e kprobes ./twin
+want 0 report twin.dat
+[ "$(grep -c ' first: .* a=1$\| second: .* a=1$' "$out")" -eq 2 ] || fail "one name was not found"
+want 0 write kprobe_events ''
+
 # More than a thousand, written at once.
 i=0
 while [ $i -lt 1100 ]; do
