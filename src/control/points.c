@@ -106,12 +106,12 @@ static int address_of(const struct elf *elf, const struct spec_probe *probe, uin
 	for (uint32_t i = 0; i < elf->nloads; i++) {
 		const struct elf_piece *load = &elf->loads[i];
 
-		if (!(load->flags & PF_X) || probe->in_file < load->offset || probe->in_file - load->offset >= load->filesz)
+		if (!(load->flags & PF_X) || probe->offset < load->offset || probe->offset - load->offset >= load->filesz)
 			continue;
-		*address = load->vaddr + (probe->in_file - load->offset);
+		*address = load->vaddr + (probe->offset - load->offset);
 		return 0;
 	}
-	return err_set(err, -EINVAL, "%.200s: no code is at 0x%llx", probe->file, (unsigned long long)probe->in_file);
+	return err_set(err, -EINVAL, "%.200s: no code is at 0x%llx", probe->path, (unsigned long long)probe->offset);
 }
 
 static bool is_that(const struct control_elf *there, const char *path, const unsigned char *id, size_t id_len)
@@ -149,7 +149,7 @@ static void look_in_file(struct looking *looking)
 	int fd = elf_file(probe->file);
 
 	if (fd < 0) {
-		err_set(&looking->err, fd, "%.200s: %s", probe->file, fd == -ENOEXEC ? "is no ELF file" : strerror(-fd));
+		err_set(&looking->err, fd, "%.200s: %s", probe->path, fd == -ENOEXEC ? "is no ELF file" : strerror(-fd));
 		return;
 	}
 	if (!elf_open(&elf, fd, &looking->err) && !address_of(&elf, probe, &address, &looking->err)) {
@@ -165,10 +165,10 @@ static void look(struct looking *looking)
 {
 	looking->good = looking->bad = 0;
 	looking->err = (struct err)ERR_INIT;
-	if (looking->probe->symbol)
-		look_for_function(looking);
-	else
+	if (looking->probe->kind == SPEC_PROBE_FILE)
 		look_in_file(looking);
+	else if (looking->probe->symbol)
+		look_for_function(looking);
 }
 
 /* ---- what comes of it ---- */
@@ -208,7 +208,7 @@ int control_point_check(struct control_items *items, const struct spec_probe *pr
 		return r;
 	look(&looking);
 	/* A file that is named and that nobody has brought is still to come. */
-	if (!looking.good && (looking.bad || looking.err.code || !probe->symbol))
+	if (!looking.good && (looking.bad || looking.err.code || probe->kind == SPEC_PROBE_FILE))
 		r = control_items_refuse(error, refuse(&looking, error), err);
 	control_registry_fini(&looking.registry);
 	return r;

@@ -3,17 +3,14 @@
  */
 #include "control/probe_world.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "control/symbols.h"
-#include "symbol/elf.h"
 
 /* ---- functions ---- */
 
@@ -87,29 +84,6 @@ static const char *prototype(void *arg, const char *module, const char *name)
 
 /* ---- files ---- */
 
-/* Where in the file code lies that is loaded there. */
-static int offset_of(const char *path, uint64_t address, uint64_t *offset)
-{
-	struct elf elf;
-	int fd = elf_file(path), r = -ENOENT;
-
-	if (fd < 0)
-		return r;
-	if (!elf_open(&elf, fd, NULL)) {
-		for (uint32_t i = 0; r && i < elf.nloads; i++) {
-			const struct elf_piece *load = &elf.loads[i];
-
-			if (!(load->flags & PF_X) || address < load->vaddr || address - load->vaddr >= load->filesz)
-				continue;
-			*offset = load->offset + (address - load->vaddr);
-			r = 0;
-		}
-	}
-	elf_close(&elf);
-	close(fd);
-	return r;
-}
-
 static int find_file(void *arg, const char *path, char *real)
 {
 	struct stat st;
@@ -118,25 +92,6 @@ static int find_file(void *arg, const char *path, char *real)
 	if (*path != '/' || stat(path, &st) || !realpath(path, real))
 		return -ENOENT;
 	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
-}
-
-/* Of the symbol space, back to the file. */
-static int find_address(void *arg, uint64_t address, char *file, uint64_t *offset)
-{
-	const uint64_t base = address & ~((1ull << SYMBOL_SPACE_SHIFT) - 1);
-	struct control_registry registry = { 0 };
-	int r = -ENOENT;
-
-	if (control_registry_read(&registry, &((struct control_items *)arg)->control->dir, CONTROL_REGISTRY_ELFS, NULL))
-		return r;
-	for (uint32_t i = 0; r && i < registry.nelfs; i++) {
-		if (registry.elfs[i].base != base || strlen(registry.elfs[i].path) >= PATH_MAX)
-			continue;
-		strcpy(file, registry.elfs[i].path);
-		r = offset_of(file, address - base, offset);
-	}
-	control_registry_fini(&registry);
-	return r;
 }
 
 /* ---- events ---- */
@@ -166,7 +121,6 @@ void control_probe_world(struct control_items *items, struct spec_world *world)
 	world->known_as = known_as;
 	world->prototype = prototype;
 	world->file = find_file;
-	world->address = find_address;
 }
 
 /* ---- what is kept ---- */
@@ -176,7 +130,6 @@ struct kept {
 	char file[PATH_MAX];
 	char *prototype;
 	char *known_as;
-	uint64_t offset;
 };
 
 static const struct decode_format *kept_event(void *arg, const char *system, const char *name)
@@ -214,16 +167,6 @@ static int kept_file(void *arg, const char *path, char *real)
 	return 0;
 }
 
-static int kept_address(void *arg, uint64_t address, char *file, uint64_t *offset)
-{
-	const struct kept *kept = arg;
-
-	(void)address;
-	strcpy(file, kept->file);
-	*offset = kept->offset;
-	return *file ? 0 : -ENOENT;
-}
-
 static bool kept_function(void *arg, const char *name, uint64_t *start, uint64_t *end)
 {
 	const struct spec_world *world = ((struct kept *)arg)->world;
@@ -241,10 +184,8 @@ void control_probe_keep(struct control_items *items, const struct spec_probe *pr
 	const char *takes = probe->by_prototype ? prototype(items, probe->file, probe->symbol) : NULL;
 
 	buf_add(text, line, len);
-	buf_printf(text, "\n%s\n%s\n%s", probe->file && *probe->file == '/' ? probe->file : "", takes ? takes : "",
+	buf_printf(text, "\n%s\n%s\n%s", probe->kind == SPEC_PROBE_FILE ? probe->file : "", takes ? takes : "",
 		   probe->known_as ? probe->known_as : "");
-	if (probe->kind == SPEC_PROBE_CODE && !probe->symbol)
-		buf_printf(text, "\n%llu", (unsigned long long)probe->in_file);
 }
 
 /* The line behind that one, and nothing of it where there is none. */
@@ -260,9 +201,9 @@ int control_probe_recall(struct spec_probe **probe, const struct spec_world *wor
 	struct kept *kept = calloc(1, sizeof(*kept));
 	struct spec_world old = {
 		.arg = kept, .event = kept_event, .function = kept_function, .system_of = kept_system, .prototype = kept_prototype,
-		.known_as = kept_known_as, .file = kept_file, .address = kept_address, .anything = world->anything,
+		.known_as = kept_known_as, .file = kept_file, .anything = world->anything,
 	};
-	char *copy = strdup(text), *at = copy, *line, *file, *offset;
+	char *copy = strdup(text), *at = copy, *line, *file;
 	int r = -ENOMEM;
 
 	*probe = NULL;
@@ -272,8 +213,6 @@ int control_probe_recall(struct spec_probe **probe, const struct spec_world *wor
 		kept->world = world;
 		kept->prototype = next_line(&at);
 		kept->known_as = next_line(&at);
-		offset = next_line(&at);
-		kept->offset = offset ? strtoull(offset, NULL, 10) : 0;
 		if (file && strlen(file) < sizeof(kept->file))
 			strcpy(kept->file, file);
 		r = spec_probe_parse(probe, &old, 'd', line, strlen(line), error);

@@ -79,8 +79,7 @@ void lower_point(struct lowering *low, const struct lower_item *item)
 	const struct spec_probe *probe = item->probe;
 	struct probe_copy copies[HOOK_EMIT_MAX + 2];
 	struct state_probe point = {
-		.event = item->item->event_id, .serial = item->item->serial, .semaphore = probe->semaphore,
-		.offset = probe->kind != SPEC_PROBE_FILE && probe->symbol ? probe->offset : probe->in_file,
+		.event = item->item->event_id, .serial = item->item->serial, .offset = probe->offset, .semaphore = probe->semaphore,
 		.counts = item->item->table,
 		.flags = (probe->returns ? PROBE_RETURNS : 0) | (probe->saves ? PROBE_SAVES : 0) |
 			 (probe->kind == SPEC_PROBE_FILE ? PROBE_RAW : 0),

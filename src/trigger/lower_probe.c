@@ -147,7 +147,7 @@ static const char *why_not(const struct spec_probe *probe)
 	if (!spec_probe_is_code(probe))
 		return begins_with(probe, FETCH_REGISTER) ? "A declared event has no stack: $stack is for probes in code" : NULL;
 	if (!probe->symbol && !probe->file)
-		return "That address is in no file that is known";
+		return "An address is in no program for sure: say [FILE:]FUNCTION[+OFFSET]";
 	if (begins_with(probe, FETCH_SYMBOL))
 		return "Where a symbol is differs from program to program";
 	for (uint32_t i = 0; i < probe->nargs; i++) {

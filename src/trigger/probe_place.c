@@ -151,21 +151,6 @@ static int read_function(struct probe_read *read, char *text, const char *unknow
 	return 0;
 }
 
-/* As records show it: an instruction of some file. */
-static int read_address(struct probe_read *read)
-{
-	const struct spec_world *world = read->world;
-	struct spec_probe *probe = read->probe;
-	char file[PATH_MAX];
-
-	if (!world->address)
-		return 0;
-	if (world->address(world->arg, probe->offset, file, &probe->in_file))
-		return probe_refuse(read, -EINVAL, bad_place, 0);
-	probe->file = read_dup(read->mem, file, strlen(file));
-	return probe->file ? 0 : -ENOMEM;
-}
-
 static int read_code(struct probe_read *read)
 {
 	struct spec_probe *probe = read->probe;
@@ -176,7 +161,7 @@ static int read_code(struct probe_read *read)
 	if (!text)
 		return -ENOMEM;
 	if (!read_number(text, &probe->offset))
-		return read_address(read);
+		return 0;
 	ret = read_return(read, text, text);
 	if (ret)
 		return ret;
@@ -334,7 +319,6 @@ static int read_file_line(struct probe_read *read)
 	ret = read_number(colon, &probe->offset);
 	if (ret)
 		return probe_refuse(read, ret, "Invalid uprobe offset", (size_t)(colon - text));
-	probe->in_file = probe->offset;
 	name_of_file(probe, name, sizeof(name));
 	return read_names(read, read->words[0][1] == ':' ? read->words[0] + 1 : NULL, name);
 }

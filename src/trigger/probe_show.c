@@ -124,7 +124,7 @@ static void show_place(const struct spec_probe *probe, struct buf *out)
 		buf_puts(out, probe->symbol);
 		break;
 	default:
-		if (probe->file && probe->symbol)
+		if (probe->file)
 			buf_printf(out, "%s:", probe->file);
 		if (!probe->symbol)
 			buf_printf(out, "0x%016llx", offset);

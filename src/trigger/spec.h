@@ -215,7 +215,6 @@ struct spec_probe {
 	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address. _TRACEPOINT: the place as it was written */
 	char *known_as;		/* what the function is called where it is patched, if `symbol` is another name of it; else NULL */
 	uint64_t offset;
-	uint64_t in_file;	/* _FILE, and an address whose `file` is known: the offset there */
 	uint64_t semaphore;	/* _FILE: (REFCTR), 0: none */
 };
 
@@ -249,8 +248,6 @@ struct spec_world {
 	const char *(*prototype)(void *arg, const char *module, const char *name);
 	/* 0; -ENOENT: there is no such file, -EINVAL: it is no regular one. `real`: its path without links, PATH_MAX bytes. */
 	int (*file)(void *arg, const char *path, char *real);
-	/* Where in which file an address, as records have it, is: its path, PATH_MAX bytes. -ENOENT: in none. */
-	int (*address)(void *arg, uint64_t address, char *file, uint64_t *offset);
 	bool anything;		/* names of events and fields are believed: for programs that are still to come */
 };
 
