@@ -12,13 +12,13 @@ PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 export PATH
 
 pkgs_build='gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3
-	libzstd-dev zlib1g-dev libzydis-dev'
+	libzstd-dev zlib1g-dev libzydis-dev libdw-dev'
 pkgs_quick="$pkgs_build g++ mandoc python3"
 # gcc-12-multilib and not gcc-multilib: the latter cannot be installed beside a cross compiler.
 pkgs_check="$pkgs_quick clang libclang-rt-14-dev gcc-12-multilib valgrind spin
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user qemu-system-arm qemu-system-x86 e2fsprogs cpio busybox-static
 	trace-cmd libtraceevent1-plugin libtraceevent-dev libtracefs-dev libtracecmd-dev libkshark-dev libjson-c-dev linux-source-6.12 xz-utils gawk uftrace nginx-light wrk
-	bpftrace gdb clang-format zsh
+	bpftrace gdb clang-format zsh linux-perf systemtap-sdt-dev
 	sqlite3 git golang-go musl-tools libjemalloc2 strace libpython3.11-testsuite python3-greenlet procps"
 pkgs_bench="$pkgs_build uftrace lttng-tools liblttng-ust-dev python3 trace-cmd libtraceevent1-plugin"
 pkgs_fuzz="$pkgs_build clang libclang-rt-14-dev"

@@ -7,8 +7,9 @@
  *		RINGSIDE_PROBE(shop, order, count_items(), NULL);
  *
  * A statement in C11 or C++17. While nobody listens it is a nop of 5 bytes, and whatever its arguments cost; a note in the file
- * (USDT, as SystemTap's sys/sdt.h writes it) tells Ringside, perf, bpftrace, gdb and SystemTap where it is, and where its arguments
- * are: up to 12 integers and pointers; an array is a pointer, and float and double are their bits. A listener replaces the nop.
+ * (USDT, as SystemTap's sys/sdt.h writes it) tells Ringside, perf, bpftrace, gdb and SystemTap where it is, and where its
+ * arguments are: up to 12 integers and pointers; an array is a pointer, and float and double are their bits. A listener replaces
+ * the nop.
  *
  *	ringside probe -x ./shop sdt_shop:order
  *	ringside record -e sdt_shop:order ./shop
@@ -61,7 +62,8 @@ struct ringside_probe_kept {
 #define RINGSIDE_PROBE_VALUE(x) \
 	(*(__typeof__(__extension__({ __auto_type ringside_value = (x); ringside_value; }))[1]){ (x) })
 #endif
-#define RINGSIDE_PROBE_SIGN(x) _Generic((x), char: (char)-1 < 0 ? 1 : -1, signed char: 1, short: 1, int: 1, long: 1, long long: 1, default: -1)
+#define RINGSIDE_PROBE_SIGN(x) _Generic((x), char: (char)-1 < 0 ? 1 : -1, signed char: 1, short: 1, int: 1, long: 1, \
+	long long: 1, default: -1)
 #define RINGSIDE_PROBE_SIZE(x) \
 	(RINGSIDE_PROBE_SIGN(x) * (int)sizeof(__extension__({ __auto_type ringside_sized = (x); ringside_sized; })))
 #endif
@@ -105,7 +107,8 @@ struct ringside_probe_kept {
 #define RINGSIDE_PROBE(provider, ...) RINGSIDE_CAT(RINGSIDE_PROBE_, RINGSIDE_MANY(__VA_ARGS__))(provider, __VA_ARGS__)
 #define RINGSIDE_PROBE_1(provider, name) RINGSIDE_PROBE_SITE(#provider, #name, RINGSIDE_PROBE_SYMBOL(provider, name), 0)
 #define RINGSIDE_PROBE_2(provider, name, ...) \
-	RINGSIDE_PROBE_SITE(#provider, #name, RINGSIDE_PROBE_SYMBOL(provider, name), 0 RINGSIDE_MAP(RINGSIDE_PROBE_ARG, __VA_ARGS__))
+	RINGSIDE_PROBE_SITE(#provider, #name, RINGSIDE_PROBE_SYMBOL(provider, name), \
+			    0 RINGSIDE_MAP(RINGSIDE_PROBE_ARG, __VA_ARGS__))
 #define RINGSIDE_PROBE_SITE(provider, name, symbol, ...) do { \
 	RINGSIDE_PROBE_DEFINE(symbol); \
 	RINGSIDE_USDT(provider, name, symbol, __VA_ARGS__); \

@@ -28,6 +28,7 @@ static const struct kind {
 	{ "MODULE", "modules", "_ringside_ask list -f | sed -n 's/.* \\[\\(.*\\)\\]$/\\1/p' | sort -u" },
 	{ "CPU", "cpus", "_ringside_ask cat per_cpu | sed -n 's,^cpu\\([0-9]*\\)/,\\1,p'" },
 	{ "FILE", "files", "_ringside_files \"$1\"" },
+	{ "BINARY", "binaries", "sh -c 'ls -dp -- \"$1\"* 2>/dev/null' - \"$1\"" },
 	{ "PID", "processes", "ps -o pid= -u \"$(id -u)\" 2>/dev/null | tr -d ' '" },
 	{ "COMMAND", "commands", "_ringside_commands" },
 	{ "SHELL", "shells", "printf '%s\\n' bash zsh" },

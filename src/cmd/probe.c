@@ -1,8 +1,8 @@
 /*
  * cmd/probe: events at any instruction of a program, by the names that its source has: functions, lines, variables.
  *
- * What a person writes becomes lines of the tree's uprobe_events; whatever else can be done with events is done as ever. Definitions
- * are all made before the first of them is written.
+ * What a person writes becomes lines of the tree's uprobe_events; whatever else can be done with events is done as ever.
+ * Definitions are all made before the first of them is written.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct opt probe_opts[] = {
 	{ 'D', "definition", NULL, "print the lines for uprobe_events, and change nothing" },
 	{ 'f', "force", NULL, "another event where there is one of that name: NAME_1" },
 	{ 'V', "vars", NULL, "list the variables at PLACE" },
-	{ 'L', "line", NULL, "show the source of FUNCTION[:FROM-TO] or FILE:FROM-TO, lines that can be probed with their numbers" },
+	{ 'L', "line", NULL, "show the source of FUNCTION[:FROM-TO] or FILE:FROM-TO; lines with numbers can be probed" },
 	{ 's', "source", "DIR", "where the source is" },
 	{ 'F', "funcs", NULL, "list the functions of the file, all or those that match a glob" },
 	{ 'l', "list", NULL, "list probes, all or those that match a glob; with -x also those that the file itself tells of" },
@@ -48,7 +48,8 @@ static int find_free(const char *known, struct probe_event *event, bool force, s
 		if (!line->data || !strstr(known, line->data))
 			return 0;
 		if (!force)
-			return err_set(err, -EEXIST, "there is %s:%s already: remove it with -d, or say -f for another", event->group, base);
+			return err_set(err, -EEXIST, "there is %s:%s already: remove it with -d, or say -f for another",
+				       event->group, base);
 	}
 	return err_set(err, -EEXIST, "there are too many events %s:%s", event->group, base);
 }
@@ -155,7 +156,8 @@ static int remove_from(struct source *source, const struct opts *opts, struct bu
 	struct probe_line line;
 	int r = probe_definitions(source, &known, err);
 
-	for (char *save, *at = r || !known.data ? NULL : strtok_r(known.data, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
+	for (char *save, *at = r || !known.data ? NULL : strtok_r(known.data, "\n", &save); at;
+	     at = strtok_r(NULL, "\n", &save)) {
 		struct buf name = BUF_INIT;
 		bool match = false;
 
@@ -203,8 +205,8 @@ static int remove_all(struct buf *out, const struct opts *opts, struct err *err)
 
 /* ---- the command ---- */
 
-static int show_each(struct buf *out, const struct opts *opts, int (*show)(struct buf *, const struct opts *, const char *, struct err *),
-		     struct err *err)
+static int show_each(struct buf *out, const struct opts *opts,
+		     int (*show)(struct buf *, const struct opts *, const char *, struct err *), struct err *err)
 {
 	int r = 0;
 

@@ -1,8 +1,8 @@
 /*
  * cmd/probe_define: `[[GROUP:]NAME=]PLACE [ARGUMENT...]` -> lines of uprobe_events.
  *
- * A place that is in several spots of the code becomes as many points of one event; the kernel and we ask that all points of an event
- * have the same arguments, so a spot where one of them has no value is left out, with a word about it.
+ * A place that is in several spots of the code becomes as many points of one event; the kernel and we ask that all points of an
+ * event have the same arguments, so a spot where one of them has no value is left out, with a word about it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -54,13 +54,15 @@ static int read_name(struct define *define, const char **place)
 	if (colon) {
 		len = (size_t)(colon - *place);
 		if (!is_name(*place, len))
-			return err_set(define->err, -EINVAL, "'%.*s' is no name of a group: letters, digits and _, 63 at most", (int)len, *place);
+			return err_set(define->err, -EINVAL, "'%.*s' is no name of a group: letters, digits and _, 63 at most",
+				       (int)len, *place);
 		memcpy(define->group, *place, len);
 		*place = colon + 1;
 	}
 	len = (size_t)(equals - *place);
 	if (!is_name(*place, len))
-		return err_set(define->err, -EINVAL, "'%.*s' is no name of an event: letters, digits and _, 63 at most", (int)len, *place);
+		return err_set(define->err, -EINVAL, "'%.*s' is no name of an event: letters, digits and _, 63 at most", (int)len,
+			       *place);
 	memcpy(define->name, *place, len);
 	*place = equals + 1;
 	return 0;
@@ -111,8 +113,8 @@ static int find_points(struct define *define)
 		return r ? err_set(define->err, r, "out of memory") : 0;
 	}
 	if (!place->function || (place->has_line && place->line) || place->pattern || place->file)
-		return err_set(define->err, -ENODATA, "%.300s: lines need debug information (compile with -g, or install its debug package)",
-			       file->why.text);
+		return err_set(define->err, -ENODATA, "%.300s: lines need debug information (%s)", file->why.text,
+			       probe_file_hint(file));
 	return debug_points_by_symbols(&define->points, file->path, place, define->err);
 }
 
@@ -184,13 +186,27 @@ static bool is_raw(const char *expr)
 	return strchr("%+-@\\$", *expr) || isdigit((unsigned char)*expr);
 }
 
+/* $arg1 in words of the kernel's uprobes, which do not have it: the register that it is in when a function begins. */
+static const char *as_register(const struct define *define, const char *expr, char out[64])
+{
+	static const char *const registers[] = { "di", "si", "dx", "cx", "r8", "r9" };
+	const char *type = expr + 5;
+
+	if (define->place.returns || define->place.has_line || define->place.offset || strncmp(expr, "$arg", 4) || expr[4] < '1' ||
+	    expr[4] > '6' || (*type && *type != ':') || !(opts_value(define->opts, "kernel") || opts_value(define->opts, "tracefs")))
+		return expr;
+	snprintf(out, 64, "%%%s%.40s", registers[expr[4] - '1'], type);
+	return out;
+}
+
 static int put_raw(struct define *define, struct put *put, const char *name, const char *expr)
 {
-	char own[DEBUG_NAME_MAX] = "";
+	char own[DEBUG_NAME_MAX] = "", other[64];
 	size_t len = strcspn(expr + 1, ":");
 
 	if (!strncmp(expr, "$retval", 7) && !define->place.returns)
-		return err_set(define->err, -EINVAL, "%.60s: what a function returns is there when it does: FUNCTION%%return", expr);
+		return err_set(define->err, -EINVAL, "%.60s: what a function returns is there when it does: FUNCTION%%return",
+			       expr);
 	if (isdigit((unsigned char)*expr))
 		return err_set(define->err, -EINVAL, "%.60s: a number is written \\%.60s", expr, expr);
 	if (name)
@@ -199,24 +215,29 @@ static int put_raw(struct define *define, struct put *put, const char *name, con
 		memcpy(own, expr + 1, len);
 	if (!name && *own)
 		free_name(put, expr + 1, own);
-	put_one(put, own, expr);
+	put_one(put, own, as_register(define, expr, other));
 	return 0;
 }
 
-static int put_variable(struct define *define, const struct debug_point *point, struct put *put, const char *name, const char *expr,
-			struct err *err)
+static int put_variable(struct define *define, const struct debug_point *point, struct put *put, const char *name,
+			const char *expr, struct err *err)
 {
 	struct debug_arg arg;
 	int r;
 
 	if (!define->file.debug)
-		return err_set(define->err, -ENODATA, "%.200s: variables need debug information; without it there are $arg1, $retval, %%di and such",
-			       define->file.why.text);
+		return err_set(define->err, -ENODATA,
+			       "%.200s: variables need debug information (%s); without it there are $arg1, $retval, %%di "
+			       "and such",
+			       define->file.why.text, probe_file_hint(&define->file));
 	if (!point->described)
-		return err_set(define->err, -ENODATA, "%.60s: debug information of %.200s does not tell of %.60s; there are $arg1, $retval, %%di "
-			       "and such", expr, define->file.path, point->name);
+		return err_set(define->err, -ENODATA,
+			       "%.60s: debug information of %.200s does not tell of %.60s; there are $arg1, $retval, %%di "
+			       "and such",
+			       expr, define->file.path, point->name);
 	if (define->place.returns && strncmp(expr, "$retval", 7))
-		return err_set(define->err, -EINVAL, "%.60s: variables are gone when a function returns; what it was given is $arg1 and so on", expr);
+		return err_set(define->err, -EINVAL,
+			       "%.60s: variables are gone when a function returns; what it was given is $arg1 and so on", expr);
 	r = debug_argument(define->file.debug, point, expr, &arg, err);
 	if (r)
 		return r;
@@ -265,7 +286,8 @@ static int put_all(struct define *define, const struct debug_point *point, struc
 			left_out++;
 	}
 	if (!r && left_out && point == define->points.all)
-		cmd_say("%zu of the variables at %s have no value there, or none that is one word: -V lists them", left_out, define->place_text);
+		cmd_say("%zu of the variables at %s have no value there, or none that is one word: -V lists them", left_out,
+			define->place_text);
 	debug_variables_fini(&variables);
 	return r;
 }
@@ -278,7 +300,8 @@ static int put_arg(struct define *define, const struct debug_point *point, struc
 
 	if (equals) {
 		if (!is_name(text, (size_t)(equals - text)) || equals - text > 32)
-			return err_set(define->err, -EINVAL, "'%.*s' is no name of an argument: letters, digits and _, 32 at most",
+			return err_set(define->err, -EINVAL,
+				       "'%.*s' is no name of an argument: letters, digits and _, 32 at most",
 				       (int)(equals - text), text);
 		memcpy(name, text, (size_t)(equals - text));
 		if (is_taken(put, name))
@@ -357,8 +380,8 @@ void probe_events_fini(struct probe_events *events)
 	*events = (struct probe_events){ 0 };
 }
 
-int probe_events_add(struct probe_events *events, const char *group, const char *name, const char *path, const char *where, const char *line,
-		     const char *with, struct err *err)
+int probe_events_add(struct probe_events *events, const char *group, const char *name, const char *path, const char *where,
+		     const char *line, const char *with, struct err *err)
 {
 	struct probe_event *event = NULL, *more;
 
@@ -390,14 +413,17 @@ static int add_point(struct define *define, struct probe_events *events, const s
 	int r;
 
 	if (!probe_file_offset(&define->file, point->address, &offset))
-		return err_set(define->err, -EINVAL, "%#" PRIx64 " is no place in the code of %.200s", point->address, define->file.path);
+		return err_set(define->err, -EINVAL, "%#" PRIx64 " is no place in the code of %.200s", point->address,
+			       define->file.path);
 	group_of(define->file.path, group);
 	name_of(define, point, name);
-	buf_printf(&line, "%c:%s/%s %s:0x%" PRIx64 "%s\n", define->place.returns ? 'r' : 'p', *define->group ? define->group : group,
-		   *define->name ? define->name : name, define->file.path, offset, put->args.data ? put->args.data : "");
+	buf_printf(&line, "%c:%s/%s %s:0x%" PRIx64 "%s\n", define->place.returns ? 'r' : 'p',
+		   *define->group ? define->group : group, *define->name ? define->name : name, define->file.path, offset,
+		   put->args.data ? put->args.data : "");
 	r = buf_failed(&line) ? err_set(define->err, -ENOMEM, "out of memory")
-			      : probe_events_add(events, *define->group ? define->group : group, *define->name ? define->name : name,
-						 define->file.path, define->place_text, line.data, put->with.data ? put->with.data : "", define->err);
+			      : probe_events_add(events, *define->group ? define->group : group,
+						 *define->name ? define->name : name, define->file.path, define->place_text,
+						 line.data, put->with.data ? put->with.data : "", define->err);
 	buf_fini(&line);
 	return r;
 }
@@ -469,8 +495,8 @@ static void settle(struct define *define)
 		debug_variables_fini(&variables);
 	}
 	if (moved)
-		cmd_say("%s: the code is not optimised: its first instructions put parameters where they are found, and the probe is behind them",
-			define->place_text);
+		cmd_say("%s: the code is not optimised: its first instructions put parameters where they are found, and the probe "
+			"is behind them", define->place_text);
 }
 
 static int define_place(struct define *define, struct probe_events *events)

@@ -45,7 +45,11 @@ int probe_file_open_path(struct probe_file *file, const char *path, struct err *
 	file->path = realpath(path, NULL);
 	if (!file->path)
 		return err_set(err, -errno, "%.300s: %s", path, strerror(errno));
-	r = read_loads(file, err);
+	/* It is a word of a line. */
+	if (strpbrk(file->path, " \t\n"))
+		r = err_set(err, -EINVAL, "'%.300s': a path with blanks cannot be probed: give it another name by a hard link", file->path);
+	else
+		r = read_loads(file, err);
 	if (!r && debug_open(&file->debug, file->path, &file->why) == -ENOMEM)
 		r = err_set(err, -ENOMEM, "out of memory");
 	if (r)
@@ -58,6 +62,11 @@ void probe_file_close(struct probe_file *file)
 	debug_close(file->debug);
 	free(file->path);
 	*file = (struct probe_file){ .why = ERR_INIT };
+}
+
+const char *probe_file_hint(const struct probe_file *file)
+{
+	return file->why.code == -ENOSYS ? "build ringside with libdw" : "compile with -g, or install its debug package";
 }
 
 bool probe_file_offset(const struct probe_file *file, uint64_t address, uint64_t *offset)
@@ -190,7 +199,8 @@ static char *find_named(const char *name, const struct opts *opts)
 	if (strchr(name, '/') || !access(name, F_OK))
 		return strdup(name);
 	for (; !found && dirs && *dirs; dirs += strcspn(dirs, ":"), dirs += *dirs == ':')
-		if (snprintf(path, sizeof(path), "%.*s/%s", (int)strcspn(dirs, ":"), dirs, name) < PATH_MAX && !access(path, X_OK))
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)strcspn(dirs, ":"), dirs, name) < PATH_MAX &&
+		    !access(path, X_OK))
 			found = strdup(path);
 	if (found || probe_files_known(&known, &n, opts, NULL))
 		return found ? found : strdup(name);
@@ -248,11 +258,13 @@ static int choose(char **out, char **paths, size_t n, const struct debug_place *
 			if (is_loader(paths[i]) != loader || !has_place(paths[i], place))
 				continue;
 			if (first < n)
-				return err_set(err, -EEXIST, "'%.80s' is in %.150s and in %.150s: choose one with -x", what, paths[first], paths[i]);
+				return err_set(err, -EEXIST, "'%.80s' is in %.150s and in %.150s: choose one with -x", what,
+					       paths[first], paths[i]);
 			first = i;
 		}
 	if (first == n && n)
-		return err_set(err, -ENOENT, "none of the %zu files of programs that are known has '%.80s': name the file with -x", n, what);
+		return err_set(err, -ENOENT,
+			       "none of the %zu files of programs that are known has '%.80s': name the file with -x", n, what);
 	if (first == n)
 		return err_set(err, -ENOENT, "no program is known yet: name the file that has '%.80s' with -x", what);
 	*out = strdup(paths[first]);

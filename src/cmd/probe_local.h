@@ -23,6 +23,8 @@ struct probe_file {
 int probe_file_open(struct probe_file *file, const struct opts *opts, const struct debug_place *place, struct err *err);
 int probe_file_open_path(struct probe_file *file, const char *path, struct err *err);
 void probe_file_close(struct probe_file *file);
+/* What mends that there is no debug information. */
+const char *probe_file_hint(const struct probe_file *file);
 /* Between addresses of the memory image and offsets in the file; false: no code is there. */
 bool probe_file_offset(const struct probe_file *file, uint64_t address, uint64_t *offset);
 bool probe_file_address(const struct probe_file *file, uint64_t offset, uint64_t *address);
@@ -49,14 +51,14 @@ struct probe_events {
 int probe_define(struct probe_events *events, const struct opts *opts, const char *text, struct err *err);
 void probe_events_fini(struct probe_events *events);
 /* A point of one event more; words of `err` are set when it fails. */
-int probe_events_add(struct probe_events *events, const char *group, const char *name, const char *path, const char *where, const char *line,
-		     const char *with, struct err *err);
+int probe_events_add(struct probe_events *events, const char *group, const char *name, const char *path, const char *where,
+		     const char *line, const char *with, struct err *err);
 
 /* probe_usdt.c: `text` is sdt_PROVIDER:NAME or %PROVIDER:NAME. False: it is neither. */
 bool probe_is_usdt(const char *text);
 int probe_define_usdt(struct probe_events *events, const struct opts *opts, const char *group, const char *name, const char *text,
 		      struct err *err);
-/* "sdt_PROVIDER:NAME" a line, of those that match the glob (NULL: all); none is no failure. `json`, `with_file`: as `ringside list` shows it. */
+/* "sdt_PROVIDER:NAME" a line, of those that match the glob (NULL: all); none is no failure. */
 int probe_list_usdt(struct buf *out, const char *path, const char *glob, bool with_file, bool json, struct err *err);
 
 /* ---- probe_show.c ---- */

@@ -26,7 +26,7 @@ static int need_debug(const struct probe_file *file, struct err *err)
 {
 	if (file->debug)
 		return 0;
-	return err_set(err, file->why.code ? file->why.code : -ENODATA, "%.400s (compile with -g, or install its debug package)", file->why.text);
+	return err_set(err, file->why.code ? file->why.code : -ENODATA, "%.300s (%s)", file->why.text, probe_file_hint(file));
 }
 
 /* ---- variables ---- */

@@ -115,7 +115,8 @@ static int add_note(struct made *made, const struct usdt *usdt, const struct usd
 	if (!r && (buf_failed(&line) || buf_failed(&with)))
 		r = err_set(made->err, -ENOMEM, "out of memory");
 	if (!r)
-		r = probe_events_add(made->events, group, name, made->path, where, line.data, with.data ? with.data : "", made->err);
+		r = probe_events_add(made->events, group, name, made->path, where, line.data, with.data ? with.data : "",
+				     made->err);
 	buf_fini(&args);
 	buf_fini(&types);
 	buf_fini(&line);
@@ -205,8 +206,8 @@ int probe_list_usdt(struct buf *out, const char *path, const char *glob, bool wi
 			report_json_string(out, path, strlen(path));
 			buf_puts(out, "}\n");
 		} else {
-			buf_printf(out, "%s%s:%s%s%s%s\n", prefix, note->provider, note->name, with_file ? " [" : "", with_file ? path : "",
-				   with_file ? "]" : "");
+			buf_printf(out, "%s%s:%s%s%s%s\n", prefix, note->provider, note->name, with_file ? " [" : "",
+				   with_file ? path : "", with_file ? "]" : "");
 		}
 	}
 	usdt_close(usdt);

@@ -67,7 +67,7 @@ static bool may_mean(const struct state_rule *rule)
 {
 	if (!rule->on)
 		return false;
-	if (!strcmp(rule->system, "ringside"))
+	if (!strcmp(rule->system, "ringside") || !strcmp(rule->system, "signal") || !strcmp(rule->event, "signal_generate"))
 		return true;
 	return (glob_match(rule->system, RAW) || glob_match(rule->system, EACH)) &&
 	       (strpbrk(rule->event, "*?[\\") || !strncmp(rule->event, "sys_e", 5));
@@ -142,18 +142,30 @@ static bool put_one(struct state_calls *calls, const struct control_event *event
 	return true;
 }
 
-/* Only where it was asked for by name: it is dear, and means nothing without the others. */
-static void put_data(struct state_calls *calls, const struct control_state *state, const struct control_event *event)
+/* Not just because everything is. */
+static bool is_named(const struct control_state *state, const struct control_event *event)
 {
 	bool on = false;
 
 	for (uint32_t i = 0; i < state->nrules; i++)
-		on |= state->rules[i].on && !strcmp(state->rules[i].system, "ringside");
-	if (!on || !is_wanted(state, event))
+		on |= state->rules[i].on && (!strcmp(state->rules[i].system, event->system) || !strcmp(state->rules[i].event, event->name));
+	return on && is_wanted(state, event);
+}
+
+/* It is dear, and means nothing without the others. */
+static void put_data(struct state_calls *calls, const struct control_state *state, const struct control_event *event)
+{
+	if (!is_named(state, event))
 		return;
 	calls->data_id = (uint16_t)event->id;
 	for (uint32_t i = 0; i < CALLS_MAX; i++)
 		calls->data[i] = control_call_name(i) ? control_call_data(control_call_name(i)) : 0;
+}
+
+static bool put_signal(struct state_calls *calls, const struct control_event *event)
+{
+	calls->generate_id = (uint16_t)event->id;
+	return true;
 }
 
 static bool put_all(struct state_calls *calls, const struct control_state *state, const struct control_registry *registry)
@@ -165,6 +177,8 @@ static bool put_all(struct state_calls *calls, const struct control_state *state
 
 		if (!strcmp(event->system, "ringside") && !strcmp(event->name, "call_data"))
 			put_data(calls, state, event);
+		else if (!strcmp(event->system, "signal") && !strcmp(event->name, "signal_generate") && is_named(state, event))
+			any |= put_signal(calls, event);
 		else if ((!strcmp(event->system, RAW) || !strcmp(event->system, EACH)) && event->shown && is_wanted(state, event))
 			any |= put_one(calls, event);
 	}

@@ -26,6 +26,7 @@ struct control_picture {
 struct control_pictures {
 	pthread_mutex_t lock;
 	struct control_picture *newest;
+	struct plan_memory *plans;	/* NULL: nobody asked yet */
 	uint32_t users;		/* atomic */
 };
 
@@ -62,8 +63,21 @@ void control_pictures_close(struct control_pictures *pictures)
 	if (!pictures || __atomic_sub_fetch(&pictures->users, 1, __ATOMIC_ACQ_REL))
 		return;
 	control_pictures_leave(&pictures->newest);
+	plan_memory_close(pictures->plans);
 	pthread_mutex_destroy(&pictures->lock);
 	free(pictures);
+}
+
+struct plan_memory *control_pictures_plans(struct control_pictures *pictures)
+{
+	struct plan_memory *plans;
+
+	pthread_mutex_lock(&pictures->lock);
+	if (!pictures->plans)
+		pictures->plans = plan_memory_open();
+	plans = pictures->plans;
+	pthread_mutex_unlock(&pictures->lock);
+	return plans;
 }
 
 static bool is_true(const struct control_picture *picture, uint64_t number)

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "control/registry.h"
+#include "plan/plan.h"
 #include "ring/segment.h"
 
 struct control_pictures;
@@ -24,5 +25,8 @@ const struct control_registry *control_pictures_take(struct control_pictures *pi
 						     const struct segment_dir *dir,
 						     struct err *err);
 void control_pictures_leave(struct control_picture **mine);
+
+/* What is known of the file that was planned for last, for all of them; NULL: out of memory. */
+struct plan_memory *control_pictures_plans(struct control_pictures *pictures);
 
 #endif

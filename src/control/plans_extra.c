@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/pictures.h"
 #include "control/plans_local.h"
 #include "plan/plan.h"
 
@@ -74,13 +75,15 @@ static uint64_t *gather(const struct plan *extra, const struct control_point *po
 	return addresses;
 }
 
-static int make(struct buf *made, const struct control_elf *elf, const struct plan *extra, const struct control_point *points,
-		size_t n, bool all, struct err *err)
+static int make(struct control *control, struct buf *made, const struct control_elf *elf, const struct plan *extra,
+		const struct control_point *points, size_t n, bool all, struct err *err)
 {
 	const struct plan_file file = { elf->path, elf->build_id, elf->build_id_len };
+	struct plan_memory *memory = control_pictures_plans(control->pictures);
 	size_t count;
 	uint64_t *addresses = gather(extra, points, n, all, &count);
-	int r = addresses ? plan_make_extra(made, &file, addresses, count, err) : err_set(err, -ENOMEM, "out of memory");
+	int r = memory && addresses ? plan_memory_extra(memory, made, &file, addresses, count, err) :
+		err_set(err, -ENOMEM, "out of memory");
 
 	free(addresses);
 	if (r == -ENOSYS)
@@ -123,7 +126,7 @@ static int plan_points(struct control *control, const struct control_elf *elf, c
 	for (size_t i = 0; i < n; i++)
 		missing += !look_up(plan, extra, &points[i]);
 	if (missing)
-		r = make(&made, elf, extra, points, n, true, err);
+		r = make(control, &made, elf, extra, points, n, true, err);
 	for (size_t i = 0; !r && missing && i < n; i++) {
 		if (!look_up(plan, (const struct plan *)(const void *)made.data, &points[i]))
 			points[i].reason = PLAN_NOWHERE;
@@ -131,7 +134,7 @@ static int plan_points(struct control *control, const struct control_elf *elf, c
 	}
 	if (!r && bad && bad < missing) {
 		buf_reset(&made);
-		r = make(&made, elf, extra, points, n, false, err);
+		r = make(control, &made, elf, extra, points, n, false, err);
 	}
 	if (!r && missing > bad)
 		r = file_extra(control, elf, before, &made, err);

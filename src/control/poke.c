@@ -104,7 +104,10 @@ uint64_t control_traced(const struct control_state *state)
 	return any ? 1ull << 32 | sum : 0;
 }
 
-/* Who asked for it cannot be stopped before it has its answer: a word when all the others have been told, and then it. */
+/*
+ * Who asked for it cannot be stopped before it has its answer: all the others are told, it is held, a word says that it may have its answer,
+ * and on its way back it is told, too.
+ */
 static void poke_and_tell(const struct control *control, int to)
 {
 	struct process asker;
@@ -112,11 +115,11 @@ static void poke_and_tell(const struct control *control, int to)
 	ssize_t n;
 
 	inject_poke_all(control->dir.path, last, NULL);
+	if (last && !inject_poke_waiting(control->asker, control->dir.path, to, NULL))
+		return;
 	do
 		n = write(to, "", 1);
 	while (n < 0 && errno == EINTR);
-	if (last)
-		inject_poke(last, control->dir.path, NULL);
 }
 
 /* By a grandchild, so that nobody has to wait for its end. */

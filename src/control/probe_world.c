@@ -82,6 +82,33 @@ static const char *prototype(void *arg, const char *module, const char *name)
 	return text;
 }
 
+/* Of functions within each other it is the inner one. */
+static bool function_at(void *arg, uint64_t address, const char **module, const char **name, uint64_t *start)
+{
+	const struct control_functions *functions = control_items_functions(arg);
+	const struct control_function *found = NULL;
+
+	for (size_t i = 0; functions && i < functions->n; i++) {
+		const struct control_function *function = &functions->all[i];
+
+		if (address >= function->address && address - function->address < (function->size ? function->size : 1))
+			found = function;
+	}
+	if (!found || places(arg, found->module, found->name) != 1)
+		return false;
+	*module = found->module;
+	*name = found->name;
+	*start = found->address;
+	return true;
+}
+
+static bool data(void *arg, const char *name, uint64_t *start, uint64_t *end)
+{
+	struct control_items *items = arg;
+
+	return control_data(items->control, name, start, end);
+}
+
 /* ---- files ---- */
 
 static int find_file(void *arg, const char *path, char *real)
@@ -118,6 +145,8 @@ void control_probe_world(struct control_items *items, struct spec_world *world)
 	(void)items;
 	world->system_of = system_of;
 	world->places = places;
+	world->at = function_at;
+	world->data = data;
 	world->known_as = known_as;
 	world->prototype = prototype;
 	world->file = find_file;
@@ -174,6 +203,21 @@ static bool kept_function(void *arg, const char *name, uint64_t *start, uint64_t
 	return world->function(world->arg, name, start, end);
 }
 
+/* Places of the symbol space are dealt once. */
+static bool kept_at(void *arg, uint64_t address, const char **module, const char **name, uint64_t *start)
+{
+	const struct spec_world *world = ((struct kept *)arg)->world;
+
+	return world->at(world->arg, address, module, name, start);
+}
+
+static bool kept_data(void *arg, const char *name, uint64_t *start, uint64_t *end)
+{
+	const struct spec_world *world = ((struct kept *)arg)->world;
+
+	return world->data(world->arg, name, start, end);
+}
+
 size_t control_probe_line(const char *text)
 {
 	return strcspn(text, "\n");
@@ -201,7 +245,7 @@ int control_probe_recall(struct spec_probe **probe, const struct spec_world *wor
 	struct kept *kept = calloc(1, sizeof(*kept));
 	struct spec_world old = {
 		.arg = kept, .event = kept_event, .function = kept_function, .system_of = kept_system, .prototype = kept_prototype,
-		.known_as = kept_known_as, .file = kept_file, .anything = world->anything,
+		.known_as = kept_known_as, .file = kept_file, .at = kept_at, .data = kept_data, .anything = world->anything,
 	};
 	char *copy = strdup(text), *at = copy, *line, *file;
 	int r = -ENOMEM;

@@ -247,3 +247,32 @@ bool control_function(struct control *control, const char *text, uint64_t *start
 	learn(symbols, &control->dir);
 	return find_in(symbols, true, name, module, start, end) || find_in(symbols, false, name, module, start, end);
 }
+
+static bool find_data_in(struct control_symbols *symbols, bool programs, const char *name, const char *module, uint64_t *start,
+			 uint64_t *end)
+{
+	for (uint32_t i = 0; i < symbols->registry.nelfs; i++) {
+		const struct control_elf *elf = &symbols->registry.elfs[i];
+		struct symbol_file from = symbol_file(elf);
+		uint64_t address, size;
+
+		if (elf->program != programs || (*module && strcmp(module, module_of(elf))) || !is_reachable(elf) ||
+		    !symbol_find_data(&from, name, &address, &size))
+			continue;
+		*start = elf->base + address;
+		*end = *start + (size ? size : 1);
+		return true;
+	}
+	return false;
+}
+
+bool control_data(struct control *control, const char *text, uint64_t *start, uint64_t *end)
+{
+	char name[SYMBOL_NAME_MAX + 1], module[256];
+	struct control_symbols *symbols = symbols_of(control);
+
+	if (!symbols || !take_apart(text, name, module))
+		return false;
+	learn(symbols, &control->dir);
+	return find_data_in(symbols, true, name, module, start, end) || find_data_in(symbols, false, name, module, start, end);
+}

@@ -19,6 +19,8 @@ bool control_symbol(struct control *control, uint64_t address, struct decode_sym
  * the order in which programs told of their files, a program's own before any library's.
  */
 bool control_function(struct control *control, const char *name, uint64_t *start, uint64_t *end);
+/* The same for data. Files are read each time. */
+bool control_data(struct control *control, const char *text, uint64_t *start, uint64_t *end);
 
 /* What the function that begins at that address takes and gives (layout/prototype.h), by its file's debug information; NULL: not
  * known. */

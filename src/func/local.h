@@ -358,6 +358,8 @@ bool func_sites_make(struct func_file *file, uint32_t *indexes, uint32_t n);
 bool func_sites_init(void);
 /* Memory that can be reached from a file's code; NULL: none is free. */
 unsigned char *func_map_near(size_t size, const struct func_file *file);
+/* Is it in what that gave? */
+bool func_is_island(uintptr_t address);
 /* One place of moved instructions, all of which begin at `body` and were at `window`. */
 bool func_site_fix(unsigned char *body, uintptr_t window, const struct plan_fix *fix);
 /* The five bytes that lead there from its window. */

@@ -71,7 +71,7 @@ static void *map_at(uintptr_t at, size_t size, const struct func_file *file)
 }
 
 /* Below the file first: above a program its heap grows. */
-unsigned char *func_map_near(size_t size, const struct func_file *file)
+static void *find_near(size_t size, const struct func_file *file)
 {
 	void *got;
 
@@ -86,6 +86,31 @@ unsigned char *func_map_near(size_t size, const struct func_file *file)
 			return got;
 	}
 	return NULL;
+}
+
+static struct {
+	uintptr_t start;
+	size_t size;
+} islands[1024];
+static uint32_t nislands;
+
+unsigned char *func_map_near(size_t size, const struct func_file *file)
+{
+	unsigned char *got = find_near(size, file);
+
+	if (got && nislands < sizeof(islands) / sizeof(islands[0])) {
+		islands[nislands].start = (uintptr_t)got;
+		islands[nislands++].size = size;
+	}
+	return got;
+}
+
+bool func_is_island(uintptr_t address)
+{
+	for (uint32_t i = 0; i < nislands; i++)
+		if (address - islands[i].start < islands[i].size)
+			return true;
+	return false;
 }
 
 bool func_site_fix(unsigned char *body, uintptr_t window, const struct plan_fix *fix)

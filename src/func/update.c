@@ -327,6 +327,14 @@ static void look_at(struct changes *changes, struct func_file *file, const struc
 
 /* ---- Where threads stand ---- */
 
+/* In the middle, or behind a system call that the kernel may begin again, from where it was. */
+static bool is_within(const struct change *change, uintptr_t ip)
+{
+	const uintptr_t off = ip - change->at;
+
+	return ip > change->at && (off < change->window || (off == change->window && off >= 2 && !memcmp((const char *)ip - 2, "\x0f\x05", 2)));
+}
+
 /* Threads may be in a system call for ever: one that is to be patched is left out then. */
 static bool is_in_window(struct changes *changes, uintptr_t ip)
 {
@@ -335,7 +343,7 @@ static bool is_in_window(struct changes *changes, uintptr_t ip)
 	for (size_t i = 0; i < changes->n && !in; i++) {
 		struct change *change = &changes->all[i];
 
-		if (ip <= change->at || ip - change->at >= change->window)
+		if (!is_within(change, ip))
 			continue;
 		if (change->optional)
 			changes->all[i--] = changes->all[--changes->n];
@@ -351,7 +359,8 @@ static bool is_in_the_way(struct changes *changes, const struct stopped_thread *
 	struct unwind unwind = { .pc = stopped->ip, .exact = true };
 	enum unwind_step step;
 
-	if (is_in_window(changes, stopped->ip))
+	/* Of code that was made here no table tells who called it, and whether a signal came before that. */
+	if (is_in_window(changes, stopped->ip) || (changes->n && func_is_island(stopped->ip)))
 		return true;
 	unwind.reg[FRAME_SP] = stopped->sp;
 	unwind.reg[FRAME_FP] = stopped->bp;
@@ -361,7 +370,8 @@ static bool is_in_the_way(struct changes *changes, const struct stopped_thread *
 		step = runtime_unwind(&unwind, runtime_module(unwind.pc));
 		if (step == UNWIND_END)
 			break;
-		if (step == UNWIND_INTERRUPTED && is_in_window(changes, unwind.pc))
+		/* No call returns into a window, but for system calls that are done elsewhere. */
+		if (is_in_window(changes, unwind.pc))
 			return true;
 	}
 	return false;
@@ -506,6 +516,8 @@ static int change_all(const struct func_selection *selection, const struct stopp
 			files[i]->traps = files[i]->traps || (has_traps(files[i]) && func_traps_allow(files[i]));
 		look_at(&changes, files[i], selection);
 	}
+	/* That some file waits for its plan is no matter here. */
+	r = 0;
 	for (size_t i = 0; i < n && !r; i++)
 		r = is_in_the_way(&changes, &stopped[i]) ? -EAGAIN : 0;
 	if (r >= 0)

@@ -37,6 +37,8 @@ enum what { ATTACH, POKE, DETACH };
 struct ask {
 	pid_t pid;
 	enum what what;
+	pid_t waiting;		/* the thread that waits for an answer, 0: none */
+	int tell;		/* where to say that it may come */
 	char dir[PATH_MAX];	/* an absolute path without links */
 };
 
@@ -243,9 +245,13 @@ static int call_still(struct borrow *borrow, const struct image *image, const ch
 		if (!r) {
 			r = borrow_call(borrow, function, still.list, still.n + 1, &result, err);
 			if (!r && dispatch_wanted(image, &calls)) {
-				borrow->dispatch = dispatch_for(&calls, &borrow->dispatch);
+				const struct dispatch was = borrow->dispatch;
+
+				borrow->dispatch = dispatch_for(&calls, &was);
+				if (borrow->dispatch.mode && !was.mode)
+					dispatch_move(image, &calls, &borrow->tracee.regs);
 				for (uint32_t t = 0; t < still.n; t++)
-					dispatch_tell(still.others[t], &calls);
+					dispatch_tell(image, still.others[t], &calls);
 			}
 			still_end(&still);
 		}
@@ -313,6 +319,16 @@ static int open_and_borrow(struct image *image, struct borrow *borrow, pid_t pid
 	}
 }
 
+/* Held first, so that it does not get far with its answer. */
+static int hold_and_tell(const struct ask *ask, struct err *err)
+{
+	int r = tracee_expect(ask->pid, ask->waiting);
+
+	if (!r && write(ask->tell, "", 1) != 1)
+		r = -errno;
+	return r ? err_set(err, r, "thread %d cannot be held: %s", (int)ask->waiting, strerror(-r)) : 0;
+}
+
 static int act(const struct ask *ask, struct err *err)
 {
 	struct borrow *borrow = calloc(1, sizeof(*borrow));
@@ -321,6 +337,11 @@ static int act(const struct ask *ask, struct err *err)
 
 	if (!borrow)
 		return err_set(err, -ENOMEM, "out of memory");
+	r = ask->waiting ? hold_and_tell(ask, err) : 0;
+	if (r) {
+		free(borrow);
+		return r;
+	}
 	r = open_and_borrow(&image, borrow, ask->pid, err);
 	if (!r) {
 		if (ask->what == ATTACH && !target_find(&image, "__ringside_attach"))
@@ -458,30 +479,41 @@ int inject_attach(pid_t pid, const char *dir, const char *library, struct err *e
 }
 
 /* For those that have joined the directory; 0 for others. */
-static int act_on_joined(pid_t pid, const char *dir, enum what what, struct err *err)
+static int act_on_joined(struct ask ask, const char *dir, struct err *err)
 {
-	struct ask ask = { .pid = pid, .what = what };
 	struct attachment *attachment = calloc(1, sizeof(*attachment));
 	struct process process;
 	int r = attachment ? find_dir(dir, ask.dir, err) : err_set(err, -ENOMEM, "out of memory");
 
 	if (!r)
-		r = refuse(&process, pid, ask.dir, err);
+		r = refuse(&process, ask.pid, ask.dir, err);
 	/* Linked statically: it looks for itself when it records, and has no functions to patch. */
-	if (!r && is_at(pid, ask.dir, attachment) == 1 && *attachment->library)
+	if (!r && is_at(ask.pid, ask.dir, attachment) == 1 && *attachment->library)
 		r = act_once(&ask, err);
+	else if (!r && ask.waiting && write(ask.tell, "", 1) != 1)
+		r = -errno;
 	free(attachment);
 	return r > 0 ? 0 : r;
 }
 
 int inject_detach(pid_t pid, const char *dir, struct err *err)
 {
-	return act_on_joined(pid, dir, DETACH, err);
+	return act_on_joined((struct ask){ .pid = pid, .what = DETACH }, dir, err);
 }
 
 int inject_poke(pid_t pid, const char *dir, struct err *err)
 {
-	return act_on_joined(pid, dir, POKE, err);
+	return act_on_joined((struct ask){ .pid = pid, .what = POKE }, dir, err);
+}
+
+int inject_poke_waiting(pid_t tid, const char *dir, int tell, struct err *err)
+{
+	struct process process;
+	int r = process_read(&process, tid);
+
+	if (r)
+		return err_set(err, r, "there is no thread %d", (int)tid);
+	return act_on_joined((struct ask){ .pid = process.tgid, .what = POKE, .waiting = tid, .tell = tell }, dir, err);
 }
 
 struct pokes {

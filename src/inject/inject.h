@@ -31,6 +31,12 @@ int inject_detach(pid_t pid, const char *dir, struct err *err);
 int inject_poke(pid_t pid, const char *dir, struct err *err);
 
 /*
+ * The same for the process of a thread that waits in a system call for an answer, and cannot be stopped there: a byte to `tell` says that
+ * it may have it. Between that and the next instruction of its own it has looked. When this fails that byte may be missing.
+ */
+int inject_poke_waiting(pid_t tid, const char *dir, int tell, struct err *err);
+
+/*
  * The same for all live processes that have joined the directory, less process `but`, 0: none. How many could not be reached;
  * `err` tells of the first.
  */

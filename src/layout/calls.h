@@ -9,6 +9,7 @@
  *   syscalls:sys_enter_X     head | int32 number, 4 bytes | uint64 args[nargs]
  *   syscalls:sys_exit_X      head | int32 number, 4 bytes | int64 result
  *   ringside:call_data       struct record_call_data: what an argument points to
+ *   signal:signal_generate   struct record_signal: before a call that sends one
  */
 #ifndef LAYOUT_CALLS_H
 #define LAYOUT_CALLS_H
@@ -41,7 +42,7 @@ enum call_data {
 struct state_calls {
 	uint16_t raw_enter, raw_exit;
 	uint16_t data_id;
-	uint16_t reserved;
+	uint16_t generate_id;	/* signal:signal_generate */
 	uint16_t enter[CALLS_MAX];
 	uint16_t exit[CALLS_MAX];
 	uint32_t data[CALLS_MAX];	/* enum call_data, four bits an argument, the first in the lowest */
@@ -59,12 +60,33 @@ struct record_call_data {
 };
 static_assert(offsetof(struct record_call_data, bytes) == 28, "as its format says");
 
+struct record_signal {
+	struct record_head head;
+	int32_t sig, error, code;
+	char comm[16];
+	int32_t pid, group, result;
+};
+static_assert(sizeof(struct record_signal) == 48, "as its format says");
+
 /* Where the tool finds, in a program whose threads it holds (`__ringside_calls`), how their calls come to be seen: PR_SET_SYSCALL_USER_DISPATCH
- * for all calls but those between `start` and `start` + `size`. */
+ * for all calls but those between `start` and `start` + `size`. At `start` is a `syscall` for the tool's own use. */
 struct calls_dispatch {
 	uint64_t on;
 	uint64_t start, size;
 	uint64_t selector;
+	uint64_t within;	/* behind the runtime's own `syscall`, with its stack pointer at a struct calls_frame */
 };
+
+/* A call on its way, as the runtime has it on its stack: the registers as the program left them. */
+struct calls_frame {
+	int64_t result;		/* before the call: what a special way needs */
+	uint64_t flags;		/* ah: the lowest byte of the processor's; al: overflow */
+	int64_t number;
+	uint64_t args[CALLS_ARGS];
+	uint64_t shown;		/* behind the `syscall` */
+	uint64_t after;		/* where to go on: there, or behind what stands for it */
+};
+#define CALLS_RED_ZONE 128u	/* bytes above that, below the program's stack pointer */
+static_assert(sizeof(struct calls_frame) == 88, "the thunks count on it");
 
 #endif

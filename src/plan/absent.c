@@ -2,6 +2,7 @@
  * plan/absent: in place of what makes plans, in a build without Zydis and in libringside-control.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "plan/plan.h"
 
@@ -22,4 +23,22 @@ int plan_make_extra(struct buf *out, const struct plan_file *file, const uint64_
 	(void)addresses;
 	(void)n;
 	return absent(file, err);
+}
+
+/* Nobody looks into it. */
+struct plan_memory *plan_memory_open(void)
+{
+	return malloc(1);
+}
+
+void plan_memory_close(struct plan_memory *memory)
+{
+	free(memory);
+}
+
+int plan_memory_extra(struct plan_memory *memory, struct buf *out, const struct plan_file *file, const uint64_t *addresses, size_t n,
+		      struct err *err)
+{
+	(void)memory;
+	return plan_make_extra(out, file, addresses, n, err);
 }

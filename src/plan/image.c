@@ -87,7 +87,7 @@ static int text_add(struct image *image, const struct elf_section *section, stru
 
 	if (!bytes || section->size > room)
 		return err_set(err, -EBADMSG, "has a damaged section of code");
-	*text = (struct image_text){ section->addr, section->addr + section->size, bytes, { NULL } };
+	*text = (struct image_text){ .start = section->addr, .end = section->addr + section->size, .bytes = bytes };
 	image->ntexts++;
 	size = (section->size + 7) / 8;
 	for (int i = 0; i < IMAGE_MARKS; i++) {
@@ -229,13 +229,35 @@ static int symbols_take(struct image *image, struct err *err)
 	return 0;
 }
 
+/* The loader calls them, and stripped files say no more of them than this. */
+static void wholes_take(struct image *image)
+{
+	static const char *const names[] = { ".init", ".fini" };
+	struct elf_section section;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (elf_section_find(&image->elf, names[i], &section))
+			continue;
+		for (size_t n = 0; n < image->ntexts; n++) {
+			if (image->texts[n].start != section.addr)
+				continue;
+			image->texts[n].whole = true;
+			image_mark(image, section.addr, IMAGE_START);
+		}
+	}
+}
+
 int image_init(struct image *image, struct err *err)
 {
 	int r = loads_take(image, err);
 
 	if (!r)
 		r = texts_take(image, err);
-	return r ? r : symbols_take(image, err);
+	if (!r)
+		r = symbols_take(image, err);
+	if (!r)
+		wholes_take(image);
+	return r;
 }
 
 void image_fini(struct image *image)

@@ -28,6 +28,7 @@ struct image_text {
 	uint64_t start, end;
 	const uint8_t *bytes;
 	uint8_t *marks[IMAGE_MARKS];	/* a bit for each byte */
+	bool whole;			/* one function, though no table may tell of it: .init, .fini */
 };
 
 struct image_load {

@@ -2,9 +2,11 @@
  * plan/make: a plan, out of a file: see plan.h.
  *
  *   file -> image -> marks: addresses in data, frames, sequences, branches -> sites, by address -> struct plan
+ *   learn                                                                put
  */
 #include <elf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,13 +28,18 @@
 #define ALIASES_MAX 64	/* names of one address that count when it is asked for again and again */
 
 struct making {
+	/* What was learned of the file. */
+	int fd;
 	struct image image;
 	struct frames frames;
 	struct sequences sequences;
 	bool loader;		/* the dynamic loader itself */
 	uint32_t flags;		/* of the plan */
+	uint64_t text_start, text_end;
+	uint32_t text_crc;
 	struct prototypes *prototypes;	/* NULL: nothing is known of what functions take */
 	struct points points;
+	/* What is made of it. */
 	const char *named;	/* the last point's function's name, and where that is */
 	uint32_t name;
 	uint64_t *wanted;	/* of an extra plan: these points, in order; NULL: functions and system calls */
@@ -41,6 +48,24 @@ struct making {
 };
 
 /* ---- what file it is ---- */
+
+static void text_bounds(struct making *making)
+{
+	const struct image *image = &making->image;
+
+	making->text_start = UINT64_MAX;
+	for (uint32_t i = 0; i < image->nloads; i++) {
+		const struct image_load *load = &image->loads[i];
+
+		if (!(load->flags & PF_X))
+			continue;
+		making->text_start = load->start < making->text_start ? load->start : making->text_start;
+		making->text_end = load->end > making->text_end ? load->end : making->text_end;
+		making->text_crc = crc32c(making->text_crc, load->bytes, load->end - load->start);
+	}
+	if (!making->text_end)
+		making->text_start = 0;
+}
 
 static bool starts_with(const char *text, const char *with)
 {
@@ -394,22 +419,6 @@ static void put_sites(struct making *making)
 
 /* ---- the plan ---- */
 
-static void text_bounds(const struct image *image, struct plan *plan)
-{
-	plan->text_start = UINT64_MAX;
-	for (uint32_t i = 0; i < image->nloads; i++) {
-		const struct image_load *load = &image->loads[i];
-
-		if (!(load->flags & PF_X))
-			continue;
-		plan->text_start = load->start < plan->text_start ? load->start : plan->text_start;
-		plan->text_end = load->end > plan->text_end ? load->end : plan->text_end;
-		plan->text_crc = crc32c(plan->text_crc, load->bytes, load->end - load->start);
-	}
-	if (!plan->text_end)
-		plan->text_start = 0;
-}
-
 /* A file without a build-id is known by when it was written. */
 static void put_identity(const struct elf *elf, struct plan *plan)
 {
@@ -439,12 +448,12 @@ static int put_plan(struct buf *out, struct making *making, struct err *err)
 	struct plan plan = {
 		.flags = making->flags, .machine = EM_X86_64, .nsites = (uint32_t)(making->sites.len / sizeof(struct plan_site)),
 		.nfixes = (uint32_t)(making->fixes.len / sizeof(struct plan_fix)), .code_size = (uint32_t)making->code.len,
+		.text_start = making->text_start, .text_end = making->text_end, .text_crc = making->text_crc,
 	};
 
 	buf_putc(&making->names, '\0');
 	plan.names_size = (uint32_t)making->names.len;
 	put_identity(&making->image.elf, &plan);
-	text_bounds(&making->image, &plan);
 	if (making->sites.len + making->fixes.len + making->code.len + making->names.len > PLANS_SIZE_MAX / 4)
 		return err_set(err, -EFBIG, "has too many functions");
 	buf_add(out, &plan, sizeof(plan));
@@ -472,7 +481,7 @@ static bool is_writable(const struct image *image)
 	return false;
 }
 
-static int make(struct making *making, struct buf *out, struct err *err)
+static int learn_code(struct making *making, struct err *err)
 {
 	int r = image_init(&making->image, err);
 
@@ -492,18 +501,15 @@ static int make(struct making *making, struct buf *out, struct err *err)
 		return r;
 	making->loader = is_loader(&making->image);
 	making->flags = flags_of(making);
+	text_bounds(making);
 	making->points = (struct points){ .image = &making->image, .frames = &making->frames, .sequences = &making->sequences };
-	if (making->wanted)
-		put_points(making);
-	else
-		put_sites(making);
-	return put_plan(out, making, err);
+	return 0;
 }
 
-static int make_from(struct making *making, struct buf *out, const struct plan_file *file, int fd, struct err *err)
+static int learn_open(struct making *making, const struct plan_file *file, struct err *err)
 {
 	struct err why = ERR_INIT;
-	int r = elf_open(&making->image.elf, fd, &why);
+	int r = elf_open(&making->image.elf, making->fd, &why);
 
 	if (r)
 		return err_set(err, r, "%.300s %s", file->path, why.text);
@@ -515,36 +521,124 @@ static int make_from(struct making *making, struct buf *out, const struct plan_f
 		prototypes_open(&making->prototypes, &(struct symbol_file){
 			.path = file->path, .build_id = file->build_id, .build_id_len = file->build_id_len,
 		}, NULL);
-	r = make(making, out, &why);
+	r = learn_code(making, &why);
 	return r ? err_set(err, r, "%.300s: %s", file->path, why.text) : 0;
 }
 
-static int make_once(struct making *making, struct buf *out, const struct plan_file *file, struct err *err)
+/* Whatever comes of it, forget() goes with it. */
+static int learn(struct making *making, const struct plan_file *file, struct err *err)
 {
-	int fd = elf_file(file->path);
-	int r = fd < 0 ? err_set(err, fd, "%.300s: %s", file->path, strerror(-fd)) : make_from(making, out, file, fd, err);
+	making->fd = elf_file(file->path);
+	return making->fd < 0 ? err_set(err, making->fd, "%.300s: %s", file->path, strerror(-making->fd)) : learn_open(making, file, err);
+}
 
-	if (fd >= 0) {
+static void forget(struct making *making)
+{
+	if (making->fd >= 0) {
 		image_fini(&making->image);
-		close(fd);
+		close(making->fd);
 	}
 	frames_fini(&making->frames);
 	sequences_fini(&making->sequences);
+	prototypes_close(making->prototypes);
+}
+
+static int put(struct making *making, struct buf *out, const struct plan_file *file, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r;
+
+	making->named = NULL;
+	if (making->wanted)
+		put_points(making);
+	else
+		put_sites(making);
+	r = put_plan(out, making, &why);
 	buf_fini(&making->sites);
 	buf_fini(&making->fixes);
 	buf_fini(&making->code);
 	buf_fini(&making->names);
 	buf_fini(&making->registers);
-	prototypes_close(making->prototypes);
-	return r;
+	return r ? err_set(err, r, "%.300s: %s", file->path, why.text) : 0;
 }
 
 int plan_make(struct buf *out, const struct plan_file *file, struct err *err)
 {
 	struct making *making = calloc(1, sizeof(*making));
-	int r = making ? make_once(making, out, file, err) : err_set(err, -ENOMEM, "out of memory");
+	int r;
 
+	if (!making)
+		return err_set(err, -ENOMEM, "out of memory");
+	r = learn(making, file, err);
+	if (!r)
+		r = put(making, out, file, err);
+	forget(making);
 	free(making);
+	return r;
+}
+
+/* ---- points of one file, again and again ---- */
+
+/* More than that is not kept. */
+#define KEPT_MAX (64 << 20)
+
+struct plan_memory {
+	pthread_mutex_t lock;
+	struct making *making;	/* NULL: of no file */
+	struct stat as_read;
+};
+
+struct plan_memory *plan_memory_open(void)
+{
+	struct plan_memory *memory = calloc(1, sizeof(*memory));
+
+	if (memory)
+		pthread_mutex_init(&memory->lock, NULL);
+	return memory;
+}
+
+static void memory_clear(struct plan_memory *memory)
+{
+	if (memory->making)
+		forget(memory->making);
+	free(memory->making);
+	memory->making = NULL;
+}
+
+void plan_memory_close(struct plan_memory *memory)
+{
+	if (!memory)
+		return;
+	memory_clear(memory);
+	pthread_mutex_destroy(&memory->lock);
+	free(memory);
+}
+
+/* Is it that file, as it is now? */
+static bool is_kept(const struct plan_memory *memory, const struct plan_file *file)
+{
+	const struct stat *then = &memory->as_read;
+	struct stat now;
+
+	return memory->making && !stat(file->path, &now) && now.st_dev == then->st_dev && now.st_ino == then->st_ino &&
+	       now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == then->st_mtim.tv_nsec && !check_file(&memory->making->image.elf, file, NULL);
+}
+
+static int keep(struct plan_memory *memory, const struct plan_file *file, uint64_t *wanted, struct err *err)
+{
+	int r;
+
+	memory_clear(memory);
+	memory->making = calloc(1, sizeof(*memory->making));
+	if (!memory->making)
+		return err_set(err, -ENOMEM, "out of memory");
+	memory->making->wanted = wanted;
+	r = learn(memory->making, file, err);
+	if (!r && fstat(memory->making->fd, &memory->as_read))
+		r = err_set(err, -errno, "%.300s: %s", file->path, strerror(errno));
+	if (r)
+		memory_clear(memory);
 	return r;
 }
 
@@ -555,25 +649,48 @@ static int compare(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-int plan_make_extra(struct buf *out, const struct plan_file *file, const uint64_t *addresses, size_t n, struct err *err)
+static int make_wanted(struct plan_memory *memory, struct buf *out, const struct plan_file *file, uint64_t *wanted, size_t n,
+		       struct err *err)
 {
-	struct making *making = calloc(1, sizeof(*making));
+	int r;
+
+	pthread_mutex_lock(&memory->lock);
+	r = is_kept(memory, file) ? 0 : keep(memory, file, wanted, err);
+	if (!r) {
+		memory->making->wanted = wanted;
+		memory->making->nwanted = n;
+		r = put(memory->making, out, file, err);
+		memory->making->wanted = NULL;
+		if (memory->as_read.st_size > KEPT_MAX)
+			memory_clear(memory);
+	}
+	pthread_mutex_unlock(&memory->lock);
+	return r;
+}
+
+int plan_memory_extra(struct plan_memory *memory, struct buf *out, const struct plan_file *file, const uint64_t *addresses, size_t n,
+		      struct err *err)
+{
 	uint64_t *wanted = n < POINTS_MAX ? calloc(n + 1, sizeof(*wanted)) : NULL;
 	int r;
 
-	if (n >= POINTS_MAX) {
-		r = err_set(err, -EFBIG, "%.300s: too many points", file->path);
-	} else if (!making || !wanted) {
-		r = err_set(err, -ENOMEM, "out of memory");
-	} else {
-		if (n)
-			memcpy(wanted, addresses, n * sizeof(*wanted));
-		qsort(wanted, n, sizeof(*wanted), compare);
-		making->wanted = wanted;
-		making->nwanted = n;
-		r = make_once(making, out, file, err);
-	}
+	if (n >= POINTS_MAX)
+		return err_set(err, -EFBIG, "%.300s: too many points", file->path);
+	if (!wanted)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (n)
+		memcpy(wanted, addresses, n * sizeof(*wanted));
+	qsort(wanted, n, sizeof(*wanted), compare);
+	r = make_wanted(memory, out, file, wanted, n, err);
 	free(wanted);
-	free(making);
+	return r;
+}
+
+int plan_make_extra(struct buf *out, const struct plan_file *file, const uint64_t *addresses, size_t n, struct err *err)
+{
+	struct plan_memory *memory = plan_memory_open();
+	int r = memory ? plan_memory_extra(memory, out, file, addresses, n, err) : err_set(err, -ENOMEM, "out of memory");
+
+	plan_memory_close(memory);
 	return r;
 }

@@ -28,6 +28,16 @@ int plan_make(struct buf *out, const struct plan_file *file, struct err *err);
  */
 int plan_make_extra(struct buf *out, const struct plan_file *file, const uint64_t *addresses, size_t n, struct err *err);
 
+/*
+ * The same for who asks for points of a file again and again: to read all of its code takes a while, and what was learned of the last
+ * one is kept, unless it is huge. Any thread may call. NULL: out of memory.
+ */
+struct plan_memory;
+struct plan_memory *plan_memory_open(void);
+void plan_memory_close(struct plan_memory *memory);
+int plan_memory_extra(struct plan_memory *memory, struct buf *out, const struct plan_file *file, const uint64_t *addresses, size_t n,
+		      struct err *err);
+
 /* NULL, or what is wrong with bytes that claim to be a plan. Whoever reads one checks it, and once. */
 const char *plan_check(const struct plan *plan, size_t size);
 

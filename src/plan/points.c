@@ -62,7 +62,7 @@ bool points_function(const struct points *points, struct point_function *functio
 	uint64_t start, end;
 
 	*function = (struct point_function){ .symbol = symbol_at(points->image, address, &end) };
-	if (!text || (function->symbol && !is_code(function->symbol)) || (!function->symbol && !frame))
+	if (!text || (function->symbol && !is_code(function->symbol)) || (!function->symbol && !frame && !text->whole))
 		return false;
 	start = function->symbol ? function->symbol->address : text->start;
 	end = function->symbol && end < text->end ? end : text->end;

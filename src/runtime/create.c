@@ -50,9 +50,12 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 	errno = saved;
 	ret = fn(thread, attr, start, arg);
 	if (!ret && runtime_life_wants_forks()) {
+		const uintptr_t own = runtime_own_begin();
+
 		saved = errno;
 		runtime_life_forked(tid_of(thread));
 		errno = saved;
+		runtime_own_end(own);
 	}
 	return ret;
 }

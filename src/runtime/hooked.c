@@ -139,17 +139,23 @@ static bool snapshot(const struct hook_host *host, uint64_t buffer)
 	return runtime_snapshot(run->view, number_of(buffer));
 }
 
-/* Two pieces, so that what lies in the first page is had when the second is not there. */
+/*
+ * An address of the symbol space is of a file, wherever that is in this process. Two pieces, so that what lies in the first page is had
+ * when the second is not there.
+ */
 static uint32_t peek(void *to, uint64_t address, uint32_t len, bool text)
 {
-	uint32_t first = 4096 - (uint32_t)(address & 4095);
 	struct iovec local = { to, len }, there[2];
 	int saved = errno;
+	uint32_t first;
 	const char *end;
 	long n;
 
-	if (LOAD(runtime.locked) || address > UINTPTR_MAX - len || !len)
+	if (address >= SYMBOL_SPACE_BASE)
+		address = runtime_module_place(address);
+	if (LOAD(runtime.locked) || address > UINTPTR_MAX - len || !address || !len)
 		return 0;
+	first = 4096 - (uint32_t)(address & 4095);
 	first = first < len ? first : len;
 	there[0] = (struct iovec){ (void *)(uintptr_t)address, first };
 	there[1] = (struct iovec){ (void *)(uintptr_t)(address + first), len - first };

@@ -230,6 +230,33 @@ uint64_t runtime_module_address(const struct module *module, uintptr_t address)
 	return base > MODULE_NOWHERE ? base + (address - module->load) : address;
 }
 
+static bool is_at(const struct module *module, uint64_t base)
+{
+	return LOAD(module->base) == base && runtime_module(module->start) == module;
+}
+
+uintptr_t runtime_module_place(uint64_t symbol)
+{
+	const uint64_t base = symbol & ~((1ull << SYMBOL_SPACE_SHIFT) - 1);
+	const uint32_t now = LOAD_ACQUIRE(learnt_now);
+	const struct learnt *table = &learnt[now % LEARNT_TABLES];
+	static uint32_t last;
+
+	/* Mostly it is the one that was asked for before. */
+	for (uint32_t i = 0, first = LOAD(last); i < MODULES; i++) {
+		const struct module *module = &modules[(first + i) % MODULES];
+
+		if (LOAD_ACQUIRE(module->state) != MODULE_READY || !is_at(module, base))
+			continue;
+		STORE(last, (first + i) % MODULES);
+		return module->load + (uintptr_t)(symbol - base);
+	}
+	for (uint32_t i = 0; now && i < LOAD(table->n); i++)
+		if (is_at(&table->all[i], base))
+			return table->all[i].load + (uintptr_t)(symbol - base);
+	return 0;
+}
+
 /* ---- What the loader is about to tell ---- */
 
 bool runtime_module_loading(struct module *module, const struct link_map *map)

@@ -35,6 +35,9 @@ const struct module *runtime_module(uintptr_t address);
 /* `address`, which is in that module or in none, in the symbol space; itself where it has no place there. */
 uint64_t runtime_module_address(const struct module *module, uintptr_t address);
 
+/* Where an address of the symbol space is in this process; 0: no file is known here that has it. [any] */
+uintptr_t runtime_module_place(uint64_t symbol);
+
 /* One that the loader has mapped and not told yet, by its own list: with its own memory for a description. */
 struct link_map;
 bool runtime_module_loading(struct module *module, const struct link_map *map);

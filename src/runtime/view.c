@@ -309,6 +309,7 @@ static void fill_calls(struct view *view)
 		view->call_refs = view->buffer[__builtin_ctzll(all)].refs;
 	}
 	fill_call(view, calls->data_id, &all);
+	fill_call(view, calls->generate_id, &all);
 }
 
 const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n)

@@ -5,7 +5,8 @@
  * lines, variables that are in scope there, and where their values lie, in words of the probe grammar ("+8(%di)"). What reads the
  * format is libdw, behind debug_dw.c; without it debug_open() says so. The work is bounded as a whole.
  *
- *   "shop_place:3" -> debug_place -> debug_points (addresses) -> debug_argument: "order->customer->name:string" -> +8(+0(%di)):string
+ *   "shop_place:3" -> debug_place -> debug_points (addresses)
+ *                     debug_argument: "order->customer->name:string" -> +0(+8(+8(%di))):string
  *
  * Text of the file is handed out as it is there; it may hold any byte but NUL. One thread at a time.
  */
@@ -24,7 +25,7 @@
 
 struct debug;
 
-/* -ENODATA: there is no debug information. -ENOSYS: what reads it is not built in. Others: the file is none that could be read. */
+/* -ENODATA: there is no debug information. -ENOSYS: what reads it is not built in. Others: the file cannot be read. */
 int debug_open(struct debug **out, const char *path, struct err *err);
 void debug_close(struct debug *debug);
 /* The file with the debug information: the one that was opened, or another. */
@@ -71,8 +72,8 @@ int debug_points_find(struct debug_points *points, struct debug *debug, const st
 void debug_points_fini(struct debug_points *points);
 
 /*
- * In code that is not optimised, parameters come to their places only behind the first instructions: moves a point at a function's
- * entry there when one of these expressions needs it. True: it was moved.
+ * In code that is not optimised, parameters come to their places only behind the first instructions: moves a point at a
+ * function's entry there when one of these expressions needs it. True: it was moved.
  */
 bool debug_point_settle(struct debug *debug, struct debug_point *point, const char *const *exprs, size_t n);
 
@@ -87,10 +88,11 @@ struct debug_arg {
 };
 
 /*
- * VARIABLE[.MEMBER | ->MEMBER | [INDEX]]...[:TYPE], or the same of $retval. -ENOENT: nothing is called so; -ENODATA: it is, but is
- * nowhere at this point; -EOPNOTSUPP: no probe can fetch it; -EINVAL: it makes no sense.
+ * VARIABLE[.MEMBER | ->MEMBER | [INDEX]]...[:TYPE], or the same of $retval. -ENOENT: nothing is called so; -ENODATA: it is, but
+ * is nowhere at this point; -EOPNOTSUPP: no probe can fetch it; -EINVAL: it makes no sense.
  */
-int debug_argument(struct debug *debug, const struct debug_point *point, const char *text, struct debug_arg *arg, struct err *err);
+int debug_argument(struct debug *debug, const struct debug_point *point, const char *text, struct debug_arg *arg,
+		   struct err *err);
 void debug_arg_fini(struct debug_arg *arg);
 
 struct debug_variable {
@@ -107,7 +109,8 @@ struct debug_variables {
 	size_t n;
 };
 
-int debug_variables_find(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, struct err *err);
+int debug_variables_find(struct debug_variables *variables, struct debug *debug, const struct debug_point *point,
+			 struct err *err);
 void debug_variables_fini(struct debug_variables *variables);
 
 /* ---- Lines ---- */
@@ -121,7 +124,8 @@ struct debug_lines {
 };
 
 /* Of a function, or, without one, of a file: the lines from..to, counted as in struct debug_place; `to` 0: to its end. */
-int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to, struct err *err);
+int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to,
+		     struct err *err);
 void debug_lines_fini(struct debug_lines *lines);
 
 /* Where an address is: "place:3", "place+4" in source `file`, which may be "". False: nothing is known. */

@@ -71,7 +71,8 @@ void debug_variables_fini(struct debug_variables *variables)
 	(void)variables;
 }
 
-int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to, struct err *err)
+int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to,
+		     struct err *err)
 {
 	(void)debug;
 	(void)place;

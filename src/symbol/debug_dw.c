@@ -1,5 +1,6 @@
 /*
- * symbol/debug_dw: entries, lines, locations and frames of an ELF file's debug information, by libdw. The only file that knows it.
+ * symbol/debug_dw: entries, lines, locations and frames of an ELF file's debug information, by libdw. The only file that knows
+ * it.
  *
  * A struct debug_die is the bytes of a Dwarf_Die. libdw keeps what it decoded until the handle is closed; what it reads may be
  * damaged on purpose, and loops of ours that go along it are bounded by who calls (struct debug's steps).
@@ -17,7 +18,7 @@
 
 #include "symbol/debug_local.h"
 
-static_assert(sizeof(struct debug_die) == sizeof(Dwarf_Die), "its bytes");
+static_assert(sizeof(struct debug_die) >= sizeof(Dwarf_Die), "its bytes");
 
 #define SECTIONS_MAX 512u
 #define FILES_MAX 64u	/* that entries refer to */
@@ -46,7 +47,7 @@ static Dwarf_Die die_of(const struct debug_die *die)
 
 static void die_to(struct debug_die *to, const Dwarf_Die *from)
 {
-	memcpy(to, from, sizeof(*to));
+	memcpy(to, from, sizeof(*from));
 }
 
 /* ---- files ---- */
@@ -284,6 +285,67 @@ bool debug_dw_number(const struct debug_die *die, uint32_t attribute, int64_t *n
 	}
 }
 
+int debug_dw_member(const struct debug_die *die, int64_t *offset)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	Dwarf_Word word;
+	size_t n;
+
+	*offset = 0;
+	/* Of a union all are at its beginning. */
+	if (!attr_of(die, DW_AT_data_member_location, &attr))
+		return 0;
+	if (!dwarf_formudata(&attr, &word)) {
+		*offset = (int64_t)word;
+		return 0;
+	}
+	/* As versions 2 and 3 have it; of a virtual base class more has to be computed. */
+	if (dwarf_getlocation(&attr, &ops, &n) || n != 1 || ops[0].atom != DW_OP_plus_uconst)
+		return -EOPNOTSUPP;
+	*offset = (int64_t)ops[0].number;
+	return 0;
+}
+
+/* The declaration of what is defined elsewhere, or of what this is an instance of. */
+static Dwarf_Die declaration_of(const struct debug_die *die)
+{
+	Dwarf_Die at = die_of(die);
+
+	for (int i = 0; i < 8; i++) {
+		Dwarf_Attribute attr;
+		Dwarf_Die next;
+
+		if (!dwarf_attr(&at, DW_AT_specification, &attr) && !dwarf_attr(&at, DW_AT_abstract_origin, &attr))
+			break;
+		if (!dwarf_formref_die(&attr, &next))
+			break;
+		at = next;
+	}
+	return at;
+}
+
+void debug_dw_put_scopes(struct debug_dw *dw, const struct debug_die *die, struct buf *out)
+{
+	Dwarf_Die at = declaration_of(die), *scopes = NULL;
+	int n = dwarf_getscopes_die(&at, &scopes);
+
+	/* The first is the function itself, the last the unit. */
+	for (int i = n - 2; i > 0; i--) {
+		int tag = dwarf_tag(&scopes[i]);
+		struct debug_die scope;
+		const char *name;
+
+		if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type)
+			continue;
+		die_to(&scope, &scopes[i]);
+		name = debug_dw_text(dw, &scope, DW_AT_name);
+		if (name)
+			buf_printf(out, "%s::", name);
+	}
+	free(scopes);
+}
+
 bool debug_dw_flag(const struct debug_die *die, uint32_t attribute)
 {
 	Dwarf_Attribute attr;
@@ -311,13 +373,14 @@ static const char *file_of(Dwarf_CU *cu, int64_t index)
 	Dwarf_Half version;
 	size_t n;
 
-	if (!dwarf_cu_die(cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &n) || index < 0 ||
-	    (uint64_t)index >= n || (!index && version < 5))
+	if (!dwarf_cu_die(cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &n) ||
+	    index < 0 || (uint64_t)index >= n || (!index && version < 5))
 		return NULL;
 	return dwarf_filesrc(files, (size_t)index, NULL, NULL);
 }
 
-static bool file_and_line(const struct debug_die *die, uint32_t file_attribute, uint32_t line_attribute, const char **file, uint32_t *line)
+static bool file_and_line(const struct debug_die *die, uint32_t file_attribute, uint32_t line_attribute, const char **file,
+			  uint32_t *line)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word index;
@@ -398,8 +461,9 @@ bool debug_dw_row(const struct debug_die *unit, size_t i, struct debug_row *row)
 	if (dwarf_getsrclines(&of, &lines, &n) || i >= n)
 		return false;
 	line = dwarf_onesrcline(lines, i);
-	if (!line || dwarf_lineaddr(line, &address) || dwarf_lineno(line, &number) || dwarf_linebeginstatement(line, &row->statement) ||
-	    dwarf_lineprologueend(line, &row->prologue_end) || dwarf_lineendsequence(line, &row->end))
+	if (!line || dwarf_lineaddr(line, &address) || dwarf_lineno(line, &number) ||
+	    dwarf_linebeginstatement(line, &row->statement) || dwarf_lineprologueend(line, &row->prologue_end) ||
+	    dwarf_lineendsequence(line, &row->end))
 		return false;
 	row->address = address;
 	row->line = number > 0 ? (uint32_t)number : 0;
@@ -416,8 +480,8 @@ static bool entry_value(Dwarf_Attribute *attr, const Dwarf_Op *op, struct debug_
 	Dwarf_Op *ops;
 	size_t n;
 
-	if (dwarf_getlocation_attr(attr, op, &inner) || dwarf_getlocation(&inner, &ops, &n) || n != 1 || ops[0].atom < DW_OP_reg0 ||
-	    ops[0].atom > DW_OP_reg31)
+	if (dwarf_getlocation_attr(attr, op, &inner) || dwarf_getlocation(&inner, &ops, &n) || n != 1 ||
+	    ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
 		return false;
 	*out = (struct debug_op){ .code = DW_OP_entry_value, .a = ops[0].atom - DW_OP_reg0 };
 	return true;
@@ -469,8 +533,8 @@ static int take_ops(Dwarf_Attribute *attr, const Dwarf_Op *from, size_t n, struc
 	return (int)n;
 }
 
-int debug_dw_location(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute, uint64_t pc, struct debug_op ops[DEBUG_OPS_MAX],
-		      bool *listed)
+int debug_dw_location(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute, uint64_t pc,
+		      struct debug_op ops[DEBUG_OPS_MAX], bool *listed)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Op *found[1];

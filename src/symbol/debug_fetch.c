@@ -88,8 +88,9 @@ static int follow(struct fetch *fetch)
 		struct debug_die target = where->target;
 		int r = debug_where_at(fetch->debug, fetch->point, &target, where, fetch->err);
 
-		return r ? r : where->in_memory && !where->pointed ? add_offset(fetch, offset)
-								   : refuse(fetch, -EOPNOTSUPP, "what it points to was optimised away");
+		return r				     ? r
+		       : where->in_memory && !where->pointed ? add_offset(fetch, offset)
+							     : refuse(fetch, -EOPNOTSUPP, "what it points to was optimised away");
 	}
 	if (where->in_memory) {
 		if (where->sum.nloads == DEBUG_LOADS_MAX)
@@ -123,12 +124,12 @@ static bool find_member(struct fetch *fetch, const struct debug_die *type, const
 		uint32_t tag = debug_dw_tag(&die);
 		const char *own = debug_dw_text(fetch->debug->dw, &die, DW_AT_name);
 
-		if (!fetch->debug->steps || !fetch->debug->steps--)
+		if (!debug_step(fetch->debug))
 			return false;
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
-		if (!debug_dw_number(&die, DW_AT_data_member_location, &offset))
-			offset = 0;
+		if (debug_dw_member(&die, &offset))
+			continue;
 		if (own && tag == DW_TAG_member && !strncmp(own, name, len) && !own[len]) {
 			*at += offset;
 			*member = die;
@@ -229,8 +230,10 @@ static int step_member(struct fetch *fetch, bool arrow)
 			return r ? r : refuse(fetch, -EINVAL, "'%s' has no members", fetch->name);
 	}
 	if (arrow != (debug_dw_tag(&type) == DW_TAG_pointer_type))
-		return refuse(fetch, -EINVAL, arrow ? "'%s' is no pointer: write a point before '%.*s'"
-						    : "'%s' is a pointer: write -> before '%.*s'", fetch->name, (int)len, fetch->at);
+		return refuse(fetch, -EINVAL,
+			      arrow ? "'%s' is no pointer: write a point before '%.*s'"
+				    : "'%s' is a pointer: write -> before '%.*s'",
+			      fetch->name, (int)len, fetch->at);
 	if (arrow) {
 		r = follow(fetch);
 		if (r)
@@ -242,7 +245,8 @@ static int step_member(struct fetch *fetch, bool arrow)
 		return refuse(fetch, -EINVAL, "'%s' is no struct: it has no members", fetch->name);
 	if (!find_member(fetch, &type, fetch->at, len, 0, &offset, &member)) {
 		put_members(fetch->debug, &type, &names);
-		r = refuse(fetch, -EINVAL, names.len ? "'%s' has no member '%.*s'; it has %.150s" : "'%s' has no member '%.*s'%.1s", fetch->name,
+		r = refuse(fetch, -EINVAL,
+			   names.len ? "'%s' has no member '%.*s'; it has %.150s" : "'%s' has no member '%.*s'%.1s", fetch->name,
 			   (int)len, fetch->at, names.len ? names.data : "");
 		buf_fini(&names);
 		return r;
@@ -338,7 +342,8 @@ static int steps(struct fetch *fetch)
 		else if (fetch->at[0] == '-' && fetch->at[1] == '>')
 			r = step_member(fetch, true);
 		else
-			r = refuse(fetch, -EINVAL, "'%.20s' is not understood: VARIABLE, .MEMBER, ->MEMBER, [INDEX] or :TYPE", fetch->at);
+			r = refuse(fetch, -EINVAL, "'%.20s' is not understood: VARIABLE, .MEMBER, ->MEMBER, [INDEX] or :TYPE",
+				   fetch->at);
 	}
 	return r;
 }
@@ -387,7 +392,8 @@ static int whole_struct(struct fetch *fetch, const struct debug_die *type)
 	int r;
 
 	put_members(fetch->debug, type, &names);
-	r = refuse(fetch, -EINVAL, "'%s' is a struct: name a member of it (%.150s) or give a type", fetch->name, names.len ? names.data : "none");
+	r = refuse(fetch, -EINVAL, "'%s' is a struct: name a member of it (%.150s) or give a type", fetch->name,
+		   names.len ? names.data : "none");
 	buf_fini(&names);
 	return r;
 }
@@ -400,7 +406,8 @@ static int array_type(struct fetch *fetch, const struct debug_die *type, struct 
 	if (fetch->dimensions || fetch->element || (next_dimension(fetch, type, &rest) && fetch->element))
 		return refuse(fetch, -EINVAL, "'%s' has more dimensions", fetch->name);
 	if (!debug_type_word(fetch->debug, type, word))
-		return refuse(fetch, -EINVAL, "'%s' is an array of what is no number: name an element, %s[0]", fetch->name, fetch->name);
+		return refuse(fetch, -EINVAL, "'%s' is an array of what is no number: name an element, %s[0]", fetch->name,
+			      fetch->name);
 	if (!n || n > ARRAY_MAX)
 		return refuse(fetch, -EINVAL, "'%s' has %s elements: name one, %s[0], or give a type, :%s[%d]", fetch->name,
 			      n ? "too many" : "nobody knows how many", fetch->name, word, ARRAY_MAX);
@@ -436,10 +443,26 @@ static int own_type(struct fetch *fetch, char sign, struct buf *out)
 	return 0;
 }
 
+/* A reference is what it refers to. */
+static int through_reference(struct fetch *fetch)
+{
+	struct debug_die type;
+	int r;
+
+	if (!debug_type_peel(fetch->debug, &fetch->of, &type) || !is_reference(debug_dw_tag(&type)))
+		return 0;
+	r = follow(fetch);
+	fetch->of = type;
+	return r;
+}
+
 static int put_type(struct fetch *fetch, struct buf *out)
 {
 	const char *type = *fetch->at ? fetch->at + 1 : NULL;
+	int r = through_reference(fetch);
 
+	if (r)
+		return r;
 	if (!type)
 		return own_type(fetch, 0, out);
 	if (!strcmp(type, "string") || !strcmp(type, "ustring"))
@@ -447,8 +470,10 @@ static int put_type(struct fetch *fetch, struct buf *out)
 	if (type[0] && !type[1] && strchr("usx", type[0]))
 		return own_type(fetch, type[0], out);
 	if (!is_known_type(type))
-		return refuse(fetch, -EINVAL, "'%.40s' is no type: u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, bWIDTH@SHIFT/SIZE",
-			      type);
+		return refuse(
+			fetch, -EINVAL,
+			"'%.40s' is no type: u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, bWIDTH@SHIFT/SIZE",
+			type);
 	buf_printf(out, ":%s", type);
 	return 0;
 }
@@ -485,7 +510,8 @@ static int put_sum(struct fetch *fetch, struct buf *out)
 		if (!sum.nloads)
 			return refuse(fetch, -EOPNOTSUPP, "it is an address, which differs from process to process");
 		/* This is read already. */
-		buf_printf(&inner, "@+%#" PRIx64, debug_dw_offset_near(fetch->debug->dw, sum.number + (uint64_t)sum.add[0], fetch->point->address));
+		buf_printf(&inner, "@+%#" PRIx64,
+			   debug_dw_offset_near(fetch->debug->dw, sum.number + (uint64_t)sum.add[0], fetch->point->address));
 		from = 1;
 		break;
 	case DEBUG_RETVAL:
@@ -531,7 +557,8 @@ static int begin(struct fetch *fetch)
 	if (!len || isdigit((unsigned char)*fetch->at))
 		return refuse(fetch, -EINVAL, "which variable?");
 	if (!debug_variable_at(fetch->debug, fetch->point, fetch->at, len, &variable))
-		return refuse(fetch, -ENOENT, "there is no variable '%.*s' at %.60s: -V lists those that are", (int)len, fetch->at, fetch->point->name);
+		return refuse(fetch, -ENOENT, "there is no variable '%.*s' at %.60s: -V lists those that are", (int)len,
+			      fetch->at, fetch->point->name);
 	r = debug_where_at(fetch->debug, fetch->point, &variable, &fetch->where, &why);
 	if (r)
 		return refuse(fetch, r, "%s", why.text);

@@ -1,8 +1,8 @@
 /*
  * symbol/debug_files: where the debug information of a file is: in it, or in another that has its build-id.
  *
- * Looked for without the network: /usr/lib/debug by build-id and by path, the name that .gnu_debuglink has beside the file, and what
- * debuginfod clients have fetched before.
+ * Looked for without the network: /usr/lib/debug by build-id and by path, the name that .gnu_debuglink has beside the file, and
+ * what debuginfod clients have fetched before.
  */
 #include <errno.h>
 #include <limits.h>

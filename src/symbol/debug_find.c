@@ -1,8 +1,8 @@
 /*
  * symbol/debug_find: functions and source lines -> addresses.
  *
- * A function is in as many places as it was inlined to, and in one of its own when it has code. A line is where the line table has a
- * row for it that begins a statement. Entries are walked with a stack of bounded depth.
+ * A function is in as many places as it was inlined to, and in one of its own when it has code. A line is where the line table
+ * has a row for it that begins a statement.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,112 +16,6 @@
 #include "symbol/dwarf_numbers.h"
 
 #define SOURCE_LINE_MAX 4096
-
-/* ---- the walk ---- */
-
-static bool is_function(uint32_t tag)
-{
-	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
-}
-
-/* Has it functions in it that could be of interest? */
-static bool is_room(uint32_t tag)
-{
-	return tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_try_block ||
-	       tag == DW_TAG_catch_block;
-}
-
-static bool step(struct debug *debug)
-{
-	return debug->steps && debug->steps--;
-}
-
-static int walk(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg)
-{
-	struct debug_die stack[DEBUG_DEPTH];
-	size_t depth = 0;
-	int r = 0;
-
-	if (!debug_dw_child(unit, &stack[0]))
-		return 0;
-	for (;;) {
-		struct debug_die *die = &stack[depth];
-		uint32_t tag = debug_dw_tag(die);
-		uint64_t entry;
-		bool enter = is_room(tag);
-
-		if (!step(debug))
-			return -E2BIG;
-		if (enter && pc && tag != DW_TAG_namespace && tag != DW_TAG_module)
-			enter = debug_dw_has_pc(die, *pc);
-		if (is_function(tag) && debug_dw_entry(die, &entry) && (!pc || debug_dw_has_pc(die, *pc))) {
-			struct debug_seen seen = { *unit, *die, tag == DW_TAG_inlined_subroutine };
-
-			r = see(arg, debug, &seen);
-			enter = true;
-		}
-		if (r)
-			return r;
-		if (enter && depth + 1 < DEBUG_DEPTH && debug_dw_child(die, &stack[depth + 1])) {
-			depth++;
-			continue;
-		}
-		while (!debug_dw_sibling(&stack[depth], &stack[depth]))
-			if (!depth--)
-				return 0;
-	}
-}
-
-int debug_each_function(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg)
-{
-	struct debug_die each;
-	void *cursor = NULL;
-	int r = 0;
-
-	if (unit)
-		return walk(debug, unit, pc, see, arg);
-	while (!r && debug_dw_unit(debug->dw, &cursor, &each) && step(debug))
-		if (!pc || debug_dw_has_pc(&each, *pc))
-			r = walk(debug, &each, pc, see, arg);
-	return r;
-}
-
-bool debug_unit_at(struct debug *debug, uint64_t pc, struct debug_die *unit)
-{
-	void *cursor = NULL;
-
-	while (debug_dw_unit(debug->dw, &cursor, unit) && step(debug))
-		if (debug_dw_has_pc(unit, pc))
-			return true;
-	return false;
-}
-
-bool debug_file_is(const char *path, const char *end)
-{
-	size_t n = strlen(path), m = strlen(end);
-
-	return n >= m && !strcmp(path + n - m, end) && (n == m || *end == '/' || path[n - m - 1] == '/');
-}
-
-size_t debug_blocks_at(struct debug *debug, const struct debug_die *function, uint64_t pc, struct debug_die out[DEBUG_DEPTH])
-{
-	struct debug_die die;
-	size_t n = 1;
-	bool more;
-
-	out[0] = *function;
-	for (more = debug_dw_child(function, &die); more && n < DEBUG_DEPTH && step(debug);) {
-		uint32_t tag = debug_dw_tag(&die);
-
-		if ((tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block) && debug_dw_has_pc(&die, pc)) {
-			out[n++] = die;
-			more = debug_dw_child(&die, &die);
-		} else {
-			more = debug_dw_sibling(&die, &die);
-		}
-	}
-	return n;
-}
 
 /* ---- functions ---- */
 
@@ -138,11 +32,31 @@ struct search {
 	bool seen;		/* such a function is there, at least by name */
 };
 
+/* shop::counter::place: the last word is the name, and what is before it is looked at only if that is right. */
+static bool is_qualified(struct debug *debug, const struct debug_die *die, const char *name, const char *pattern)
+{
+	const char *last = pattern;
+	struct buf whole = BUF_INIT;
+	bool is;
+
+	for (const char *at = pattern; (at = strstr(at, "::")); at += 2)
+		last = at + 2;
+	if (last == pattern || !glob_match(last, name))
+		return false;
+	debug_dw_put_scopes(debug->dw, die, &whole);
+	buf_puts(&whole, name);
+	is = !buf_failed(&whole) && glob_match(pattern, whole.data);
+	buf_fini(&whole);
+	return is;
+}
+
 static bool is_called(struct debug *debug, const struct debug_die *die, const char *pattern)
 {
-	const char *name = debug_dw_text(debug->dw, die, DW_AT_name), *linkage = debug_dw_text(debug->dw, die, DW_AT_linkage_name);
+	const char *name = debug_dw_text(debug->dw, die, DW_AT_name),
+		   *linkage = debug_dw_text(debug->dw, die, DW_AT_linkage_name);
 
-	return (name && glob_match(pattern, name)) || (linkage && glob_match(pattern, linkage));
+	return (name && (glob_match(pattern, name) || is_qualified(debug, die, name, pattern))) ||
+	       (linkage && glob_match(pattern, linkage));
 }
 
 static bool is_asked_for(struct debug *debug, const struct debug_die *die, const struct debug_place *place)
@@ -153,13 +67,6 @@ static bool is_asked_for(struct debug *debug, const struct debug_die *die, const
 	if (!is_called(debug, die, place->function))
 		return false;
 	return !place->file || (debug_dw_declared(die, &file, &line) && debug_file_is(file, place->file));
-}
-
-static const char *name_of(struct debug *debug, const struct debug_die *die)
-{
-	const char *name = debug_dw_text(debug->dw, die, DW_AT_name);
-
-	return name ? name : "";
 }
 
 static int see_entry(void *arg, struct debug *debug, const struct debug_seen *seen)
@@ -180,16 +87,17 @@ static int see_entry(void *arg, struct debug *debug, const struct debug_seen *se
 	if (!debug_dw_entry(&seen->die, &point.address))
 		return 0;
 	if (place->offset && debug_dw_end(&seen->die, point.address, &end) && place->offset >= end - point.address)
-		return err_set(search->err, -ERANGE, "%.100s has only %llu bytes", name_of(debug, &seen->die),
+		return err_set(search->err, -ERANGE, "%.100s has only %llu bytes", debug_name(debug, &seen->die),
 			       (unsigned long long)(end - point.address));
 	point.address += place->offset;
 	point.entry = !seen->inlined && !place->offset;
-	return debug_points_add(search->points, &point, name_of(debug, &seen->die));
+	return debug_points_add(search->points, &point, debug_name(debug, &seen->die));
 }
 
 /* ---- lines ---- */
 
-static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file, uint32_t line);
+static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file,
+			 uint32_t line);
 
 static int want(struct search *search, const char *file, uint32_t line, uint32_t end)
 {
@@ -257,7 +165,7 @@ static int see_at(void *arg, struct debug *debug, const struct debug_seen *seen)
 	bool is = at->asked ? is_called(debug, &seen->die, at->asked) : has_line(at, &seen->die);
 
 	if (!seen->inlined && !at->asked_found)
-		at->name = name_of(debug, &seen->die);
+		at->name = debug_name(debug, &seen->die);
 	if (at->asked_found && !is)
 		return 0;
 	at->point->function = seen->die;
@@ -265,12 +173,13 @@ static int see_at(void *arg, struct debug *debug, const struct debug_seen *seen)
 	at->found = true;
 	if (is) {
 		at->asked_found = true;
-		at->name = name_of(debug, &seen->die);
+		at->name = debug_name(debug, &seen->die);
 	}
 	return 0;
 }
 
-static int add_line(struct search *search, struct debug *debug, const struct debug_die *unit, uint64_t address, const struct wanted *wanted)
+static int add_line(struct search *search, struct debug *debug, const struct debug_die *unit, uint64_t address,
+		    const struct wanted *wanted)
 {
 	struct debug_point point = { .address = address, .unit = *unit };
 	struct at at = { .asked = search->place->function, .point = &point };
@@ -300,7 +209,7 @@ static int add_rows(struct search *search, struct debug *debug, const struct deb
 	struct debug_row row;
 	int r = 0;
 
-	for (size_t i = 0; !r && i < n && step(debug); i++) {
+	for (size_t i = 0; !r && i < n && debug_step(debug); i++) {
 		if (!debug_dw_row(unit, i, &row) || !row.statement || row.end || !row.address)
 			continue;
 		for (size_t j = 0; !r && j < search->nwanted; j++)
@@ -336,7 +245,7 @@ static int add_lines(struct search *search, struct debug *debug)
 	void *cursor = NULL;
 	int r = 0;
 
-	while (!r && debug_dw_unit(debug->dw, &cursor, &unit) && step(debug)) {
+	while (!r && debug_dw_unit(debug->dw, &cursor, &unit) && debug_step(debug)) {
 		r = add_rows(search, debug, &unit);
 		if (!r && !search->points->n)
 			r = debug_each_function(debug, &unit, NULL, see_call, search);
@@ -351,12 +260,12 @@ static int want_files(struct search *search, struct debug *debug, uint32_t line,
 	void *cursor = NULL;
 	int r = 0;
 
-	while (!r && debug_dw_unit(debug->dw, &cursor, &unit) && step(debug)) {
+	while (!r && debug_dw_unit(debug->dw, &cursor, &unit) && debug_step(debug)) {
 		size_t n = debug_dw_rows(&unit);
 		const char *last = NULL;
 		struct debug_row row;
 
-		for (size_t i = 0; !r && i < n && step(debug); i++) {
+		for (size_t i = 0; !r && i < n && debug_step(debug); i++) {
 			if (!debug_dw_row(&unit, i, &row) || row.file == last)
 				continue;
 			last = row.file;
@@ -369,7 +278,7 @@ static int want_files(struct search *search, struct debug *debug, uint32_t line,
 	return r;
 }
 
-/* What is around an inlined function shares addresses with it, and so seems to be of it: a function ends before the next begins. */
+/* What is around an inlined function shares addresses with it, and so seems to be of it: one ends before the next begins. */
 static int see_next(void *arg, struct debug *debug, const struct debug_seen *seen)
 {
 	struct search *search = arg;
@@ -507,65 +416,16 @@ int debug_points_find(struct debug_points *points, struct debug *debug, const st
 	return debug_points_end(points, r, err);
 }
 
-/* ---- behind the first instructions ---- */
-
-/* The second row of the function, or the one that says that it is. */
-static bool after_prologue(struct debug *debug, const struct debug_point *point, uint64_t *out)
-{
-	size_t n = debug_dw_rows(&point->unit);
-	uint64_t end, second = 0;
-	struct debug_row row;
-
-	if (!debug_dw_end(&point->function, point->address, &end))
-		return false;
-	for (size_t i = 0; i < n && step(debug); i++) {
-		if (!debug_dw_row(&point->unit, i, &row) || row.address < point->address || row.address >= end || row.end || !row.statement)
-			continue;
-		if (row.prologue_end && row.address > point->address) {
-			*out = row.address;
-			return true;
-		}
-		if (!second && row.address > point->address && row.line)
-			second = row.address;
-	}
-	*out = second;
-	return second;
-}
-
-static bool is_optimised(struct debug *debug, const struct debug_die *unit)
-{
-	const char *producer = debug_dw_text(debug->dw, unit, DW_AT_producer), *flag = producer ? strstr(producer, " -O") : NULL;
-
-	return flag && flag[3] != '0';
-}
-
-bool debug_point_settle(struct debug *debug, struct debug_point *point, const char *const *exprs, size_t n)
-{
-	struct debug_die variable;
-	bool needs = false;
-	uint64_t address;
-
-	if (!point->entry || !point->described || is_optimised(debug, &point->unit))
-		return false;
-	for (size_t i = 0; i < n && !needs; i++)
-		needs = debug_variable_at(debug, point, exprs[i], strcspn(exprs[i], ".-[:"), &variable) &&
-			debug_where_needs_frame(debug, point, &variable);
-	if (!needs || !after_prologue(debug, point, &address))
-		return false;
-	point->address = address;
-	point->entry = false;
-	return true;
-}
-
 /* ---- lines that can be probed ---- */
 
-static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file, uint32_t line)
+static uint32_t end_line(struct debug *debug, const struct debug_die *unit, const struct debug_die *die, const char *file,
+			 uint32_t line)
 {
 	size_t n = debug_dw_rows(unit);
 	struct debug_row row;
 	uint32_t end = line;
 
-	for (size_t i = 0; i < n && step(debug); i++)
+	for (size_t i = 0; i < n && debug_step(debug); i++)
 		if (debug_dw_row(unit, i, &row) && row.statement && !row.end && row.line > end && !strcmp(row.file, file) &&
 		    debug_dw_has_pc(die, row.address))
 			end = row.line;
@@ -618,11 +478,11 @@ static int mark_all(struct debug *debug, struct debug_lines *lines)
 	struct debug_die unit;
 	void *cursor = NULL;
 
-	while (debug_dw_unit(debug->dw, &cursor, &unit) && step(debug)) {
+	while (debug_dw_unit(debug->dw, &cursor, &unit) && debug_step(debug)) {
 		size_t n = debug_dw_rows(&unit);
 		struct debug_row row;
 
-		for (size_t i = 0; i < n && step(debug); i++)
+		for (size_t i = 0; i < n && debug_step(debug); i++)
 			if (debug_dw_row(&unit, i, &row) && row.statement && !row.end && row.address)
 				mark(lines, row.file, row.line);
 	}
@@ -642,14 +502,16 @@ static int see_first(void *arg, struct debug *debug, const struct debug_seen *se
 	return want(search, file, line, end_line(debug, &seen->unit, &seen->die, file, line));
 }
 
-int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to, struct err *err)
+int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to,
+		     struct err *err)
 {
 	struct debug_points points = { 0 };
 	struct search search = { .place = place, .points = &points, .err = err };
 	int r;
 
 	*lines = (struct debug_lines){ 0 };
-	r = place->function ? debug_each_function(debug, NULL, NULL, see_first, &search) : want_files(&search, debug, 1, INT32_MAX);
+	r = place->function ? debug_each_function(debug, NULL, NULL, see_first, &search)
+			    : want_files(&search, debug, 1, INT32_MAX);
 	if (!r && !search.nwanted)
 		r = not_found(&search, debug);
 	if (!r && place->function)
@@ -676,56 +538,4 @@ void debug_lines_fini(struct debug_lines *lines)
 	free(lines->function);
 	free(lines->probed);
 	*lines = (struct debug_lines){ 0 };
-}
-
-/* The one that has the code. */
-static int see_outer(void *arg, struct debug *debug, const struct debug_seen *seen)
-{
-	(void)debug;
-	if (!seen->inlined)
-		*(struct debug_die *)arg = seen->die;
-	return 0;
-}
-
-void debug_point_put(struct debug *debug, const struct debug_point *point, struct buf *out)
-{
-	struct debug_die outer = point->function;
-	uint64_t entry, pc = point->address;
-
-	if (point->described)
-		debug_each_function(debug, &point->unit, &pc, see_outer, &outer);
-	if (point->described && debug_dw_entry(&outer, &entry))
-		buf_printf(out, "%s+%lld", name_of(debug, &outer), (long long)(pc - entry));
-	else
-		buf_printf(out, "%s", point->name);
-}
-
-bool debug_describe(struct debug *debug, uint64_t address, struct buf *where, struct buf *file)
-{
-	struct debug_point point = { .address = address };
-	struct at at = { .point = &point };
-	const char *source;
-	uint32_t line, found = 0;
-	uint64_t entry;
-	struct debug_row row;
-	size_t n;
-
-	if (!debug_unit_at(debug, address, &point.unit) || debug_each_function(debug, &point.unit, &address, see_at, &at) || !at.found)
-		return false;
-	buf_puts(where, name_of(debug, &point.function));
-	if (!debug_dw_declared(&point.function, &source, &line))
-		return true;
-	buf_puts(file, source);
-	if (debug_dw_entry(&point.function, &entry) && entry == address)
-		return true;
-	n = debug_dw_rows(&point.unit);
-	for (size_t i = 0; i < n && step(debug); i++)
-		if (debug_dw_row(&point.unit, i, &row) && row.address == address && row.statement && row.line >= line &&
-		    !strcmp(row.file, source))
-			found = row.line;
-	if (found)
-		buf_printf(where, ":%u", found - line);
-	else
-		buf_printf(where, "+%llu", (unsigned long long)(address - entry));
-	return true;
 }

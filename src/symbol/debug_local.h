@@ -27,6 +27,11 @@ struct debug_seen {
 /* 0: go on. Else that is what the walk gives. */
 typedef int debug_see(void *arg, struct debug *debug, const struct debug_seen *seen);
 
+/* debug_walk.c */
+
+/* One more step; false: that was the last. */
+bool debug_step(struct debug *debug);
+const char *debug_name(struct debug *debug, const struct debug_die *die);
 /* Functions with code, and inlined instances, of all units (or of that one; at `pc` if that is not NULL, outer ones first). */
 int debug_each_function(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg);
 /* The unit whose code it is. */
@@ -67,13 +72,14 @@ struct debug_where {
 };
 
 /* -ENODATA: nowhere at this address. -EOPNOTSUPP: in a way that no probe can follow; words say which. */
-int debug_where_at(struct debug *debug, const struct debug_point *point, const struct debug_die *variable, struct debug_where *where,
-		   struct err *err);
+int debug_where_at(struct debug *debug, const struct debug_point *point, const struct debug_die *variable,
+		   struct debug_where *where, struct err *err);
 /* Behind the function's first instructions a value is in its frame, at one place throughout. */
 bool debug_where_needs_frame(struct debug *debug, const struct debug_point *point, const struct debug_die *variable);
 
 /* debug_vars.c: the variable of that name that is seen at the point. False: there is none. */
-bool debug_variable_at(struct debug *debug, const struct debug_point *point, const char *name, size_t len, struct debug_die *variable);
+bool debug_variable_at(struct debug *debug, const struct debug_point *point, const char *name, size_t len,
+		       struct debug_die *variable);
 
 /* ---- debug_dw.c: entries as they are ---- */
 
@@ -103,6 +109,10 @@ bool debug_dw_same(const struct debug_die *a, const struct debug_die *b);
 /* These look into what an entry is an instance of, too. Texts are libdw's. */
 const char *debug_dw_text(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute);
 bool debug_dw_number(const struct debug_die *die, uint32_t attribute, int64_t *number);
+/* Where a member is in its struct; -EOPNOTSUPP: that differs from one to another. */
+int debug_dw_member(const struct debug_die *die, int64_t *offset);
+/* Of C++: "shop::counter::", what it is in. */
+void debug_dw_put_scopes(struct debug_dw *dw, const struct debug_die *die, struct buf *out);
 bool debug_dw_flag(const struct debug_die *die, uint32_t attribute);
 bool debug_dw_ref(const struct debug_die *die, uint32_t attribute, struct debug_die *to);
 bool debug_dw_has(const struct debug_die *die, uint32_t attribute);
@@ -116,9 +126,9 @@ bool debug_dw_entry(const struct debug_die *die, uint64_t *pc);
 bool debug_dw_end(const struct debug_die *die, uint64_t entry, uint64_t *end);
 size_t debug_dw_rows(const struct debug_die *unit);
 bool debug_dw_row(const struct debug_die *unit, size_t i, struct debug_row *row);
-/* How many operations; 0: nothing is told at this address. -EOPNOTSUPP: more than one can follow. *listed: it differs by address. */
-int debug_dw_location(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute, uint64_t pc, struct debug_op ops[DEBUG_OPS_MAX],
-		      bool *listed);
+/* How many operations; 0: nothing is told at this address. -EOPNOTSUPP: more than one can follow. *listed: by address. */
+int debug_dw_location(struct debug_dw *dw, const struct debug_die *die, uint32_t attribute, uint64_t pc,
+		      struct debug_op ops[DEBUG_OPS_MAX], bool *listed);
 int debug_dw_cfa(struct debug_dw *dw, uint64_t pc, struct debug_op ops[DEBUG_OPS_MAX]);
 
 /* An address of the image as one of the file, counted as the code's part is (as `@+OFFSET` of a probe at `at` counts). */

@@ -59,7 +59,8 @@ static int read_rest(struct debug_place *place, const char *text, const char *at
 		return 0;
 	default:
 		if (!read_number(at + 1, INT32_MAX, &number))
-			return err_set_at(err, -EINVAL, pos, "%.100s: '%.40s' is no line: FUNCTION:LINE or FILE:LINE", text, at + 1);
+			return err_set_at(err, -EINVAL, pos, "%.100s: '%.40s' is no line: FUNCTION:LINE or FILE:LINE", text,
+					  at + 1);
 		place->has_line = true;
 		place->line = (uint32_t)number;
 		return 0;
@@ -71,8 +72,9 @@ static bool is_file(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
-	return strchr(name, '/') || (dot && dot != name && strlen(dot) <= 5 && !strpbrk(name, "*?[") && isalpha((unsigned char)dot[1]) &&
-				     strcmp(dot, ".cold") && strcmp(dot, ".isra") && strcmp(dot, ".part"));
+	return strchr(name, '/') ||
+	       (dot && dot != name && strlen(dot) <= 5 && !strpbrk(name, "*?[") && isalpha((unsigned char)dot[1]) &&
+		strcmp(dot, ".cold") && strcmp(dot, ".isra") && strcmp(dot, ".part"));
 }
 
 /* "@FILE", of which nothing but the end counts. */
@@ -92,7 +94,8 @@ static int check(const struct debug_place *place, const char *text, struct err *
 	if (place->function)
 		return 0;
 	if (place->returns || place->has_offset)
-		return err_set(err, -EINVAL, "%.100s: a file has no %s", text, place->returns ? "return" : "offsets that could be meant");
+		return err_set(err, -EINVAL, "%.100s: a file has no %s", text,
+			       place->returns ? "return" : "offsets that could be meant");
 	if (!place->pattern && (!place->has_line || !place->line))
 		return err_set(err, -EINVAL, "%.100s: which line of the file? FILE:LINE, from 1 on", text);
 	return 0;
@@ -189,8 +192,8 @@ static bool is_named(const struct function *function, const char *pattern, char 
 	return glob_match(pattern, name);
 }
 
-static int add_symbol(struct debug_points *points, const struct function *function, const struct debug_place *place, const char *name,
-		      struct err *err)
+static int add_symbol(struct debug_points *points, const struct function *function, const struct debug_place *place,
+		      const char *name, struct err *err)
 {
 	struct debug_point point = { .address = function->address + place->offset, .entry = !place->offset };
 
@@ -203,14 +206,23 @@ int debug_points_by_symbols(struct debug_points *points, const char *path, const
 {
 	struct functions functions;
 	char name[SYMBOL_NAME_MAX + 1];
+	bool chosen = false;
 	int r = functions_init(&functions, &(struct symbol_file){ .path = path }, err);
 
 	*points = (struct debug_points){ 0 };
 	if (r)
 		return r;
-	for (size_t i = 0; !r && place->function && i < functions.n; i++)
-		if (is_named(&functions.all[i], place->function, name, sizeof(name)))
+	for (size_t i = 0; !r && place->function && i < functions.n; i++) {
+		if (!is_named(&functions.all[i], place->function, name, sizeof(name)))
+			continue;
+		if (functions.all[i].chooses)
+			chosen = true;
+		else
 			r = add_symbol(points, &functions.all[i], place, name, err);
+	}
+	if (!r && !points->n && chosen)
+		r = err_set(err, -EOPNOTSUPP, "%.100s of %.200s is chosen out of several when a program starts (IFUNC): name one of those",
+			    place->function, path);
 	if (!r && !points->n)
 		r = err_set(err, -ENOENT, "%.200s has no function %.100s", path, place->function ? place->function : place->file);
 	functions_fini(&functions);

@@ -9,7 +9,8 @@
 
 static bool is_thin(uint32_t tag)
 {
-	return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
+	return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
+	       tag == DW_TAG_atomic_type;
 }
 
 bool debug_type_peel(struct debug *debug, const struct debug_die *of, struct debug_die *type)
@@ -68,7 +69,8 @@ void debug_type_put(struct debug *debug, const struct debug_die *of, struct buf 
 	size_t nmarks = 0, narrays = 0;
 	bool more;
 
-	for (more = debug_dw_ref(&type, DW_AT_type, &type); more && nmarks < sizeof(marks); more = debug_dw_ref(&type, DW_AT_type, &type)) {
+	for (more = debug_dw_ref(&type, DW_AT_type, &type); more && nmarks < sizeof(marks);
+	     more = debug_dw_ref(&type, DW_AT_type, &type)) {
 		uint32_t tag = debug_dw_tag(&type);
 
 		if (is_pointer(tag)) {

@@ -1,6 +1,6 @@
 /*
- * symbol/debug_vars: which variables are seen at a point: those of the blocks around it, from the inside out, then those of functions
- * that it was inlined to, then those of the file, then those of all files.
+ * symbol/debug_vars: which variables are seen at a point: those of the blocks around it, from the inside out, then those of
+ * functions that it was inlined to, then those of the file, then those of all files.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,9 +32,7 @@ static bool find_in(struct debug *debug, const struct debug_die *block, const ch
 	if (!debug_dw_child(block, &die))
 		return false;
 	do {
-		if (debug->steps)
-			debug->steps--;
-		if (!debug->steps)
+		if (!debug_step(debug))
 			return false;
 		if (is_variable(&die) && is_named(debug, &die, name, len)) {
 			*out = die;
@@ -92,7 +90,8 @@ static bool find_global(struct debug *debug, const struct debug_die *unit, const
 	return false;
 }
 
-bool debug_variable_at(struct debug *debug, const struct debug_point *point, const char *name, size_t len, struct debug_die *variable)
+bool debug_variable_at(struct debug *debug, const struct debug_point *point, const char *name, size_t len,
+		       struct debug_die *variable)
 {
 	uint64_t pc = point->address;
 	struct outer outer = { pc, name, len, variable, false };
@@ -129,8 +128,8 @@ static bool is_simple(struct debug *debug, const struct debug_die *die)
 	return n && n <= 64 && debug_type_word(debug, &type, word);
 }
 
-static int add(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, const struct debug_die *die,
-	       const char *function)
+static int add(struct debug_variables *variables, struct debug *debug, const struct debug_point *point,
+	       const struct debug_die *die, const char *function)
 {
 	const char *name = debug_dw_text(debug->dw, die, DW_AT_name);
 	struct debug_variable *more, one = { 0 };
@@ -156,8 +155,8 @@ static int add(struct debug_variables *variables, struct debug *debug, const str
 	return one.name && one.type && (one.function || !function) ? 0 : -ENOMEM;
 }
 
-static int add_block(struct debug_variables *variables, struct debug *debug, const struct debug_point *point, const struct debug_die *block,
-		     const char *function)
+static int add_block(struct debug_variables *variables, struct debug *debug, const struct debug_point *point,
+		     const struct debug_die *block, const char *function)
 {
 	struct debug_die die;
 	int r = 0;

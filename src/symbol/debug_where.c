@@ -1,9 +1,9 @@
 /*
  * symbol/debug_where: where a variable is at an address: its location expression, run with sums in place of values.
  *
- * Nothing is known of registers and memory when a probe is defined, so the stack of the expression holds what a probe could fetch: a
- * register, a number or an address, something added, what is read there, something added, and so on. What cannot be said so
- * (products, comparisons) is refused.
+ * Nothing is known of registers and memory when a probe is defined, so the stack of the expression holds what a probe could
+ * fetch: a register, a number or an address, something added, what is read there, something added, and so on. What cannot be
+ * said so (products, comparisons) is refused.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,6 +46,14 @@ static int push_register(struct run *run, uint64_t reg, int64_t add)
 static int64_t wrapped(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+/* To what is on top. */
+static void add_number(struct run *run, int64_t number)
+{
+	struct debug_sum *top = &run->stack[run->n - 1];
+
+	top->add[top->nloads] = wrapped(top->add[top->nloads], number);
 }
 
 static bool is_number(const struct debug_sum *sum)
@@ -136,16 +144,16 @@ static int push_frame_base(struct run *run, int64_t offset)
 	n = function.words[0] ? debug_dw_location(run->debug->dw, &function, DW_AT_frame_base, pc, ops, &listed) : 0;
 	if (n <= 0)
 		return cannot(run, "nothing tells where the frame of the function is");
-	if (n == 1 && ops[0].code == DW_OP_call_frame_cfa)
+	if (n == 1 && ops[0].code == DW_OP_call_frame_cfa) {
 		r = push_cfa(run);
-	else {
+	} else {
 		r = run_ops(&own, ops, n, &where);
 		if (!r)
 			r = push(run, &where.sum);
 	}
 	if (r)
 		return r;
-	run->stack[run->n - 1].add[run->stack[run->n - 1].nloads] = wrapped(run->stack[run->n - 1].add[run->stack[run->n - 1].nloads], offset);
+	add_number(run, offset);
 	return 0;
 }
 
@@ -166,12 +174,9 @@ static int run_on_stack(struct run *run, const struct debug_op *op)
 		return op->a == 8 ? load(run) : cannot(run, "its location is computed");
 	case DW_OP_dup:
 		return push(run, &run->stack[run->n - 1]);
-	case DW_OP_plus_uconst: {
-		struct debug_sum *top = &run->stack[run->n - 1];
-
-		top->add[top->nloads] = wrapped(top->add[top->nloads], (int64_t)op->a);
+	case DW_OP_plus_uconst:
+		add_number(run, (int64_t)op->a);
 		return 0;
-	}
 	case DW_OP_plus:
 		return add(run, false);
 	case DW_OP_minus:
@@ -207,7 +212,13 @@ static int run_op(struct run *run, const struct debug_op *op)
 	case DW_OP_form_tls_address:
 	case DW_OP_GNU_push_tls_address:
 		return cannot(run, "each thread has its own: probes cannot fetch that");
-	case DW_OP_deref: case DW_OP_deref_size: case DW_OP_dup: case DW_OP_plus_uconst: case DW_OP_plus: case DW_OP_minus: case DW_OP_and:
+	case DW_OP_deref:
+	case DW_OP_deref_size:
+	case DW_OP_dup:
+	case DW_OP_plus_uconst:
+	case DW_OP_plus:
+	case DW_OP_minus:
+	case DW_OP_and:
 		return run_on_stack(run, op);
 	case DW_OP_piece:
 		return cannot(run, "it is in several pieces");
@@ -271,8 +282,8 @@ static uint64_t size_of(struct debug *debug, const struct debug_die *variable)
 	return debug_type_peel(debug, variable, &type) && debug_type_size(debug, &type, &size) ? size : 0;
 }
 
-int debug_where_at(struct debug *debug, const struct debug_point *point, const struct debug_die *variable, struct debug_where *where,
-		   struct err *err)
+int debug_where_at(struct debug *debug, const struct debug_point *point, const struct debug_die *variable,
+		   struct debug_where *where, struct err *err)
 {
 	struct run run = { .debug = debug, .point = point, .err = err, .size = size_of(debug, variable) };
 	struct debug_op ops[DEBUG_OPS_MAX];
@@ -285,7 +296,8 @@ int debug_where_at(struct debug *debug, const struct debug_point *point, const s
 	if (n)
 		return run_ops(&run, ops, n, where);
 	if (!debug_dw_number(variable, DW_AT_const_value, &number))
-		return err_set(err, -ENODATA, "it has no value here: it is not set yet, or not needed any more, or was optimised away");
+		return err_set(err, -ENODATA,
+			       "it has no value here: it is not set yet, or not needed any more, or was optimised away");
 	*where = (struct debug_where){ .sum = { .base = DEBUG_NUMBER, .add = { number } } };
 	return 0;
 }

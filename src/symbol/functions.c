@@ -1,5 +1,5 @@
 /*
- * symbol/functions: functions of an ELF file, and those as lines of a kallsyms text.
+ * symbol/functions: functions of an ELF file, and those as lines of a kallsyms text; data by name.
  */
 #include "symbol/functions.h"
 
@@ -50,7 +50,7 @@ static int functions_add(struct functions *functions, const struct elf_symbol *s
 		functions->cap = cap;
 	}
 	functions->all[functions->n++] = (struct function){
-		symbol->value & ~flag, symbol->size, symbol->name, type_of(symbol),
+		symbol->value & ~flag, symbol->size, symbol->name, type_of(symbol), symbol->type == STT_GNU_IFUNC,
 	};
 	return 0;
 }
@@ -201,4 +201,46 @@ int symbol_put_functions(struct buf *out, const struct symbol_file *file, struct
 		put_all(out, file, &functions);
 	functions_fini(&functions);
 	return !r && buf_failed(out) ? err_set(err, -ENOMEM, "out of memory") : r;
+}
+
+/* ---- data ---- */
+
+static bool is_named(const struct elf_symbol *symbol, const char *name)
+{
+	const size_t len = strlen(name);
+
+	return symbol->type == STT_OBJECT && symbol->section != SHN_UNDEF && symbol->section != SHN_ABS && symbol->value &&
+	       !strncmp(symbol->name, name, len) && (!symbol->name[len] || symbol->name[len] == '@');
+}
+
+static bool find_data(const struct elf *elf, uint32_t kind, const char *name, uint64_t *address, uint64_t *size)
+{
+	struct elf_symbols symbols;
+	struct elf_symbol symbol;
+	bool found = false;
+
+	if (elf_symbols_open(&symbols, elf, kind))
+		return false;
+	while (!found && elf_symbols_next(&symbols, &symbol)) {
+		found = is_named(&symbol, name);
+		*address = symbol.value;
+		*size = symbol.size;
+	}
+	elf_symbols_close(&symbols);
+	return found;
+}
+
+bool symbol_find_data(const struct symbol_file *file, const char *name, uint64_t *address, uint64_t *size)
+{
+	int fd = elf_file(file->path);
+	struct elf elf;
+	bool found;
+
+	if (fd < 0)
+		return false;
+	found = !elf_open(&elf, fd, NULL) && !is_changed(&elf, file) &&
+		(find_data(&elf, SHT_SYMTAB, name, address, size) || find_data(&elf, SHT_DYNSYM, name, address, size));
+	elf_close(&elf);
+	close(fd);
+	return found;
 }

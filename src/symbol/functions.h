@@ -4,6 +4,7 @@
 #ifndef SYMBOL_FUNCTIONS_H
 #define SYMBOL_FUNCTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ struct function {
 	uint64_t address, size;
 	const char *name;	/* in the table that it is from; maybe "name@VERSION" */
 	char type;		/* as in /proc/kallsyms */
+	bool chooses;		/* it is none, but chooses one when the program starts (STT_GNU_IFUNC) */
 };
 
 struct functions {

@@ -52,4 +52,7 @@ void symbol_table_close(struct symbol_table *table);
 bool symbol_table_at(const struct symbol_table *table, uint64_t offset, struct symbol_function *out);
 bool symbol_table_find(const struct symbol_table *table, const char *name, struct symbol_function *out);
 
+/* Data of that name: where in the memory image. The file is read each time. */
+bool symbol_find_data(const struct symbol_file *file, const char *name, uint64_t *address, uint64_t *size);
+
 #endif

@@ -1,8 +1,8 @@
 /*
  * symbol/usdt: see usdt.h.
  *
- * A note's description is three addresses (the instruction, where .stapsdt.base was when the file was linked, the semaphore) and three
- * texts. Tools that move a file's sections afterwards do not change notes: the difference of the two bases is added.
+ * A note's description is three addresses (the instruction, where .stapsdt.base was when the file was linked, the semaphore) and
+ * three texts. Tools that move a file's sections afterwards do not change notes: the difference of the two bases is added.
  */
 #include "symbol/usdt.h"
 

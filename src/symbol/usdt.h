@@ -1,9 +1,9 @@
 /*
- * symbol/usdt: the notes by which an ELF file tells of probes that it has itself (.note.stapsdt), as sys/sdt.h and ringside/probe.h
- * write them.
+ * symbol/usdt: the notes by which an ELF file tells of probes that it has itself (.note.stapsdt), as sys/sdt.h and
+ * ringside/probe.h write them.
  *
- * In: a file that may hold anything. Out: where each probe is, the word that counts its listeners, and its arguments in words of the
- * probe grammar, of x86-64.
+ * In: a file that may hold anything. Out: where each probe is, the word that counts its listeners, and its arguments in words of
+ * the probe grammar, of x86-64.
  */
 #ifndef SYMBOL_USDT_H
 #define SYMBOL_USDT_H

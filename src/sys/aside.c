@@ -3,7 +3,9 @@
  * the program's vector registers kept; calls that are made here are the runtime's own, and nobody sees them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "ring/intern.h"
 #include "runtime/runtime.h"
@@ -115,6 +117,71 @@ void sys_action_aside(void *arg)
 	memcpy(&to->mask, &old.sa_mask, sizeof(to->mask));
 }
 
+/* ---- Signals that are sent ---- */
+
+/* Which of its arguments names the thread or process, and which the signal; and what the kernel says of how it was sent. */
+static void read_signal(const struct calls_frame *call, struct record_signal *record)
+{
+	const bool second = call->number == SYS_tgkill || call->number == SYS_rt_tgsigqueueinfo;
+
+	record->pid = (int32_t)call->args[second];
+	record->sig = (int32_t)call->args[1 + second];
+	record->code = call->number == SYS_kill ? SI_USER : call->number == SYS_tkill || call->number == SYS_tgkill ? SI_TKILL : SI_QUEUE;
+	record->group = call->number == SYS_kill || call->number == SYS_rt_sigqueueinfo;
+}
+
+/* Would it be sent? The same call with no signal tells. */
+static bool may_send(const struct calls_frame *call)
+{
+	const bool second = call->number == SYS_tgkill || call->number == SYS_rt_tgsigqueueinfo;
+
+	if (LOAD(runtime.locked))
+		return true;
+	return !(second ? sys_raw(SYS_tgkill, (long)call->args[0], (long)call->args[1], 0, 0, 0, 0) :
+			  sys_raw(SYS_kill, (long)call->args[0], 0, 0, 0, 0, 0));
+}
+
+/* The name of a thread, of whichever process. */
+static void name_of(int32_t pid, char comm[16])
+{
+	char path[32] = "/proc/", digits[12], *at = path + 6;
+	int n = 0;
+	long fd;
+
+	for (int32_t rest = pid; rest > 0; rest /= 10)
+		digits[n++] = (char)('0' + rest % 10);
+	while (n)
+		*at++ = digits[--n];
+	memcpy(at, "/comm", 6);
+	fd = pid > 0 && !LOAD(runtime.locked) ? sys_raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0) : -1;
+	if (fd < 0)
+		return;
+	sys_raw(SYS_read, fd, (long)comm, 15, 0, 0, 0);
+	sys_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+	comm[strcspn(comm, "\n")] = '\0';
+}
+
+void sys_signal_aside(void *arg)
+{
+	const struct calls_frame *call = arg;
+	const struct view *view = func_current_view();
+	const struct state_calls *calls = view ? LOAD(view->calls) : NULL;
+	const uint32_t id = calls ? calls->generate_id : 0;
+	struct record_signal record;
+	int saved = errno;
+
+	if (!id || !LOAD(view->mask[id % EVENT_ID_END]))
+		return;
+	memset(&record, 0, sizeof(record));
+	read_signal(call, &record);
+	if (record.sig && may_send(call)) {
+		adopt(id);
+		name_of(record.pid, record.comm);
+		runtime_write(id, &record, sizeof(record));
+	}
+	errno = saved;
+}
+
 /* ---- What arguments point to ---- */
 
 static uint32_t look_text(char *to, uint64_t from)
@@ -146,7 +213,7 @@ static uint32_t look_texts(char *to, uint64_t from)
 }
 
 /* How much there is, by what it is; 0: nothing to look at now. */
-static uint64_t size_of(const struct sys_call *call, uint32_t arg, uint32_t kind, bool behind)
+static uint64_t size_of(const struct calls_frame *call, uint32_t arg, uint32_t kind, bool behind)
 {
 	const bool failed = behind && call->result < 0;
 
@@ -172,7 +239,7 @@ static uint64_t size_of(const struct sys_call *call, uint32_t arg, uint32_t kind
 	}
 }
 
-static void tell(uint32_t id, const struct sys_call *call, uint32_t arg, uint32_t kind, uint64_t size)
+static void tell(uint32_t id, const struct calls_frame *call, uint32_t arg, uint32_t kind, uint64_t size)
 {
 	struct record_call_data *record = runtime_stage_get();
 	const bool text = kind == CALL_DATA_TEXT || kind == CALL_DATA_OUT_TEXT;

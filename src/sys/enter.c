@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) void put(const struct looked *looke
 	put_otherwise(looked, id, record, len);
 }
 
-static __attribute__((noinline)) void put_data(const struct sys_call *call, bool behind)
+static __attribute__((noinline)) void put_data(const struct calls_frame *call, bool behind)
 {
 	struct sys_look look = { call, behind };
 
@@ -109,13 +109,13 @@ static __attribute__((noinline)) void tell(uint64_t number)
 	func_aside(sys_told_aside, &number);
 }
 
-static inline __attribute__((always_inline)) void put_args(uint64_t to[CALLS_ARGS], const struct sys_call *call)
+static inline __attribute__((always_inline)) void put_args(uint64_t to[CALLS_ARGS], const struct calls_frame *call)
 {
 	for (uint32_t i = 0; i < CALLS_ARGS; i++)
 		to[i] = call->args[i];
 }
 
-static inline __attribute__((always_inline)) void put_enter(const struct sys_call *call)
+static inline __attribute__((always_inline)) void put_enter(const struct calls_frame *call)
 {
 	const struct state_calls *calls;
 	struct looked looked;
@@ -172,7 +172,7 @@ static inline bool is_special(int64_t number)
 	return (uint64_t)number < CALLS_MAX && sys_specials[number / 64] >> number % 64 & 1;
 }
 
-uint32_t sys_enter(struct sys_call *call)
+uint32_t sys_enter(struct calls_frame *call)
 {
 	if (UNLIKELY(sys_is_own((uintptr_t)call)))
 		return SYS_SILENT;
@@ -182,7 +182,7 @@ uint32_t sys_enter(struct sys_call *call)
 	return UNLIKELY(is_special(call->number)) ? sys_special(call) : SYS_RUN;
 }
 
-void sys_exit(struct sys_call *call)
+void sys_exit(struct calls_frame *call)
 {
 	const struct view *view = LOAD_ACQUIRE(wiped.view);
 	const struct state_calls *calls = view ? LOAD(view->calls) : NULL;

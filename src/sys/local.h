@@ -15,20 +15,6 @@
 #include "runtime/local.h"
 #include "sys/sys.h"
 
-/* A call on its way, as the thunk has it on its stack: the registers as the program left them. */
-struct sys_call {
-	int64_t result;		/* before the call: what a special way needs */
-	uint64_t flags;
-	int64_t number;
-	uint64_t args[CALLS_ARGS];
-	uintptr_t shown;	/* behind the `syscall` */
-	uintptr_t after;	/* where to go on: there, or behind what stands for it */
-};
-#define SYS_RED_ZONE 128u	/* bytes above that, below the program's stack pointer */
-#if __SIZEOF_POINTER__ == 8
-static_assert(sizeof(struct sys_call) == 88, "the thunks count on it");
-#endif
-
 /* How the thunk goes on; the numbers are in thunk.S, too. */
 enum sys_way {
 	SYS_RUN = 0,		/* the call, then sys_exit() */
@@ -63,6 +49,7 @@ struct sys_thread {
 extern __thread struct sys_thread sys_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
 /* thunk.S */
+extern const char sys_within[] __attribute__((visibility("hidden")));
 extern const char sys_restorer[] __attribute__((visibility("hidden")));
 /* Between them are all system calls that are never seen. */
 extern const char sys_range_begin[] __attribute__((visibility("hidden")));
@@ -73,8 +60,8 @@ long sys_raw(long number, long a, long b, long c, long d, long e, long f) __attr
 long sys_raw_old(const uint64_t args[7]) __attribute__((visibility("hidden")));
 
 /* enter.c, called by the thunk. */
-uint32_t sys_enter(struct sys_call *call) __attribute__((visibility("hidden")));
-void sys_exit(struct sys_call *call) __attribute__((visibility("hidden")));
+uint32_t sys_enter(struct calls_frame *call) __attribute__((visibility("hidden")));
+void sys_exit(struct calls_frame *call) __attribute__((visibility("hidden")));
 /* Records of a call's end, in whichever process or thread. */
 void sys_put_exit(int64_t number, int64_t result);
 /* Is this a call of the runtime's own? */
@@ -90,12 +77,12 @@ static inline bool sys_is_own(uintptr_t here)
 void sys_dispatch(bool on);
 extern volatile char sys_selector __attribute__((visibility("hidden")));
 extern struct calls_dispatch __ringside_calls;
-uint32_t sys_special(struct sys_call *call);
+uint32_t sys_special(struct calls_frame *call);
 /* A call is over that was special. */
-void sys_special_end(struct sys_call *call);
+void sys_special_end(struct calls_frame *call);
 /* Also called by the thunk: */
-void sys_vforked(struct sys_call *call) __attribute__((visibility("hidden")));
-void sys_born(struct sys_call *call) __attribute__((visibility("hidden")));
+void sys_vforked(struct calls_frame *call) __attribute__((visibility("hidden")));
+void sys_born(struct calls_frame *call) __attribute__((visibility("hidden")));
 /* How many bytes of this process's memory could be had. */
 uint32_t sys_peek(void *to, uint64_t from, uint32_t len);
 
@@ -114,10 +101,12 @@ void sys_arm_aside(void *unused);
 void sys_wake_aside(void *generation);
 /* What arguments of the call point to, before it or behind it. */
 struct sys_look {
-	const struct sys_call *call;
+	const struct calls_frame *call;
 	bool behind;
 };
 void sys_data_aside(void *look);
+/* A call that is about to send a signal. */
+void sys_signal_aside(void *call);
 struct sys_guard {
 	bool enter;
 };

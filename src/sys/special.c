@@ -6,6 +6,7 @@
  *   rt_sigreturn              returns to somewhere else
  *   fork, clone, clone3       the child begins behind the program's `syscall`, maybe on another stack, and its calls come to us, too
  *   vfork                     and maybe on this stack
+ *   kill and its like         are events of their own
  *   arch_prctl                with another thread pointer nothing of ours is there
  *   prctl                     the program may have a use of its own for dispatch by signals
  *   prctl, seccomp            it gives up system calls, maybe the one that signal handlers return by: no signals from then on
@@ -36,9 +37,11 @@
 #define BIT(number) (1ull << (number) % 64)
 const uint64_t sys_specials[SYS_SPECIALS] = {
 	[SYS_rt_sigreturn / 64] = BIT(SYS_rt_sigreturn) | BIT(SYS_rt_sigaction) | BIT(SYS_rt_sigprocmask) | BIT(SYS_clone) |
-				  BIT(SYS_fork) | BIT(SYS_vfork),
-	[SYS_arch_prctl / 64] = BIT(SYS_arch_prctl) | BIT(SYS_prctl) | BIT(SYS_rt_sigsuspend),
-	[SYS_pselect6 / 64] = BIT(SYS_pselect6) | BIT(SYS_ppoll) | BIT(SYS_epoll_pwait) | BIT(NR_SECCOMP),
+				  BIT(SYS_fork) | BIT(SYS_vfork) | BIT(SYS_kill),
+	[SYS_arch_prctl / 64] = BIT(SYS_arch_prctl) | BIT(SYS_prctl) | BIT(SYS_rt_sigsuspend) | BIT(SYS_rt_sigqueueinfo),
+	[SYS_tkill / 64] = BIT(SYS_tkill) | BIT(SYS_tgkill),
+	[SYS_pselect6 / 64] = BIT(SYS_pselect6) | BIT(SYS_ppoll) | BIT(SYS_epoll_pwait) | BIT(NR_SECCOMP) |
+			      BIT(SYS_rt_tgsigqueueinfo),
 	[NR_CLONE3 / 64] = BIT(NR_CLONE3) | BIT(NR_EPOLL_PWAIT2),
 };
 static_assert(SYS_rt_sigreturn / 64 == SYS_vfork / 64 && SYS_arch_prctl / 64 == SYS_prctl / 64 && SYS_arch_prctl / 64 == SYS_rt_sigsuspend / 64 && SYS_pselect6 / 64 == SYS_epoll_pwait / 64 && SYS_pselect6 / 64 == NR_SECCOMP / 64 &&
@@ -48,7 +51,9 @@ enum { PASS = 0, SIGNAL = 1 };
 volatile char sys_selector = PASS;
 
 /* For the tool: in the file's data, where it looks for names. */
-__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = { .start = (uintptr_t)sys_range_begin };
+__attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = {
+	.start = (uintptr_t)sys_range_begin, .within = (uintptr_t)sys_within,
+};
 
 void sys_dispatch(bool on)
 {
@@ -106,19 +111,19 @@ static void unblock(void)
 	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof(set), 0, 0);
 }
 
-static uint32_t done(struct sys_call *call, long result)
+static uint32_t done(struct calls_frame *call, long result)
 {
 	call->result = result;
 	return SYS_DONE;
 }
 
-static long run(const struct sys_call *call, const uint64_t *args)
+static long run(const struct calls_frame *call, const uint64_t *args)
 {
 	return sys_raw(call->number, (long)args[0], (long)args[1], (long)args[2], (long)args[3], (long)args[4], (long)args[5]);
 }
 
 /* Of a call that waits with another mask: which argument that is. `within`: it is a pointer to where the mask's address lies. */
-static uint32_t wait_masked(struct sys_call *call, uint32_t which, bool within)
+static uint32_t wait_masked(struct calls_frame *call, uint32_t which, bool within)
 {
 	uint64_t args[CALLS_ARGS], pair[2], mask;
 
@@ -140,7 +145,7 @@ static uint32_t wait_masked(struct sys_call *call, uint32_t which, bool within)
 	return done(call, run(call, args));
 }
 
-static uint32_t change_action(struct sys_call *call)
+static uint32_t change_action(struct calls_frame *call)
 {
 	struct kernel_action act;
 	uint64_t args[CALLS_ARGS];
@@ -168,9 +173,9 @@ static uint32_t change_action(struct sys_call *call)
 }
 
 /* The frame lies where the program's stack pointer is. What was interrupted has its result there: as the kernel tells it. */
-static uint32_t signal_return(struct sys_call *call)
+static uint32_t signal_return(struct calls_frame *call)
 {
-	ucontext_t *context = (void *)((char *)(call + 1) + SYS_RED_ZONE);
+	ucontext_t *context = (void *)((char *)(call + 1) + CALLS_RED_ZONE);
 
 	*(uint64_t *)(void *)&context->uc_sigmask &= ~SIGSYS_BIT;
 	sys_put_exit(call->number, context->uc_mcontext.gregs[REG_RAX]);
@@ -186,7 +191,7 @@ static void guard(bool enter)
 	func_aside(sys_guard_aside, &arg);
 }
 
-static uint32_t share_stack(struct sys_call *call)
+static uint32_t share_stack(struct calls_frame *call)
 {
 	const uint32_t n = sys_self.nvforks;
 
@@ -219,7 +224,7 @@ static void share_thread(uint64_t flags)
 	sys_self.clone_guards = flags & CLONE_VFORK;
 }
 
-static uint32_t clone_child(struct sys_call *call, uint64_t flags, uint64_t stack)
+static uint32_t clone_child(struct calls_frame *call, uint64_t flags, uint64_t stack)
 {
 	if (!(flags & CLONE_VM) && !stack)
 		return SYS_RUN;
@@ -232,7 +237,7 @@ static uint32_t clone_child(struct sys_call *call, uint64_t flags, uint64_t stac
 	return SYS_CLONE;
 }
 
-static uint32_t clone3_child(struct sys_call *call)
+static uint32_t clone3_child(struct calls_frame *call)
 {
 	enum { FLAGS, STACK = 5, STACK_SIZE = 6 };
 	uint64_t *args = sys_self.clone_args;
@@ -261,14 +266,14 @@ static bool makes_child(int64_t number)
 }
 
 /* The child of this thread, whether it has a copy of our memory or shares it. */
-void sys_born(struct sys_call *call)
+void sys_born(struct calls_frame *call)
 {
 	sys_self.armed = false;
 	func_aside(sys_arm_aside, NULL);
 	sys_put_exit(call->number, 0);
 }
 
-void sys_vforked(struct sys_call *call)
+void sys_vforked(struct calls_frame *call)
 {
 	const uint32_t n = sys_self.nvforks - 1;
 
@@ -294,14 +299,14 @@ static uint32_t lock_up(void)
 	return SYS_RUN;
 }
 
-static uint32_t change_process(const struct sys_call *call)
+static uint32_t change_process(const struct calls_frame *call)
 {
 	if (call->args[0] == PRCTL_DISPATCH)
 		sys_self.foreign = true;
 	return call->args[0] == PRCTL_SECCOMP ? lock_up() : SYS_RUN;
 }
 
-uint32_t sys_special(struct sys_call *call)
+uint32_t sys_special(struct calls_frame *call)
 {
 	switch (call->number) {
 	case SYS_rt_sigreturn:
@@ -317,6 +322,13 @@ uint32_t sys_special(struct sys_call *call)
 	case SYS_epoll_pwait:
 	case NR_EPOLL_PWAIT2:
 		return wait_masked(call, 4, false);
+	case SYS_kill:
+	case SYS_tkill:
+	case SYS_tgkill:
+	case SYS_rt_sigqueueinfo:
+	case SYS_rt_tgsigqueueinfo:
+		func_aside(sys_signal_aside, call);
+		return SYS_RUN;
 	case SYS_vfork:
 		return share_stack(call);
 	case SYS_clone:
@@ -334,7 +346,7 @@ uint32_t sys_special(struct sys_call *call)
 	}
 }
 
-void sys_special_end(struct sys_call *call)
+void sys_special_end(struct calls_frame *call)
 {
 	const uint64_t *set = (const uint64_t *)(uintptr_t)call->args[1];
 

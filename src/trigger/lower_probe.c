@@ -69,6 +69,8 @@ static uint32_t root_of(struct fetching *fetching, const struct spec_fetch *fetc
 		/* As far from the instruction as in the file. */
 		return program_build_math(build, '+', false, program_build_field(build, "ip", PROGRAM_INT),
 					  program_build_num(build, fetch->number - fetching->probe->offset));
+	case FETCH_SYMBOL:
+		return program_build_num(build, fetch->number + (uint64_t)fetch->offset);
 	default:
 		return program_build_num(build, fetch->number);
 	}
@@ -147,9 +149,7 @@ static const char *why_not(const struct spec_probe *probe)
 	if (!spec_probe_is_code(probe))
 		return begins_with(probe, FETCH_REGISTER) ? "A declared event has no stack: $stack is for probes in code" : NULL;
 	if (!probe->symbol && !probe->file)
-		return "An address is in no program for sure: say [FILE:]FUNCTION[+OFFSET]";
-	if (begins_with(probe, FETCH_SYMBOL))
-		return "Where a symbol is differs from program to program";
+		return "No function is known there: say [FILE:]FUNCTION[+OFFSET]";
 	for (uint32_t i = 0; i < probe->nargs; i++) {
 		if (!strcmp(probe->args[i].type, "symstr"))
 			return "Names of addresses are found when a trace is read: say symbol, not symstr";

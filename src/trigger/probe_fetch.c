@@ -111,10 +111,11 @@ static struct spec_fetch *peek_at(struct probe_read *read, const struct spec_fet
 	return fetch;
 }
 
-/* A symbol's address is that of the one function of this name; at a point in code, of the program that comes by. */
+/* A symbol's address is that of the symbol space: who reads there finds what the program has there that comes by. */
 static int read_symbol(struct probe_read *read, char *text, struct spec_fetch *fetch)
 {
 	char *sign = strpbrk(text, "+-");
+	const struct spec_world *world = read->world;
 	bool found;
 	uint64_t end;
 
@@ -122,10 +123,11 @@ static int read_symbol(struct probe_read *read, char *text, struct spec_fetch *f
 		return read_refuse_silently(read->error, -EINVAL, "bad offset: %.40s", sign);
 	if (sign)
 		*sign = '\0';
-	found = read->world->function && read->world->function(read->world->arg, text, &fetch->number, &end);
+	found = (world->function && world->function(world->arg, text, &fetch->number, &end)) ||
+		(world->data && world->data(world->arg, text, &fetch->number, &end));
 	if (!spec_probe_is_code(read->probe)) {
 		fetch->number += (uint64_t)fetch->offset;
-		return found ? 0 : read_refuse_silently(read->error, -ENOENT, "no function is called %.80s", text);
+		return found ? 0 : read_refuse_silently(read->error, -ENOENT, "no function and no data are called %.80s", text);
 	}
 	fetch->what = FETCH_SYMBOL;
 	read->is_missing |= !found || !read_copy_name(fetch->name, text);

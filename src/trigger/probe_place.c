@@ -151,6 +151,25 @@ static int read_function(struct probe_read *read, char *text, const char *unknow
 	return 0;
 }
 
+/* Where it is in the symbol space: the function around it is what programs are told. */
+static int read_address(struct probe_read *read)
+{
+	struct spec_probe *probe = read->probe;
+	const char *module, *name;
+	uint64_t start;
+
+	if (!read->world->at || !read->world->at(read->world->arg, probe->offset, &module, &name, &start))
+		return 0;
+	probe->address = probe->offset;
+	probe->offset -= start;
+	probe->file = read_dup(read->mem, module, strlen(module));
+	probe->symbol = read_dup(read->mem, name, strlen(name));
+	if (!probe->file || !probe->symbol)
+		return -ENOMEM;
+	read->at_entry = !probe->offset;
+	return 0;
+}
+
 static int read_code(struct probe_read *read)
 {
 	struct spec_probe *probe = read->probe;
@@ -161,7 +180,7 @@ static int read_code(struct probe_read *read)
 	if (!text)
 		return -ENOMEM;
 	if (!read_number(text, &probe->offset))
-		return 0;
+		return read_address(read);
 	ret = read_return(read, text, text);
 	if (ret)
 		return ret;
@@ -190,11 +209,12 @@ static int read_code_line(struct probe_read *read)
 		ret = read_code(read);
 	if (ret)
 		return ret;
-	if (probe->symbol)
+	if (probe->symbol && !probe->address)
 		snprintf(name, sizeof(name), "%c_%s%s%s_%llu", probe->returns ? 'r' : 'p', probe->file ? probe->file : "",
 			 probe->file ? ":" : "", probe->symbol, (unsigned long long)probe->offset);
 	else
-		snprintf(name, sizeof(name), "%c_0x%016llx", probe->returns ? 'r' : 'p', (unsigned long long)probe->offset);
+		snprintf(name, sizeof(name), "%c_0x%016llx", probe->returns ? 'r' : 'p',
+			 (unsigned long long)(probe->address ? probe->address : probe->offset));
 	return read_names(read, colon, name);
 }
 

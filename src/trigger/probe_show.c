@@ -124,6 +124,10 @@ static void show_place(const struct spec_probe *probe, struct buf *out)
 		buf_puts(out, probe->symbol);
 		break;
 	default:
+		if (probe->address) {
+			buf_printf(out, "0x%016llx", (unsigned long long)probe->address);
+			break;
+		}
 		if (probe->file)
 			buf_printf(out, "%s:", probe->file);
 		if (!probe->symbol)

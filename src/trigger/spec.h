@@ -212,7 +212,8 @@ struct spec_probe {
 	uint32_t max_active;	/* as written behind r; 0: nothing was */
 	char *file;		/* _FILE: whole path, without links; _CODE, _FUNCTION: `MODULE:` of the place, or NULL */
 	char *path;		/* _FILE: as it was written */
-	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address. _TRACEPOINT: the place as it was written */
+	uint64_t address;	/* _CODE: of the symbol space, as it was written; 0: `symbol` was */
+	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address that no function is known at. _TRACEPOINT: the place as it was written */
 	char *known_as;		/* what the function is called where it is patched, if `symbol` is another name of it; else NULL */
 	uint64_t offset;
 	uint64_t semaphore;	/* _FILE: (REFCTR), 0: none */
@@ -237,11 +238,15 @@ struct spec_world {
 	bool (*clock)(void *arg, const char *name);
 	/* Addresses of a function, for .function and symbols; NULL: nobody knows any. */
 	bool (*function)(void *arg, const char *name, uint64_t *start, uint64_t *end);
+	/* The same for data, for symbols. */
+	bool (*data)(void *arg, const char *name, uint64_t *start, uint64_t *end);
 	/* The system of the event of that name, if there is but one; NULL: there is none, or several. */
 	const char *(*system_of)(void *arg, const char *event);
 	/* How often a file has functions of that name: the file that is named, or (NULL) the one that has most of them. 0: none has
 	 * one; -ENOENT: nobody knows that file yet. */
 	int (*places)(void *arg, const char *module, const char *name);
+	/* The function at an address, by its file and name, and where it begins. False: none that is the only one of this name there. */
+	bool (*at)(void *arg, uint64_t address, const char **module, const char **name, uint64_t *start);
 	/* What plans call the function, if it is called so, too; NULL: by this very name, or not at all. */
 	const char *(*known_as)(void *arg, const char *module, const char *name);
 	/* What a function takes and gives, by its debug information: see layout/prototype.h; NULL: not known. */

@@ -30,6 +30,14 @@ if [ "${1-}" = --on-stage ]; then
 		[ $n -lt 50 ] || { echo "the programs' events are not in the tree"; exit 3; }
 		sleep 0.1
 	done
+	# Where functions are, as cases look for it, and the one piece of data. What stands for the kernel is no module.
+	addresses=/sys/kernel/tracing/available_filter_functions_addrs
+	banner=$(nm "$RINGSIDE_SCRATCH/kernel_events.so" | sed -n 's/^0*\([0-9a-f]\{8\}\) D linux_proc_banner$/\1/p')
+	{
+		sed 's/ / t /; s/ \[kernel_events\.so\]$//' $addresses
+		sed -n "s/^\([0-9a-f]*\)........ vfs_read .*/\1$banner D linux_proc_banner/p" $addresses
+	} | LC_ALL=C sort >"$RINGSIDE_SCRATCH/kallsyms"
+	mount --bind "$RINGSIDE_SCRATCH/kallsyms" /proc/kallsyms
 	export LD_PRELOAD="$RINGSIDE_SCRATCH/kernel_events.so" PATH="$RINGSIDE_SCRATCH/bin:$PATH"
 	# What the cases think of themselves is in the logs; here it counts that all of them ran.
 	timeout -k 5 "$limit" "$cache/$part/ftracetest" -k -l "$RINGSIDE_SCRATCH/logs" "$@" || status=$?
@@ -58,13 +66,15 @@ if [ ! -d "$cache" ]; then
 fi
 [ -x "$cache/$part/ftracetest" ] || { echo "no ftracetest in $tarball"; exit 1; }
 
+# What /proc/version says is in the kernel's memory, too.
+printf '#define BANNER "%s\\n"\n' "$(sed 's/[\\"]/\\&/g' /proc/version)" >"$RINGSIDE_SCRATCH/banner.h"
+
 # CC is a command line.
 # shellcheck disable=SC2086
 $CC -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -funsigned-char \
-	-I"$RINGSIDE_SOURCE/include" "$here/kernel_events.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
+	-include "$RINGSIDE_SCRATCH/banner.h" -I"$RINGSIDE_SOURCE/include" "$here/kernel_events.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
 	-L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" -lringside
 cat >"$RINGSIDE_SCRATCH/restless.c" <<'END'
-#include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,34 +98,18 @@ FUNCTION void rcu_read_begin(void) { readers++; }
 FUNCTION void rcu_read_end(void) { readers--; }
 FUNCTION void sys_restless(void) { schedule(); sched_tick(); }
 
-/* And of those that probes are for, with what they take and give. */
-struct file { int n; };
-FUNCTION ssize_t vfs_read(struct file *file, char *buf, size_t count, long long *pos) { *pos += (long long)count; return file->n + buf[0]; }
-FUNCTION int vfs_open(const char *path, struct file *file) { return path[0] + file->n; }
-FUNCTION void kfree(const void *object) { ticks += !object; }
-FUNCTION void do_exit(long code) { _exit((int)code); }
-FUNCTION int inet_csk_accept(int n) { return n + (int)ticks; }
-
 FUNCTION void kernel_clone(void)
 {
 	pid_t child = fork();
 
 	if (!child)
-		do_exit(0);
+		_exit(0);
 	waitpid(child, 0, 0);
 }
 
 int main(void)
 {
-	static struct file file = { 3 };
-	static char text[8] = "read";
-	long long pos = 0;
-
 	for (;;) {
-		vfs_read(&file, text, sizeof(text), &pos);
-		vfs_open("/", &file);
-		kfree(text);
-		inet_csk_accept(1);
 		mutex_lock();
 		rcu_read_begin();
 		sys_restless();
@@ -127,7 +121,7 @@ int main(void)
 }
 END
 # shellcheck disable=SC2086
-$CC -D_GNU_SOURCE -g -O1 "$RINGSIDE_SCRATCH/restless.c" -o "$RINGSIDE_SCRATCH/restless"
+$CC -O1 "$RINGSIDE_SCRATCH/restless.c" -o "$RINGSIDE_SCRATCH/restless"
 
 # Cases that ask for ping want a program of that name that goes to sleep and is woken.
 mkdir -p "$RINGSIDE_SCRATCH/bin"
@@ -150,6 +144,95 @@ int main(int argc, char **argv)
 END
 # shellcheck disable=SC2086
 $CC -O1 "$RINGSIDE_SCRATCH/ping.c" -o "$RINGSIDE_SCRATCH/bin/ping"
+
+# The kernel's modules are libraries that a program loads; theirs is the name, and the names of what is in them. modprobe comes back
+# when one is there and has run, rmmod when it is gone.
+mkdir "$RINGSIDE_SCRATCH/modules"
+cat >"$RINGSIDE_SCRATCH/trace_printk.c" <<'END'
+#include <ringside/ringside.h>
+#define FUNCTION __attribute__((noinline, noclone))
+#define SAY(who) \
+	ringside_printf(who "This is a static string that will use trace_bputs"); \
+	ringside_printf(who "This is a dynamic string that will use %s", "trace_puts"); \
+	ringside_printf(who "This is a %s that will use trace_bprintk()", "format"); \
+	ringside_printf(who "This is a %s that will use trace_printk()", "dynamic string")
+
+FUNCTION void trace_printk_irq_work(void)
+{
+	SAY("(irq) ");
+}
+
+void work(void)
+{
+	SAY("");
+	trace_printk_irq_work();
+}
+END
+cat >"$RINGSIDE_SCRATCH/trace_events_sample.c" <<'END'
+#include <ringside/ringside.h>
+RINGSIDE_EVENT(sample, foo_bar, field(int, bar), print("foo %d", bar))
+RINGSIDE_EVENT(sample, foo_bar_with_cond, field(int, bar), print("foo %d", bar))
+
+void work(void)
+{
+	static int n;
+
+	trace_sample_foo_bar(n);
+	trace_sample_foo_bar_with_cond(n++);
+}
+END
+for module in trace_printk trace_events_sample; do
+	# shellcheck disable=SC2086
+	$CC -std=gnu11 -O2 -g -shared -fPIC -I"$RINGSIDE_SOURCE/include" "$RINGSIDE_SCRATCH/$module.c" \
+		-o "$RINGSIDE_SCRATCH/modules/$module" -L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" -lringside
+done
+cat >"$RINGSIDE_SCRATCH/insmod.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	static const struct timespec moment = { .tv_nsec = 100000000 };
+	void *module = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	void (*work)(void) = module ? (void (*)(void))dlsym(module, "work") : NULL;
+
+	if (!work)
+		return 1;
+	work();
+	puts("loaded");
+	fclose(stdout);
+	for (;;) {
+		nanosleep(&moment, 0);
+		work();
+	}
+}
+END
+# shellcheck disable=SC2086
+$CC -O1 "$RINGSIDE_SCRATCH/insmod.c" -o "$RINGSIDE_SCRATCH/insmod"
+cat >"$RINGSIDE_SCRATCH/bin/modprobe" <<'END'
+#!/bin/sh
+name=$(echo "$1" | tr - _)
+module=$RINGSIDE_SCRATCH/modules/$name
+[ -f "$module" ] || exit 1
+mkfifo "$module.loaded"
+"$RINGSIDE_SCRATCH/insmod" "$module" >"$module.loaded" 2>/dev/null &
+echo $! >"$module.pid"
+grep -q loaded <"$module.loaded"
+status=$?
+rm "$module.loaded"
+exit $status
+END
+cat >"$RINGSIDE_SCRATCH/bin/rmmod" <<'END'
+#!/bin/sh
+module=$RINGSIDE_SCRATCH/modules/$(echo "$1" | tr - _)
+pid=$(cat "$module.pid" 2>/dev/null) || exit 1
+rm "$module.pid"
+kill "$pid"
+while kill -0 "$pid" 2>/dev/null; do
+	sleep 0.05
+done
+END
+chmod +x "$RINGSIDE_SCRATCH/bin/modprobe" "$RINGSIDE_SCRATCH/bin/rmmod"
 
 # All cases but those that the list leaves out; or the ones that are asked for.
 cd "$cache/$part/test.d"

@@ -5,19 +5,24 @@
  * sched_process_exec, to end sched_process_exit, to fork sched_process_fork, to sleep a timer,
  * a sched_switch away and, awake again, sched_waking and sched_wakeup; to wait for a child the same;
  * to fork or to sleep takes memory, which is kmalloc; kill is signal_generate; to change the directory or open
- * something is a system call. What forks, executes and writes has the kernel's names, too, for those who trace functions.
+ * something is a system call. What forks, executes, opens, reads, writes and ends has the kernel's names, too, and its parameters,
+ * for those who trace or probe functions; who defines an event makes a directory of that name.
  * So cases of the kernel's own test suite that fork, sleep and look for such events find them,
  * from the processes that they expect. Their layouts are the kernel's, and so are their texts as far as C can say them
  * (compiled with -funsigned-char, as the kernel is): those have the ids of the names that are there before any program.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -113,6 +118,10 @@ RINGSIDE_EVENT(syscalls, sys_exit_openat, field(int, __syscall_nr), field(long, 
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+/* What /proc/version says, for those who read data by its name. */
+extern char linux_proc_banner[];
+char linux_proc_banner[] = BANNER;
+
 static pid_t thread_id(void)
 {
 	return (pid_t)syscall(SYS_gettid);
@@ -198,6 +207,54 @@ FUNCTION static int do_execveat_common(const char *path, char *const *argv, char
 	return r ? -errno : 0;
 }
 
+FUNCTION static void kfree(const void *object)
+{
+	__asm__ volatile("" : : "r"(object));
+}
+
+FUNCTION static int vfs_open(const char *path, int flags, mode_t mode)
+{
+	int (*real)(const char *, int, ...) = next("open");
+	int fd = real(path, flags, mode);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* A part of another that the compiler cut off would be called so. */
+static ssize_t read_some(int file, char *buf, size_t count) __asm__("read_some.isra.0");
+
+FUNCTION static ssize_t read_some(int file, char *buf, size_t count)
+{
+	ssize_t (*real)(int, void *, size_t) = next("read");
+	ssize_t n = real(file, buf, count);
+
+	return n < 0 ? -errno : n;
+}
+
+FUNCTION static ssize_t vfs_read(int file, char *buf, size_t count, const long *pos)
+{
+	ssize_t n = read_some(file, buf, count);
+
+	__asm__ volatile("" : "+r"(n) : "r"(pos));
+	return n;
+}
+
+FUNCTION static int inet_csk_accept(int sk, struct sockaddr *address, socklen_t *len)
+{
+	int (*real)(int, struct sockaddr *, socklen_t *) = next("accept");
+	int fd = real(sk, address, len);
+
+	return fd < 0 ? -errno : fd;
+}
+
+FUNCTION static void tracefs_create_dir(const char *name, const char *parent)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "events/%s/%s", parent, name);
+	__asm__ volatile("" : : "r"(path) : "memory");
+}
+
 FUNCTION static ssize_t proc_reg_write(int fd, const void *bytes, size_t len)
 {
 	ssize_t (*real)(int, const void *, size_t) = next("write");
@@ -215,6 +272,7 @@ static int doze(clockid_t clock, int flags, const struct timespec *time, struct 
 	away(time, time);
 	r = real(clock, flags, time, rest);
 	back(time);
+	kfree(time);
 	return r;
 }
 
@@ -253,13 +311,74 @@ int execve(const char *path, char *const *argv, char *const *env)
 	return r ? -1 : 0;
 }
 
+/* TYPE:[GROUP/]NAME ... to a file of definitions. */
+static void make_directory(int fd, const char *bytes, size_t len)
+{
+	char link[32], path[256] = "", line[128], first[64], second[64];
+	const char *tail;
+	int n;
+
+	snprintf(line, sizeof(line), "%.*s", (int)len, bytes);
+	n = sscanf(line, "%*1[pr]:%63[A-Za-z0-9_]/%63[A-Za-z0-9_]", first, second);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (n < 1 || readlink(link, path, sizeof(path) - 1) < 0)
+		return;
+	tail = strrchr(path, '/');
+	if (tail && !strcmp(tail, "/kprobe_events"))
+		tracefs_create_dir(n == 2 ? second : first, n == 2 ? first : "kprobes");
+}
+
 ssize_t write(int fd, const void *bytes, size_t len)
 {
 	ssize_t n = proc_reg_write(fd, bytes, len);
 
+	if (n > 2)
+		make_directory(fd, bytes, len);
 	if (n < 0)
 		errno = (int)-n;
 	return n < 0 ? -1 : n;
+}
+
+ssize_t read(int fd, void *bytes, size_t len)
+{
+	ssize_t n = vfs_read(fd, bytes, len, NULL);
+
+	if (n < 0)
+		errno = (int)-n;
+	return n < 0 ? -1 : n;
+}
+
+static int open_by(const char *path, int flags, mode_t mode)
+{
+	int fd = vfs_open(path, flags, mode);
+
+	if (fd < 0)
+		errno = -fd;
+	return fd < 0 ? -1 : fd;
+}
+
+#define OPEN(name) \
+int name(const char *path, int flags, ...) \
+{ \
+	mode_t mode = 0; \
+	va_list args; \
+ \
+	va_start(args, flags); \
+	if (flags & (O_CREAT | __O_TMPFILE)) \
+		mode = va_arg(args, mode_t); \
+	va_end(args); \
+	return open_by(path, flags, mode); \
+}
+OPEN(open)
+OPEN(open64)
+
+int accept(int sk, struct sockaddr *restrict address, socklen_t *restrict len)
+{
+	int fd = inet_csk_accept(sk, address, len);
+
+	if (fd < 0)
+		errno = -fd;
+	return fd < 0 ? -1 : fd;
 }
 
 /* A shell that waits for what it started. */
@@ -328,11 +447,17 @@ static void ends(void)
 	trace_sched_sched_process_exit(comm, thread_id(), prio(), true);
 }
 
+FUNCTION static void do_exit(long code)
+{
+	ends();
+	syscall(SYS_exit_group, code);
+	__builtin_unreachable();
+}
+
 /* Shells leave by this door, past all destructors. */
 void _exit(int status)
 {
-	ends();
-	syscall(SYS_exit_group, status);
+	do_exit(status);
 	__builtin_unreachable();
 }
 

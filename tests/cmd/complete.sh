@@ -78,6 +78,7 @@ offers "ringside write $t tracing_o" 'tracing_on'
 offers "ringside write $t tracing_on " ''
 offers "ringside write $t -" '--append --dir --help --kernel --no-pager --programs --tracefs -a -h'
 offers "ringside list --tracefs $RINGSIDE_SCRATCH/tr" "$tree"
+offers "ringside probe -x $RINGSIDE_SCRATCH/tr" "$tree/"
 
 # Events of the kernel's names, which nothing records yet: their systems, and behind the colon all.
 want 0 start

@@ -47,6 +47,8 @@ refuse 1 probe -x . -D main -- regular
 refuse 1 probe -D main -- -x
 refuse 1 probe -P 999999999 -D main -- 999999999
 refuse 1 probe -P x -D main -- "'x'"
+cp bare 'with blanks'
+refuse 1 probe -x "with blanks" -D main -- blanks
 : >empty
 refuse 1 probe -x empty -D main -- empty
 "$RINGSIDE" probe -x shop -V main 2>&1 | grep -q 'not built in' && exit 0
@@ -119,6 +121,37 @@ fail_if_not ' id=[^ ]*:s32 customer_id=[^ ]*:s32 n=[^ ]*:s32 letter=[^ ]*:u8 cou
 want 0 probe -x shop -D "$place" 'order->customer->flags.level' 'order->code' 'order->matrix[1][2]' 'order->items[2].fragile' 'own=placed' 'order->state'
 fail_if_not ' level=[^ ]*:b5@1/32 code=[^ ]*:char\[12\] matrix=[^ ]*:s32 fragile=[^ ]*:u8 own=@\+0x[0-9a-f]+:s32 state=[^ ]*:s32$' "members"
 
+# In C++: names with what they are in, base classes, references.
+if command -v g++ >/dev/null; then
+	cat >counter.cc <<'END'
+namespace shop {
+struct base { int number; virtual ~base() {} };
+struct other { long second; };
+struct shared { int all; };
+class counter : public base, public other, public virtual shared {
+public:
+	int count;
+	const char *name;
+	int place(int n, const int &ref);
+};
+__attribute__((noinline)) int counter::place(int n, const int &ref) { count += n + ref; return count; }
+}
+int main(int argc, char **)
+{
+	shop::counter c;
+	c.count = 1, c.number = 2, c.second = 4, c.name = "x", c.all = 5;
+	return c.place(argc, argc) == 99;
+}
+END
+	g++ -O2 -g counter.cc -o counter 2>"$err" || fail "counter does not compile"
+	want 0 probe -x counter -D 'shop::counter::place this->count this->second this->name:string n ref'
+	says "p:probe_counter/place $RINGSIDE_SCRATCH/counter:$(at _ZN4shop7counter5placeEiRKi counter) count=+24(%di):s32 second=+16(%di):s64 name=+0(+32(%di)):string n=%si:s32 ref=+0(%dx):s32"
+	want 0 probe -x counter -D _ZN4shop7counter5placeEiRKi
+	want 0 probe -x counter -D '*::counter::pl*'
+	refuse 1 probe -x counter -D shop::place -- 'no function shop::place'
+	refuse 1 probe -x counter -D 'place this->all' -- "no member 'all'" count
+fi
+
 # Refused, each in words that help.
 p="probe -x $shop -D"
 refuse 1 $p "$place nosuch" -- "no variable 'nosuch'" -V
@@ -185,6 +218,18 @@ refuse 1 probe -x moved/gone -L many -- gone.c --source
 want 0 probe -x moved/gone -L many --source .
 refuse 1 probe -x moved/gone -D 'many;all*' -- gone.c
 
+# What chooses a function is not that function.
+cat >choose.c <<'END'
+static int one(void) { return 1; }
+static int (*resolve(void))(void) { return one; }
+int chosen(void) __attribute__((ifunc("resolve")));
+int main(void) { return chosen() != 1; }
+END
+if "$cc" choose.c -o choose 2>/dev/null; then
+	refuse 1 probe -x choose -D chosen -- IFUNC
+	want 0 probe -x choose -D one
+fi
+
 # Written to the tree's file, listed and removed: lines appended, names that are taken refused or numbered.
 : >"$tree/uprobe_events"
 t="--tracefs $tree"
@@ -197,6 +242,8 @@ want 0 probe $t -f -x shop 'shop_place:5 count'
 want 0 probe $t -x shop 'mine:way=both%return' '$retval'
 want 0 cat $t uprobe_events
 [ "$(sed 's/ .*//' "$out" | tr '\n' ' ')" = 'p:probe_shop/shop_place_L5 p:probe_shop/shop_place_L5_1 r:mine/way ' ] || fail "what is there"
+want 0 probe $t -x bare -D 'main $arg1 $arg2:u32' '$arg7'
+fail_if_not ' arg1=%di arg2=%si:u32 arg7=\$arg7$' "arguments for the kernel"
 want 0 probe $t -l
 fail_if_not '^  probe_shop:shop_place_L5 +\(on shop_place:5@probe_shop.c in .*/shop with count\)$' "the first"
 fail_if_not '^  mine:way +\(on both%return@probe_shop.c in .*/shop with retval\)$' "the last"

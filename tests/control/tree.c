@@ -241,7 +241,7 @@ static void check_list(struct control *control)
 {
 	static const struct { const char *path, *want; } cases[] = {
 		{ "events",
-		  "enable\nftrace/\nheader_event\nheader_page\nkmem/\nlater/\nraw_syscalls/\nsched/\nshop/\nsignal/\n"
+		  "enable\nftrace/\nheader_event\nheader_page\nkmem/\nlater/\nraw_syscalls/\nringside/\nsched/\nshop/\nsignal/\n"
 		  "syscalls/\ntimer/\nweb/\n" },
 		{ "events/shop/", "enable\nfilter\norder/\npay/\nsmall/\n" },
 		{ "events/web/hit", "enable\nfilter\nformat\nhist\nhist_debug\nid\ninject\ntrigger\n" },

@@ -13,6 +13,12 @@ for call in clone vfork execve rt_sigreturn ppoll; do
 	grep -q " sys_exit_$call:" "$dir/report" || fail "no sys_exit_$call in the recording"
 done
 
+# Signals that are sent are events, too, before they come.
+"$RINGSIDE" record -q -e signal:signal_generate -o "$dir/trace.dat" ./odd >/dev/null 2>&1
+"$RINGSIDE" report -i "$dir/trace.dat" >"$dir/report" 2>/dev/null
+grep -q 'signal_generate: *sig=31 errno=0 code=-6 comm=odd pid=[0-9]* grp=0 res=0' "$dir/report" || fail "no SIGSYS was sent: $(cat "$dir/report")"
+grep -q 'sys_enter' "$dir/report" && fail "calls that nobody asked for"
+
 # On and off, a hundred times.
 library=$RINGSIDE_BUILD/libringside.so
 "$RINGSIDE" reset

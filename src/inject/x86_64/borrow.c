@@ -188,11 +188,25 @@ static int raw_syscall(struct borrow *borrow, long number, const uint64_t args[6
 	return r;
 }
 
+/* The runtime's own: libc's may be patched, by the very call that it is used behind. */
+static uint64_t find_own_gadget(const struct image *image)
+{
+	const uint64_t at = target_find(image, "__ringside_calls");
+	struct calls_dispatch calls;
+	uint8_t there[2];
+
+	return at && target_read(image, at, &calls, sizeof(calls)) && target_read(image, calls.start, there, sizeof(there)) &&
+	       there[0] == 0x0f && there[1] == 0x05 ? calls.start : 0;
+}
+
 static uint64_t find_gadget(const struct image *image)
 {
 	const struct target_file *libc = target_libc(image);
+	const uint64_t own = libc ? find_own_gadget(image) : 0;
 	uint8_t page[4096 + 1];
 
+	if (own)
+		return own;
 	for (uint64_t at = libc ? libc->code.start : 0; libc && at + sizeof(page) <= libc->code.end; at += 4096) {
 		if (!target_read(image, at, page, sizeof(page)))
 			return 0;

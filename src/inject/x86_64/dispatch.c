@@ -10,6 +10,7 @@
 
 #define SET_CONFIG 0x4210
 #define GET_CONFIG 0x4211
+#define RESTART_BLOCK 516
 #define SIGSYS_BIT (1ull << (SIGSYS - 1))
 
 static bool get(pid_t tid, struct dispatch *dispatch)
@@ -53,7 +54,24 @@ struct dispatch dispatch_for(const struct calls_dispatch *calls, const struct di
 	return calls->on ? (struct dispatch){ 1, calls->selector, calls->start, calls->size } : (struct dispatch){ 0 };
 }
 
-void dispatch_tell(const struct tracee *tracee, const struct calls_dispatch *calls)
+bool dispatch_move(const struct image *image, const struct calls_dispatch *calls, struct user_regs_struct *regs)
+{
+	const struct calls_frame frame = {
+		.flags = (regs->eflags & 0xff) << 8 | (regs->eflags >> 11 & 1), .number = (int64_t)regs->orig_rax,
+		.args = { regs->rdi, regs->rsi, regs->rdx, regs->r10, regs->r8, regs->r9 },
+		.shown = regs->rip, .after = regs->rip,
+	};
+	const uint64_t sp = regs->rsp - CALLS_RED_ZONE - sizeof(frame);
+
+	if ((int64_t)regs->orig_rax < 0 || (int64_t)regs->rax != -RESTART_BLOCK || regs->rip - calls->start < calls->size ||
+	    !calls->within || !target_write(image, sp, &frame, sizeof(frame)))
+		return false;
+	regs->rsp = sp;
+	regs->rip = calls->within;
+	return true;
+}
+
+void dispatch_tell(const struct image *image, struct tracee *tracee, const struct calls_dispatch *calls)
 {
 	uint64_t mask = tracee->mask & ~SIGSYS_BIT;
 	struct dispatch was, now;
@@ -64,6 +82,8 @@ void dispatch_tell(const struct tracee *tracee, const struct calls_dispatch *cal
 	/* Held off, it would be the end of the program. */
 	if (now.mode && tracee->mask & SIGSYS_BIT)
 		ptrace(PTRACE_SETSIGMASK, tracee->tid, (void *)sizeof(mask), &mask);
+	if (now.mode && !was.mode && dispatch_move(image, calls, &tracee->regs))
+		tracee_set(tracee, &tracee->regs);
 	set(tracee->tid, &now);
 }
 

@@ -30,6 +30,13 @@ bool dispatch_wanted(const struct image *image, struct calls_dispatch *calls);
 /* What a thread that had `was` is to have. The program's own stays. */
 struct dispatch dispatch_for(const struct calls_dispatch *calls, const struct dispatch *was);
 /* Gives it to a thread that is held and that is not borrowed. */
-void dispatch_tell(const struct tracee *tracee, const struct calls_dispatch *calls);
+void dispatch_tell(const struct image *image, struct tracee *tracee, const struct calls_dispatch *calls);
+
+/*
+ * A sleep that we interrupted goes on to the moment that was meant first, but no signal may come before: that would be the end of it. One
+ * is sent when it is taken up again, unless that is done from the runtime's own code. So that is where the thread is put, as if it
+ * had come there by itself; the registers are to be set by the caller. False: there is nothing to do.
+ */
+bool dispatch_move(const struct image *image, const struct calls_dispatch *calls, struct user_regs_struct *regs);
 
 #endif

@@ -244,6 +244,14 @@ static int seize(const struct tracee *tracee)
 	return tracer == getpid() ? 0 : tracer ? -EAGAIN : -EPERM;
 }
 
+int tracee_expect(pid_t pid, pid_t tid)
+{
+	const struct tracee tracee = { .pid = pid, .tid = tid };
+	int r = seize(&tracee);
+
+	return r ? r : ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : 0;
+}
+
 int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid)
 {
 	int r;

@@ -31,6 +31,11 @@ struct tracee {
 
 /* 0: stopped and described. -EAGAIN: not now. -ESRCH: gone. -EPERM, -EBUSY: the kernel does not let us. */
 int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid);
+/*
+ * It is held, and stops when it comes back from the system call that it waits in: who brings that about need not hurry. Whoever asks for
+ * its stop then, by tracee_stop(), gets it; with this process's end it goes on.
+ */
+int tracee_expect(pid_t pid, pid_t tid);
 /* As it was found. The tracee is in a stop that leads to the kernel's handling of signals: see tracee_settle(). */
 int tracee_restore(struct tracee *tracee);
 void tracee_let_go(struct tracee *tracee);

@@ -32,7 +32,7 @@
 
 #define PUSH(reg) pushq reg; .cfi_adjust_cfa_offset 8
 
-/* struct sys_call, below `shown`. */
+/* struct calls_frame, below `shown`. */
 .macro SAVE
 	PUSH(%r9)
 	PUSH(%r8)
@@ -73,6 +73,9 @@
 	.globl sys_range_begin
 	.hidden sys_range_begin
 sys_range_begin:
+	/* For the tool, which makes calls in threads that it has borrowed. */
+	syscall
+	hlt
 
 	BEGIN sys_thunk
 	.cfi_startproc
@@ -91,6 +94,9 @@ sys_range_begin:
 	LOAD_ARGS
 	movq NUMBER(%rsp), %rax
 	syscall
+	.globl sys_within
+	.hidden sys_within
+sys_within:
 	movq %rax, RESULT(%rsp)
 1:
 	movq %rsp, %rdi
