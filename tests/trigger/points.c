@@ -243,7 +243,6 @@ int main(void)
 	parameters();
 	places_in_files();
 	refuse("p:x f a=%di:symstr");
-	refuse("p:x f a=@f");
 	refuse("p:x 0x1000");
 	refuse("p:x f a=+0(%di):u8[64] b=+0(%di):u8[64] c=+0(%di):u8[64] d=+0(%di):u8[64] e=+0(%di):u8[64] f=+0(%di):u8[64] "
 	       "g=+0(%di):u8[64] h=+0(%di):u8[64]");
