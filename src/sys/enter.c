@@ -175,7 +175,7 @@ static inline bool is_special(int64_t number)
 uint32_t sys_enter(struct calls_frame *call)
 {
 	if (UNLIKELY(sys_is_own((uintptr_t)call)))
-		return SYS_SILENT;
+		return sys_special_own(call);
 	if (UNLIKELY(!sys_self.armed))
 		func_aside(sys_arm_aside, NULL);
 	put_enter(call);

@@ -78,6 +78,8 @@ void sys_dispatch(bool on);
 extern volatile char sys_selector __attribute__((visibility("hidden")));
 extern struct calls_dispatch __ringside_calls;
 uint32_t sys_special(struct calls_frame *call);
+/* The same of one that seems to be our own. */
+uint32_t sys_special_own(struct calls_frame *call);
 /* A call is over that was special. */
 void sys_special_end(struct calls_frame *call);
 /* Also called by the thunk: */

@@ -173,12 +173,13 @@ static uint32_t change_action(struct calls_frame *call)
 }
 
 /* The frame lies where the program's stack pointer is. What was interrupted has its result there: as the kernel tells it. */
-static uint32_t signal_return(struct calls_frame *call)
+static uint32_t signal_return(struct calls_frame *call, bool own)
 {
 	ucontext_t *context = (void *)((char *)(call + 1) + CALLS_RED_ZONE);
 
 	*(uint64_t *)(void *)&context->uc_sigmask &= ~SIGSYS_BIT;
-	sys_put_exit(call->number, context->uc_mcontext.gregs[REG_RAX]);
+	if (!own)
+		sys_put_exit(call->number, context->uc_mcontext.gregs[REG_RAX]);
 	return SYS_SIGRETURN;
 }
 
@@ -310,7 +311,7 @@ uint32_t sys_special(struct calls_frame *call)
 {
 	switch (call->number) {
 	case SYS_rt_sigreturn:
-		return signal_return(call);
+		return signal_return(call, false);
 	case SYS_rt_sigaction:
 		return change_action(call);
 	case SYS_rt_sigsuspend:
@@ -343,6 +344,21 @@ uint32_t sys_special(struct calls_frame *call)
 		return call->args[0] <= 1 ? lock_up() : SYS_RUN;
 	default:
 		return SYS_RUN;
+	}
+}
+
+/* What a handler of the program's calls that has interrupted us is taken for ours; but what leaves the stack, or shares it, has its way. */
+uint32_t sys_special_own(struct calls_frame *call)
+{
+	switch (call->number) {
+	case SYS_rt_sigreturn:
+		return signal_return(call, true);
+	case SYS_vfork:
+	case SYS_clone:
+	case NR_CLONE3:
+		return sys_special(call);
+	default:
+		return SYS_SILENT;
 	}
 }
 

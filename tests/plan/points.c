@@ -280,6 +280,50 @@ static void check_files(void)
 	CHECK(sites(&extra)[0].kind == PLAN_NOT && sites(&extra)[0].reason == PLAN_SPECIAL, "%s", plan_reason(sites(&extra)[0].reason));
 }
 
+static uint64_t number_in(const char *file)
+{
+	char path[512], text[64] = "";
+	FILE *from;
+
+	snprintf(path, sizeof(path), "%s/%s", place, file);
+	from = fopen(path, "r");
+	CHECK(from && fgets(text, sizeof(text), from), "%s", path);
+	fclose(from);
+	return strtoull(text, NULL, 16);
+}
+
+/* What is kept of one file is the same as read anew, and nothing of it is left when there is another one by its name. */
+static void check_memory(void)
+{
+	struct plan_memory *memory = plan_memory_open();
+	const struct plan_site *site;
+	struct buf out = BUF_INIT;
+	struct err err = ERR_INIT;
+	char path[512];
+
+	CHECK(memory, "no memory");
+	snprintf(path, sizeof(path), "%s/kept.so", place);
+	for (int i = 0; i < 3; i++) {
+		make("kept.c", i < 2 ? "int first(int a) { return a * 3 + 1; }\n" :
+		     "int other(int a) { return a - 1; } int first(int a) { return a * a * a + 5; }\n",
+		     i == 1 ? "true" : "gcc -O2 -shared -fPIC kept.c -o kept.so");
+		plan_functions("kept.so");
+		plan_points("kept.so", (const uint64_t[]){ function("first") + 4, function("first") }, 2);
+		buf_reset(&out);
+		CHECK(!plan_memory_extra(memory, &out, &(struct plan_file){ .path = path },
+					 (const uint64_t[]){ function("first"), function("first") + 4 }, 2, &err), "%s", err.text);
+		CHECK(out.len == extra.len && !memcmp(out.data, extra.data, out.len), "time %d", i);
+	}
+	/* A function that nothing names: what the loader calls first. */
+	make("kept.c", "int main(void) { return 0; }\n", "gcc -O2 -s kept.c -o kept.so && "
+	     "readelf -SW kept.so | sed -n 's/^.*\\] \\.init  *PROGBITS  *\\([0-9a-f]*\\) .*/\\1/p' >init");
+	plan_points("kept.so", (const uint64_t[]){ number_in("init") }, 1);
+	site = sites(&extra);
+	CHECK(site[0].kind != PLAN_NOT, "%s", plan_reason(site[0].reason));
+	buf_fini(&out);
+	plan_memory_close(memory);
+}
+
 int main(void)
 {
 	place = getenv("RINGSIDE_SCRATCH");
@@ -291,6 +335,7 @@ int main(void)
 	check_by_hand("gcc -shared -nostdlib -Wl,-Bsymbolic points.S -o points.so", "points.so");
 	check_by_hand("gcc -no-pie -nostdlib -Wl,-e,plain points.S -o points", "points");
 	check_files();
+	check_memory();
 	for (int i = 1; i < PLAN_REASONS; i++)
 		CHECK(*plan_reason((enum plan_reason)i), "words for reason %d", i);
 	buf_fini(&functions);
