@@ -27,11 +27,11 @@
 #include "control/registry.h"
 #include "control/rows.h"
 
-#define BUFFER_KB "16384"
+#define BUFFER_KB "32768"
 #define BYTES_SHOWN 32u
 #define BYTES_MAX 1024u
 #define PIECE 65536u
-#define PACE_MS 50
+#define PACE_MS 20
 #define NR_EXIT 60u
 #define NR_EXIT_GROUP 231u
 

@@ -111,7 +111,8 @@ struct view {
 				   three, and graphs may go everywhere; else none */
 	struct view_measure measure;
 	const struct state_calls *calls;	/* in `copy`; NULL: no system calls are wanted */
-	uint64_t call_only;	/* the buffer that wants them, if it is the only one and wants nothing but records, timed by the counter */
+	uint64_t call_only;	/* their mask, if one buffer alone wants them, and nothing but records, timed by the counter */
+	uint64_t call_choosy;	/* and this is that buffer, if it takes those of some threads only */
 	const struct ring_ref *call_refs;	/* its rings */
 	uint32_t ncalled;
 	uint32_t place;		/* counts the views that were built here: what hooks compare */

@@ -24,6 +24,7 @@ enum sys_way {
 	SYS_VFORK,		/* the child has this very stack: nothing of ours may be on it */
 	SYS_CLONE,		/* the child has the stack at `result`, on which lie an argument as it was, and `after` */
 	SYS_CLONE3,		/* the same, by arguments at `result` */
+	SYS_DONE_SILENT,	/* it is done, and nothing else is to be */
 };
 
 /* Calls that are more than that: by number. */

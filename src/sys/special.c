@@ -347,6 +347,22 @@ uint32_t sys_special(struct calls_frame *call)
 	}
 }
 
+/* We hold off no SIGSYS, but a handler that has interrupted us may. */
+static uint32_t mask_silently(struct calls_frame *call)
+{
+	uint64_t args[CALLS_ARGS], mask;
+
+	if (!call->args[1] || call->args[0] == SIG_UNBLOCK || !copy(&mask, (const void *)(uintptr_t)call->args[1], sizeof(mask), false) ||
+	    !(mask & SIGSYS_BIT))
+		return SYS_SILENT;
+	mask &= ~SIGSYS_BIT;
+	for (uint32_t i = 0; i < CALLS_ARGS; i++)
+		args[i] = call->args[i];
+	args[1] = (uintptr_t)&mask;
+	call->result = run(call, args);
+	return SYS_DONE_SILENT;
+}
+
 /* What a handler of the program's calls that has interrupted us is taken for ours; but what leaves the stack, or shares it, has its way. */
 uint32_t sys_special_own(struct calls_frame *call)
 {
@@ -357,6 +373,8 @@ uint32_t sys_special_own(struct calls_frame *call)
 	case SYS_clone:
 	case NR_CLONE3:
 		return sys_special(call);
+	case SYS_rt_sigprocmask:
+		return mask_silently(call);
 	default:
 		return SYS_SILENT;
 	}
