@@ -319,14 +319,11 @@ static int open_and_borrow(struct image *image, struct borrow *borrow, pid_t pid
 	}
 }
 
-/* Held first, so that it does not get far with its answer. */
+/* Held first, so that it does not get far with its answer; if it cannot be, it is told a little later. */
 static int hold_and_tell(const struct ask *ask, struct err *err)
 {
-	int r = tracee_expect(ask->pid, ask->waiting);
-
-	if (!r && write(ask->tell, "", 1) != 1)
-		r = -errno;
-	return r ? err_set(err, r, "thread %d cannot be held: %s", (int)ask->waiting, strerror(-r)) : 0;
+	tracee_expect(ask->pid, ask->waiting);
+	return write(ask->tell, "", 1) == 1 ? 0 : err_set(err, -errno, "nobody waits for a word: %s", strerror(errno));
 }
 
 static int act(const struct ask *ask, struct err *err)

@@ -96,7 +96,7 @@ static int gather(struct fetch *fetch)
 	if (!piece)
 		return refuse(fetch, -EOPNOTSUPP, "it is in several pieces");
 	if (!piece->known)
-		return refuse(fetch, -ENODATA, "it has no value here: it is not set yet, not needed any more, or was optimised away");
+		return refuse(fetch, -ENODATA, "it has no value here: this part of it was optimised away");
 	from -= piece->at;
 	where->sum = piece->sum;
 	where->in_memory = piece->in_memory;

@@ -303,12 +303,14 @@ static int run_pieces(struct run *run, const struct debug_op *ops, int n, struct
 	return 0;
 }
 
-static bool has_pieces(const struct debug_op *ops, int n)
+/* One piece that is all of it is none. */
+static bool is_in_pieces(const struct debug_op *ops, int n, uint64_t size)
 {
+	int pieces = 0;
+
 	for (int i = 0; i < n; i++)
-		if (ops[i].code == DW_OP_piece)
-			return true;
-	return false;
+		pieces += ops[i].code == DW_OP_piece;
+	return pieces && !(pieces == 1 && ops[n - 1].code == DW_OP_piece && size && ops[n - 1].a >= size);
 }
 
 static uint64_t size_of(struct debug *debug, const struct debug_die *variable)
@@ -330,11 +332,8 @@ int debug_where_at(struct debug *debug, const struct debug_point *point, const s
 
 	if (n < 0)
 		return cannot(&run, "its location is told in a way that no probe can follow");
-	/* One piece that is all of it is none. */
-	if (n && has_pieces(ops, n) && !(ops[n - 1].code == DW_OP_piece && !has_pieces(ops, n - 1) && run.size && ops[n - 1].a >= run.size))
-		return run_pieces(&run, ops, n, where);
 	if (n)
-		return run_ops(&run, ops, n, where);
+		return is_in_pieces(ops, n, run.size) ? run_pieces(&run, ops, n, where) : run_ops(&run, ops, n, where);
 	if (!debug_dw_number(variable, DW_AT_const_value, &number))
 		return err_set(err, -ENODATA,
 			       "it has no value here: it is not set yet, or not needed any more, or was optimised away");

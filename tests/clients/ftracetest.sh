@@ -69,10 +69,17 @@ fi
 # What /proc/version says is in the kernel's memory, too.
 printf '#define BANNER "%s\\n"\n' "$(sed 's/[\\"]/\\&/g' /proc/version)" >"$RINGSIDE_SCRATCH/banner.h"
 
+# A name that the kernel has many functions of.
+cat >"$RINGSIDE_SCRATCH/name_show.c" <<'END'
+__attribute__((used, noinline)) static int name_show(char *buf) { return buf[0] ? buf[1] : -1; }
+END
+cp "$RINGSIDE_SCRATCH/name_show.c" "$RINGSIDE_SCRATCH/name_show_too.c"
+
 # CC is a command line.
 # shellcheck disable=SC2086
 $CC -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -shared -fPIC -funsigned-char \
-	-include "$RINGSIDE_SCRATCH/banner.h" -I"$RINGSIDE_SOURCE/include" "$here/kernel_events.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
+	-include "$RINGSIDE_SCRATCH/banner.h" -I"$RINGSIDE_SOURCE/include" "$here/kernel_events.c" "$RINGSIDE_SCRATCH/name_show.c" \
+	"$RINGSIDE_SCRATCH/name_show_too.c" -o "$RINGSIDE_SCRATCH/kernel_events.so" \
 	-L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" -lringside
 cat >"$RINGSIDE_SCRATCH/restless.c" <<'END'
 #include <sys/wait.h>

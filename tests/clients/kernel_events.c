@@ -1,17 +1,16 @@
 /*
  * Events with the kernel's names and fields, out of ordinary programs: a library for LD_PRELOAD.
  *
- * What a program asks of the C library stands for what the kernel would have seen: to start is
- * sched_process_exec, to end sched_process_exit, to fork sched_process_fork, to sleep a timer,
- * a sched_switch away and, awake again, sched_waking and sched_wakeup; to wait for a child the same;
- * to fork or to sleep takes memory, which is kmalloc; kill is signal_generate; to change the directory or open
- * something is a system call. What forks, executes, opens, reads, writes and ends has the kernel's names, too, and its parameters,
- * for those who trace or probe functions; who defines an event makes a directory of that name.
+ * What a program asks of the C library stands for what the kernel would have seen: to sleep is a timer, a sched_switch away and, awake
+ * again, sched_waking and sched_wakeup; to wait for a child the same; to fork or to sleep takes memory, which is kmalloc. System calls,
+ * signals, and that programs begin, fork and end the runtime sees by itself. What forks, executes, opens, reads, writes and ends has
+ * the kernel's names, too, and parameters, for those who trace or probe functions; who defines an event makes a directory of that name.
  * So cases of the kernel's own test suite that fork, sleep and look for such events find them,
  * from the processes that they expect. Their layouts are the kernel's, and so are their texts as far as C can say them
  * (compiled with -funsigned-char, as the kernel is): those have the ids of the names that are there before any program.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,8 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,26 +53,6 @@ RINGSIDE_EVENT(sched, name, \
 WAKE(sched_waking)
 WAKE(sched_wakeup)
 
-RINGSIDE_EVENT(sched, sched_process_fork,
-	string(parent_comm),
-	field(pid_t, parent_pid),
-	string(child_comm),
-	field(pid_t, child_pid),
-	print("comm=%s pid=%d child_comm=%s child_pid=%d", parent_comm, parent_pid, child_comm, child_pid))
-
-RINGSIDE_EVENT(sched, sched_process_exec,
-	string(filename),
-	field(pid_t, pid),
-	field(pid_t, old_pid),
-	print("filename=%s pid=%d old_pid=%d", filename, pid, old_pid))
-
-RINGSIDE_EVENT(sched, sched_process_exit,
-	array(char, comm, TASK_COMM_LEN),
-	field(pid_t, pid),
-	field(int, prio),
-	field(bool, group_dead),
-	print("comm=%s pid=%d prio=%d group_dead=%s", comm, pid, prio, group_dead ? "true" : "false"))
-
 RINGSIDE_EVENT(timer, timer_start,
 	field(void *, timer),
 	field(void *, function),
@@ -84,16 +65,6 @@ RINGSIDE_EVENT(timer, timer_start,
 
 RINGSIDE_EVENT(timer, timer_cancel, field(void *, timer), print("timer=%p", timer))
 
-RINGSIDE_EVENT(signal, signal_generate,
-	field(int, sig),
-	field(int, errno),
-	field(int, code),
-	array(char, comm, TASK_COMM_LEN),
-	field(pid_t, pid),
-	field(int, group),
-	field(int, result),
-	print("sig=%d errno=%d code=%d comm=%s pid=%d grp=%d res=%d", sig, errno, code, comm, pid, group, result))
-
 RINGSIDE_EVENT(kmem, kmalloc,
 	field(unsigned long, call_site),
 	field(const void *, ptr),
@@ -101,22 +72,6 @@ RINGSIDE_EVENT(kmem, kmalloc,
 	field(size_t, bytes_alloc),
 	field(unsigned long, gfp_flags),
 	field(int, node))
-RINGSIDE_EVENT(raw_syscalls, sys_exit, field(long, id), field(long, ret), print("NR %ld = %ld", id, ret))
-RINGSIDE_EVENT(syscalls, sys_enter_chdir, field(int, __syscall_nr), field(const char *, filename))
-RINGSIDE_EVENT(syscalls, sys_exit_chdir, field(int, __syscall_nr), field(long, ret))
-RINGSIDE_EVENT(syscalls, sys_enter_openat,
-	field(int, __syscall_nr),
-	field(int, dfd),
-	field(const char *, filename),
-	field(int, flags),
-	field(unsigned short, mode))
-RINGSIDE_EVENT(syscalls, sys_exit_openat, field(int, __syscall_nr), field(long, ret))
-
-/* Not before: a field above has its name. */
-#include <dirent.h>
-#include <errno.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 /* What /proc/version says, for those who read data by its name. */
 extern char linux_proc_banner[];
@@ -292,15 +247,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, str
 
 pid_t fork(void)
 {
-	char comm[TASK_COMM_LEN];
-	pid_t child = _do_fork();
-
-	if (child > 0) {
-		name(comm);
-		trace_sched_sched_process_fork(comm, thread_id(), comm, child);
-	}
-	trace_raw_syscalls_sys_exit(SYS_clone, child);
-	return child;
+	return _do_fork();
 }
 
 int execve(const char *path, char *const *argv, char *const *env)
@@ -406,67 +353,17 @@ pid_t waitpid(pid_t which, int *status, int options)
 	return pid;
 }
 
-int chdir(const char *path)
-{
-	int (*real)(const char *) = next("chdir");
-	int r;
-
-	trace_syscalls_sys_enter_chdir(SYS_chdir, path);
-	r = real(path);
-	trace_syscalls_sys_exit_chdir(SYS_chdir, r ? -errno : 0);
-	return r;
-}
-
-DIR *opendir(const char *path)
-{
-	DIR *(*real)(const char *) = next("opendir");
-	DIR *dir;
-
-	trace_syscalls_sys_enter_openat(SYS_openat, -100, path, 0, 0);
-	dir = real(path);
-	trace_syscalls_sys_exit_openat(SYS_openat, dir ? dirfd(dir) : -errno);
-	return dir;
-}
-
-int kill(pid_t pid, int sig)
-{
-	int (*real)(pid_t, int) = next("kill");
-	char comm[TASK_COMM_LEN];
-	int r = real(pid, sig);
-
-	name(comm);
-	trace_signal_signal_generate(sig, 0, 0, comm, pid, 1, r ? 1 : 0);
-	return r;
-}
-
-static void ends(void)
-{
-	char comm[TASK_COMM_LEN];
-
-	name(comm);
-	trace_sched_sched_process_exit(comm, thread_id(), prio(), true);
-}
-
 FUNCTION static void do_exit(long code)
 {
-	ends();
-	syscall(SYS_exit_group, code);
+	void (*real)(int) = next("_exit");
+
+	real((int)code);
 	__builtin_unreachable();
 }
 
-/* Shells leave by this door, past all destructors. */
+/* Shells leave by this door. */
 void _exit(int status)
 {
 	do_exit(status);
 	__builtin_unreachable();
-}
-
-static __attribute__((destructor)) void stop(void)
-{
-	ends();
-}
-
-static __attribute__((constructor(200))) void start(void)
-{
-	trace_sched_sched_process_exec(program_invocation_name, thread_id(), thread_id());
 }
