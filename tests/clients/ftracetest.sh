@@ -21,8 +21,9 @@ results=$RINGSIDE_SCRATCH/results
 # Inside the stage: the suite itself, in programs that emit.
 if [ "${1-}" = --on-stage ]; then
 	shift
-	# It goes on until the stage ends it.
-	LD_PRELOAD=$RINGSIDE_SCRATCH/kernel_events.so "$RINGSIDE_SCRATCH/restless" &
+	# The runtime comes before libc, so that it sees vfork. It goes on until the stage ends it.
+	preload="$RINGSIDE_BUILD/libringside.so.0 $RINGSIDE_SCRATCH/kernel_events.so"
+	LD_PRELOAD=$preload "$RINGSIDE_SCRATCH/restless" &
 	n=0
 	# The name is there from the beginning; what the program brings prints states by another word.
 	until grep -qs __print_symbolic /sys/kernel/tracing/events/sched/sched_switch/format; do
@@ -38,7 +39,7 @@ if [ "${1-}" = --on-stage ]; then
 		sed -n "s/^\([0-9a-f]*\)........ vfs_read .*/\1$banner D linux_proc_banner/p" $addresses
 	} | LC_ALL=C sort >"$RINGSIDE_SCRATCH/kallsyms"
 	mount --bind "$RINGSIDE_SCRATCH/kallsyms" /proc/kallsyms
-	export LD_PRELOAD="$RINGSIDE_SCRATCH/kernel_events.so" PATH="$RINGSIDE_SCRATCH/bin:$PATH"
+	export LD_PRELOAD="$preload" PATH="$RINGSIDE_SCRATCH/bin:$PATH"
 	# What the cases think of themselves is in the logs; here it counts that all of them ran.
 	timeout -k 5 "$limit" "$cache/$part/ftracetest" -k -l "$RINGSIDE_SCRATCH/logs" "$@" || status=$?
 	[ "${status-0}" -le 1 ] || exit "$status"
