@@ -232,7 +232,8 @@ static bool wanted(struct listing *list, const struct events_item *event)
 	bool match;
 
 	/* Who names some gets them all; else those would bury what there is to trace. */
-	if (!list->pattern && !list->all && (!event->has_source || (source_control(list->source) && control_event_is_call(event->system)))) {
+	if (!list->pattern && !list->all &&
+	    (!event->has_source || (source_control(list->source) && control_event_is_call(event->system)))) {
 		list->left_out++;
 		return false;
 	}

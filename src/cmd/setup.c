@@ -42,7 +42,7 @@ bool setup_wants_functions(const struct setup *setup)
 	for (int i = 0; i < setup->opts->nitems; i++) {
 		const struct opts_item *item = &setup->opts->items[i];
 
-		if (item->opt && !strcmp(item->opt->word, "event") && (!strncmp(item->value, "syscalls", 8) || !strncmp(item->value, "raw_syscalls", 12)))
+		if (scope_is(item, "event") && (!strncmp(item->value, "syscalls", 8) || !strncmp(item->value, "raw_syscalls", 12)))
 			return true;
 	}
 	return false;

@@ -27,11 +27,11 @@
 #include "control/registry.h"
 #include "control/rows.h"
 
-#define BUFFER_KB "16384"
+#define BUFFER_KB "32768"
 #define BYTES_SHOWN 32u
 #define BYTES_MAX 1024u
 #define PIECE 65536u
-#define PACE_MS 50
+#define PACE_MS 20
 #define NR_EXIT 60u
 #define NR_EXIT_GROUP 231u
 
@@ -135,6 +135,7 @@ static void put_equals(struct buf *out, size_t from)
 
 static void put_line(struct session *session, int32_t tid, const struct trace_call *call, uint64_t end)
 {
+	const uint64_t ns = end - call->ts;
 	size_t from;
 
 	put_begin(session, tid, call->ts);
@@ -143,7 +144,7 @@ static void put_line(struct session *session, int32_t tid, const struct trace_ca
 	put_equals(&session->out, from);
 	trace_put_result(&session->out, call);
 	if (session->spent)
-		buf_printf(&session->out, " <%" PRIu64 ".%06" PRIu64 ">", (end - call->ts) / 1000000000, (end - call->ts) % 1000000000 / 1000);
+		buf_printf(&session->out, " <%" PRIu64 ".%06" PRIu64 ">", ns / 1000000000, ns % 1000000000 / 1000);
 	buf_putc(&session->out, '\n');
 }
 
@@ -448,7 +449,8 @@ static int ask(struct session *session, const struct opts *opts)
 		return cmd_misuse(&cmd_trace, "trace: -s '%s': a number up to %u is needed", size, BYTES_MAX);
 	session->list = list && !strncmp(list, "trace=", 6) ? list + 6 : list;
 	if (session->list && !trace_list_check(session->list, &wrong, &len))
-		return cmd_misuse(&cmd_trace, "trace: -e '%s': there is no system call, and no class of them, '%.*s'", list, (int)len, wrong);
+		return cmd_misuse(&cmd_trace, "trace: -e '%s': there is no system call, and no class of them, '%.*s'", list,
+				  (int)len, wrong);
 	if (!opts->nargs && !opts_value(opts, "pid"))
 		return cmd_misuse(&cmd_trace, "trace: a program is needed, or -P");
 	return live_ask(&session->live, &cmd_trace, opts, 0);

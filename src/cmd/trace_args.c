@@ -75,7 +75,9 @@ static const struct flag commands[] = {
 	FLAG(F_DUPFD), FLAG(F_GETFD), FLAG(F_SETFD), FLAG(F_GETFL), FLAG(F_SETFL), FLAG(F_GETLK), FLAG(F_SETLK), FLAG(F_SETLKW),
 	FLAG(F_DUPFD_CLOEXEC), { 36, "F_OFD_GETLK" }, { 37, "F_OFD_SETLK" }, END,
 };
-static const struct flag families[] = { FLAG(AF_UNSPEC), FLAG(AF_UNIX), FLAG(AF_INET), FLAG(AF_INET6), FLAG(AF_NETLINK), FLAG(AF_PACKET), END };
+static const struct flag families[] = {
+	FLAG(AF_UNSPEC), FLAG(AF_UNIX), FLAG(AF_INET), FLAG(AF_INET6), FLAG(AF_NETLINK), FLAG(AF_PACKET), END,
+};
 static const struct flag limits[] = {
 	FLAG(RLIMIT_CPU), FLAG(RLIMIT_FSIZE), FLAG(RLIMIT_DATA), FLAG(RLIMIT_STACK), FLAG(RLIMIT_CORE), FLAG(RLIMIT_RSS),
 	{ 6, "RLIMIT_NPROC" }, { 7, "RLIMIT_NOFILE" }, FLAG(RLIMIT_MEMLOCK), FLAG(RLIMIT_AS), END,
@@ -89,8 +91,8 @@ static const struct flag futex_operations[] = {
 	{ 137, "FUTEX_WAIT_BITSET_PRIVATE" }, { 393, "FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME" }, { 6, "FUTEX_LOCK_PI" }, END,
 };
 static const struct flag requests[] = {
-	{ 0x5401, "TCGETS" }, { 0x5402, "TCSETS" }, { 0x5403, "TCSETSW" }, { 0x5404, "TCSETSF" }, { 0x540f, "TIOCGPGRP" }, { 0x5410, "TIOCSPGRP" },
-	{ 0x5413, "TIOCGWINSZ" }, { 0x5414, "TIOCSWINSZ" }, { 0x541b, "FIONREAD" }, { 0x5421, "FIONBIO" }, { 0x5450, "FIONCLEX" },
+	{ 0x5401, "TCGETS" }, { 0x5402, "TCSETS" }, { 0x5403, "TCSETSW" }, { 0x5404, "TCSETSF" }, { 0x540f, "TIOCGPGRP" },
+	{ 0x5410, "TIOCSPGRP" }, { 0x5413, "TIOCGWINSZ" }, { 0x5414, "TIOCSWINSZ" }, { 0x541b, "FIONREAD" }, { 0x5421, "FIONBIO" }, { 0x5450, "FIONCLEX" },
 	{ 0x5451, "FIOCLEX" }, END,
 };
 static const struct flag socket_types[] = {
@@ -440,7 +442,8 @@ static void put_open(struct buf *out, uint64_t value)
 static const struct flag *choices(char kind)
 {
 	return kind == 'W' ? whences : kind == 'H' ? hows : kind == 'k' ? clocks : kind == 'C' ? commands : kind == 'K' ? families :
-	       kind == 'r' ? limits : kind == 'V' ? advices : kind == 'F' ? futex_operations : kind == 'I' ? requests : kind == 'R' ? codes : NULL;
+	       kind == 'r' ? limits : kind == 'V' ? advices : kind == 'F' ? futex_operations : kind == 'I' ? requests :
+	       kind == 'R' ? codes : NULL;
 }
 
 static const struct flag *combinations(char kind)
@@ -547,83 +550,5 @@ void trace_put_result(struct buf *out, const struct trace_call *call)
 			buf_printf(out, "-1 errno %d (%s)", (int)-call->result, strerror((int)-call->result));
 	} else {
 		buf_printf(out, address ? "%#" PRIx64 : "%" PRId64, call->result);
-	}
-}
-
-/* ---- Lists of calls ---- */
-
-static const struct {
-	const char *name, *calls;
-} classes[] = {
-	{ "file", ",access,chdir,chmod,chown,chroot,creat,execve,execveat,faccessat,faccessat2,fchmodat,fchownat,getcwd,getxattr,"
-		  "inotify_add_watch,lchown,lgetxattr,link,linkat,listxattr,lsetxattr,lstat,mkdir,mkdirat,mknod,mknodat,mount,newfstatat,open,"
-		  "openat,openat2,readlink,readlinkat,rename,renameat,renameat2,rmdir,setxattr,stat,statfs,statx,symlink,symlinkat,"
-		  "truncate,umount2,unlink,unlinkat,utime,utimensat,utimes," },
-	{ "network", ",accept,accept4,bind,connect,getpeername,getsockname,getsockopt,listen,recvfrom,recvmmsg,recvmsg,sendmmsg,sendmsg,"
-		     "sendto,setsockopt,shutdown,socket,socketpair,sendfile," },
-	{ "process", ",clone,clone3,execve,execveat,exit,exit_group,fork,kill,pidfd_open,pidfd_send_signal,rt_sigqueueinfo,tgkill,tkill,"
-		     "unshare,vfork,wait4,waitid," },
-	{ "memory", ",brk,madvise,mbind,mincore,mlock,mlock2,mlockall,mmap,mprotect,mremap,mseal,msync,munlock,munlockall,munmap," },
-	{ "signal", ",kill,pause,rt_sigaction,rt_sigpending,rt_sigprocmask,rt_sigqueueinfo,rt_sigreturn,rt_sigsuspend,rt_sigtimedwait,"
-		    "sigaltstack,signalfd,signalfd4,tgkill,tkill," },
-	{ "desc", ",close,close_range,dup,dup2,dup3,epoll_create1,epoll_ctl,epoll_pwait,epoll_wait,eventfd2,fadvise64,fallocate,fchdir,fchmod,"
-		  "fchown,fcntl,fdatasync,flock,fstat,fsync,ftruncate,getdents64,ioctl,lseek,mmap,newfstatat,openat,pipe,pipe2,poll,ppoll,"
-		  "pread64,preadv,pselect6,pwrite64,pwritev,read,readv,select,sendfile,splice,tee,timerfd_create,timerfd_settime,write,writev," },
-};
-
-/* Is the name among those between commas? */
-static bool is_among(const char *calls, const char *name)
-{
-	char with[80];
-
-	snprintf(with, sizeof(with), ",%s,", name);
-	return strstr(calls, with) != NULL;
-}
-
-static bool word_has(const char *word, size_t len, const char *name)
-{
-	const bool percent = len && *word == '%';
-
-	if ((len == 3 && !strncmp(word, "all", 3)) || (strlen(name) == len && !strncmp(word, name, len)))
-		return true;
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-		if (strlen(classes[i].name) == len - percent && !strncmp(word + percent, classes[i].name, len - percent))
-			return is_among(classes[i].calls, name);
-	return false;
-}
-
-bool trace_list_check(const char *list, const char **wrong, size_t *len)
-{
-	list += *list == '!';
-	for (;; list++) {
-		bool any = false;
-
-		*wrong = list;
-		*len = strcspn(list, ",");
-		for (uint64_t n = 0; n < CALLS_MAX && !any; n++)
-			any = control_call_name(n) && word_has(list, *len, control_call_name(n));
-		if (!any)
-			return false;
-		list += *len;
-		if (!*list)
-			return true;
-	}
-}
-
-bool trace_list_has(const char *list, uint64_t number)
-{
-	const char *name = control_call_name(number);
-	const bool not = *list == '!';
-
-	if (!name)
-		return not;
-	for (list += not;; list++) {
-		size_t len = strcspn(list, ",");
-
-		if (word_has(list, len, name))
-			return !not;
-		list += len;
-		if (!*list)
-			return not;
 	}
 }

@@ -332,7 +332,9 @@ static bool is_within(const struct change *change, uintptr_t ip)
 {
 	const uintptr_t off = ip - change->at;
 
-	return ip > change->at && (off < change->window || (off == change->window && off >= 2 && !memcmp((const char *)ip - 2, "\x0f\x05", 2)));
+	if (ip <= change->at || off > change->window)
+		return false;
+	return off < change->window || (off >= 2 && !memcmp((const char *)ip - 2, "\x0f\x05", 2));
 }
 
 /* Threads may be in a system call for ever: one that is to be patched is left out then. */

@@ -389,7 +389,8 @@ void func_layout_place(struct func_layout *layout, const uint32_t *wanted, uint3
 
 static bool is_made(const struct func_window *window)
 {
-	return window->code && window->made_way == window->way && window->made_calls == window->calls && !memcmp(window->made, window->point, sizeof(window->made));
+	return window->code && window->made_way == window->way && window->made_calls == window->calls &&
+	       !memcmp(window->made, window->point, sizeof(window->made));
 }
 
 /* Of this file and update, those whose code is not what it should be. */

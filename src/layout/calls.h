@@ -68,8 +68,11 @@ struct record_signal {
 };
 static_assert(sizeof(struct record_signal) == 48, "as its format says");
 
-/* Where the tool finds, in a program whose threads it holds (`__ringside_calls`), how their calls come to be seen: PR_SET_SYSCALL_USER_DISPATCH
- * for all calls but those between `start` and `start` + `size`. At `start` is a `syscall` for the tool's own use. */
+/*
+ * Where the tool finds, in a program whose threads it holds (`__ringside_calls`), how their calls come to be seen:
+ * PR_SET_SYSCALL_USER_DISPATCH for all calls but those between `start` and `start` + `size`. At `start` is a `syscall` for the
+ * tool's own use.
+ */
 struct calls_dispatch {
 	uint64_t on;
 	uint64_t start, size;

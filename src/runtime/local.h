@@ -111,7 +111,8 @@ struct view {
 				   three, and graphs may go everywhere; else none */
 	struct view_measure measure;
 	const struct state_calls *calls;	/* in `copy`; NULL: no system calls are wanted */
-	uint64_t call_only;	/* the buffer that wants them, if it is the only one and wants nothing but records, timed by the counter */
+	uint64_t call_only;	/* their mask, if one buffer alone wants them, and nothing but records, timed by the counter */
+	uint64_t call_choosy;	/* and this is that buffer, if it takes those of some threads only */
 	const struct ring_ref *call_refs;	/* its rings */
 	uint32_t ncalled;
 	uint32_t place;		/* counts the views that were built here: what hooks compare */
@@ -225,7 +226,8 @@ struct thread {
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* System calls from here to runtime_own_end() are the runtime's own. By the place on the stack: who jumps out of it leaves nothing behind. */
+/* System calls from here to runtime_own_end() are the runtime's own. By the place on the stack: who jumps out of it leaves nothing
+ * behind. */
 static inline __attribute__((always_inline)) uintptr_t runtime_own_begin(void)
 {
 	const uintptr_t before = runtime_self.own, here = (uintptr_t)__builtin_frame_address(0);

@@ -1,6 +1,7 @@
 /*
  * runtime/signal: the signals that have a handler of ours before the program's: SIGBUS, on our own ranges; SIGTRAP, while functions
- * are patched with int3; SIGSYS, since system calls were first traced. What the program wants to be done about them is kept, and done for all that is not ours.
+ * are patched with int3; SIGSYS, since system calls were first traced. What the program wants to be done about them is kept, and done
+ * for all that is not ours.
  */
 #ifndef RUNTIME_SIGNAL_H
 #define RUNTIME_SIGNAL_H

@@ -271,6 +271,19 @@ static void fill_made(struct view *view)
 	}
 }
 
+/* The buffer that has all system calls, if there is one, with nothing that hangs on any: it may choose threads. */
+static uint64_t only_buffer(const struct view *view, uint64_t all)
+{
+	const uint64_t buffer = all & ~VIEW_SPECIAL;
+
+	if (!buffer || buffer & (buffer - 1) || view->switched & buffer || !view->buffer[__builtin_ctzll(buffer)].by_counter)
+		return 0;
+	for (uint32_t i = 0; i < view->ncalled; i++)
+		if (view->hooks[view->called[i]] || view->mask[view->called[i]] != all)
+			return 0;
+	return all == buffer || view->choosy & buffer ? buffer : 0;
+}
+
 static void fill_call(struct view *view, uint32_t id, uint64_t *all)
 {
 	if (id < EVENT_ID_FIRST || id >= EVENT_ID_END || view->ncalled == sizeof(view->called) / sizeof(view->called[0]))
@@ -292,7 +305,7 @@ static void fill_calls(struct view *view)
 		view->hooks[view->called[i]] = 0;
 	}
 	view->ncalled = 0;
-	view->call_only = 0;
+	view->call_only = view->call_choosy = 0;
 	view->call_refs = NULL;
 	STORE(view->calls, state->calls && !view->asleep ? calls : NULL);
 	if (!view->calls)
@@ -303,9 +316,9 @@ static void fill_calls(struct view *view)
 		fill_call(view, calls->enter[i], &all);
 		fill_call(view, calls->exit[i], &all);
 	}
-	/* One buffer has all of them, and nothing hangs on any. */
-	if (all && !(all & (all - 1)) && all != VIEW_SPECIAL && view->buffer[__builtin_ctzll(all)].by_counter) {
+	if (only_buffer(view, all)) {
 		view->call_only = all;
+		view->call_choosy = view->choosy & all;
 		view->call_refs = view->buffer[__builtin_ctzll(all)].refs;
 	}
 	fill_call(view, calls->data_id, &all);

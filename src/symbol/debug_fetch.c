@@ -78,20 +78,69 @@ static int add_offset(struct fetch *fetch, int64_t offset)
 	return 0;
 }
 
+/* Of what is spread over several places, the one that has what the steps so far have led to. */
+static int gather(struct fetch *fetch)
+{
+	struct debug_where *where = &fetch->where;
+	const struct debug_piece *piece = NULL;
+	uint64_t from = (uint64_t)where->offset, size;
+	struct debug_die type;
+
+	if (!where->npieces)
+		return 0;
+	if (!debug_type_peel(fetch->debug, &fetch->of, &type) || !debug_type_size(fetch->debug, &type, &size) || !size)
+		return refuse(fetch, -EOPNOTSUPP, "it is in several pieces");
+	for (uint32_t i = 0; !piece && i < where->npieces; i++)
+		if (from >= where->pieces[i].at && from - where->pieces[i].at + size <= where->pieces[i].size)
+			piece = &where->pieces[i];
+	if (!piece)
+		return refuse(fetch, -EOPNOTSUPP, "it is in several pieces");
+	if (!piece->known)
+		return refuse(fetch, -ENODATA, "it has no value here: this part of it was optimised away");
+	from -= piece->at;
+	where->sum = piece->sum;
+	where->in_memory = piece->in_memory;
+	where->npieces = 0;
+	where->offset = 0;
+	if (where->in_memory)
+		return add_offset(fetch, (int64_t)from);
+	if (!from)
+		return 0;
+	if (where->sum.base != DEBUG_REGISTER || where->sum.nloads || where->sum.add[0] || from + size > 8)
+		return refuse(fetch, -EOPNOTSUPP, "it is a part of a value that is computed");
+	fetch->bits = (uint32_t)size * 8;
+	fetch->shift = (uint32_t)from * 8;
+	fetch->unit = 8;
+	return 0;
+}
+
+/* What it would point to is known, though the pointer is nowhere. */
+static int follow_to_target(struct fetch *fetch)
+{
+	struct debug_where *where = &fetch->where;
+	int64_t offset = where->offset;
+	struct debug_die target = where->target;
+	int r = debug_where_at(fetch->debug, fetch->point, &target, where, fetch->err);
+
+	if (r)
+		return r;
+	if (!where->in_memory)
+		return refuse(fetch, -EOPNOTSUPP, "what it points to was optimised away");
+	return add_offset(fetch, offset);
+}
+
 /* From something to what it points to: its value is an address. */
 static int follow(struct fetch *fetch)
 {
 	struct debug_where *where = &fetch->where;
+	int r = gather(fetch);
 
-	if (where->pointed) {
-		int64_t offset = where->offset;
-		struct debug_die target = where->target;
-		int r = debug_where_at(fetch->debug, fetch->point, &target, where, fetch->err);
-
-		return r				     ? r
-		       : where->in_memory && !where->pointed ? add_offset(fetch, offset)
-							     : refuse(fetch, -EOPNOTSUPP, "what it points to was optimised away");
-	}
+	if (r)
+		return r;
+	if (fetch->bits)
+		return refuse(fetch, -EOPNOTSUPP, "the pointer is a part of a register");
+	if (where->pointed)
+		return follow_to_target(fetch);
 	if (where->in_memory) {
 		if (where->sum.nloads == DEBUG_LOADS_MAX)
 			return refuse(fetch, -E2BIG, "too many pointers");
@@ -210,6 +259,24 @@ static int take_part(struct fetch *fetch, int64_t offset, const struct debug_die
 	return 0;
 }
 
+static int take_member(struct fetch *fetch, const struct debug_die *member, const struct debug_die *type, int64_t offset)
+{
+	int r = 0;
+
+	if (fetch->where.npieces) {
+		fetch->where.offset += offset;
+		return debug_dw_has(member, DW_AT_bit_size)
+			       ? refuse(fetch, -EOPNOTSUPP, "a bit field of a struct that is in several pieces") : 0;
+	}
+	if (fetch->where.in_memory)
+		r = add_offset(fetch, offset);
+	if (!r)
+		r = take_bits(fetch, member, type);
+	if (!r && !fetch->where.in_memory)
+		r = take_part(fetch, offset, type);
+	return r;
+}
+
 static int step_member(struct fetch *fetch, bool arrow)
 {
 	struct debug_die type, member, of_member;
@@ -253,12 +320,7 @@ static int step_member(struct fetch *fetch, bool arrow)
 	}
 	if (!debug_type_peel(fetch->debug, &member, &of_member))
 		return refuse(fetch, -EINVAL, "'%.*s' has no type", (int)len, fetch->at);
-	if (fetch->where.in_memory)
-		r = add_offset(fetch, offset);
-	if (!r)
-		r = take_bits(fetch, &member, &of_member);
-	if (!r && !fetch->where.in_memory)
-		r = take_part(fetch, offset, &of_member);
+	r = take_member(fetch, &member, &of_member, offset);
 	fetch->of = member;
 	take_name(fetch, fetch->at, len);
 	fetch->at += len;
@@ -443,6 +505,13 @@ static int own_type(struct fetch *fetch, char sign, struct buf *out)
 	return 0;
 }
 
+static bool is_whole_struct(const struct fetch *fetch)
+{
+	struct debug_die type;
+
+	return debug_type_peel(fetch->debug, &fetch->of, &type) && is_struct(debug_dw_tag(&type));
+}
+
 /* A reference is what it refers to. */
 static int through_reference(struct fetch *fetch)
 {
@@ -461,6 +530,9 @@ static int put_type(struct fetch *fetch, struct buf *out)
 	const char *type = *fetch->at ? fetch->at + 1 : NULL;
 	int r = through_reference(fetch);
 
+	/* A whole struct is asked for a member before it is asked where it is. */
+	if (!r && !is_whole_struct(fetch))
+		r = gather(fetch);
 	if (r)
 		return r;
 	if (!type)
@@ -491,6 +563,8 @@ static int put_sum(struct fetch *fetch, struct buf *out)
 	struct buf inner = BUF_INIT;
 	uint32_t from = 0;
 
+	if (fetch->where.npieces)
+		return refuse(fetch, -EOPNOTSUPP, "it is in several pieces");
 	if (fetch->where.pointed)
 		return refuse(fetch, -EOPNOTSUPP, "the pointer itself was optimised away, and only what it points to is left");
 	if (fetch->where.in_memory) {

@@ -15,7 +15,7 @@
 #include "symbol/elf.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
-#define STEPS_MAX 200000000ull
+#define STEPS_MAX 50000000ull
 
 struct hunt {
 	const char *path;	/* of the file itself, without links */

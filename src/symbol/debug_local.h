@@ -63,12 +63,22 @@ struct debug_sum {
 	int64_t add[DEBUG_LOADS_MAX + 1];	/* add[0] to the base; each next one to the 8 bytes that are read there */
 };
 
+/* A struct that is spread over registers: so many bytes of it. */
+#define DEBUG_PIECES_MAX 8u
+struct debug_piece {
+	uint64_t at, size;
+	bool known, in_memory;
+	struct debug_sum sum;
+};
+
 struct debug_where {
 	bool in_memory;		/* `sum` is its address; else its value */
 	bool pointed;		/* the value is none, but what it would point to is at `target` and `offset` */
 	struct debug_sum sum;
 	struct debug_die target;
 	int64_t offset;
+	uint32_t npieces;	/* not 0: it is in these, and nowhere as a whole */
+	struct debug_piece pieces[DEBUG_PIECES_MAX];
 };
 
 /* -ENODATA: nowhere at this address. -EOPNOTSUPP: in a way that no probe can follow; words say which. */

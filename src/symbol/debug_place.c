@@ -221,7 +221,8 @@ int debug_points_by_symbols(struct debug_points *points, const char *path, const
 			r = add_symbol(points, &functions.all[i], place, name, err);
 	}
 	if (!r && !points->n && chosen)
-		r = err_set(err, -EOPNOTSUPP, "%.100s of %.200s is chosen out of several when a program starts (IFUNC): name one of those",
+		r = err_set(err, -EOPNOTSUPP,
+			    "%.100s of %.200s is chosen out of several when a program starts (IFUNC): name one of those",
 			    place->function, path);
 	if (!r && !points->n)
 		r = err_set(err, -ENOENT, "%.200s has no function %.100s", path, place->function ? place->function : place->file);

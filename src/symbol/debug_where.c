@@ -274,6 +274,45 @@ static int run_ops(struct run *run, const struct debug_op *ops, int n, struct de
 	return r;
 }
 
+/* Each piece is told by operations of its own; one that was optimised away by none. */
+static int run_pieces(struct run *run, const struct debug_op *ops, int n, struct debug_where *where)
+{
+	uint64_t at = 0;
+
+	*where = (struct debug_where){ 0 };
+	for (int i = 0, from = 0; i < n; i++) {
+		struct debug_piece *piece = &where->pieces[where->npieces];
+		struct debug_where part;
+
+		if (ops[i].code != DW_OP_piece)
+			continue;
+		if (where->npieces == DEBUG_PIECES_MAX || ops[i].a > UINT32_MAX)
+			return cannot(run, "it is in too many pieces");
+		*piece = (struct debug_piece){ .at = at, .size = ops[i].a };
+		if (i > from) {
+			struct run own = { .debug = run->debug, .point = run->point, .size = ops[i].a };
+
+			piece->known = !run_ops(&own, ops + from, i - from, &part) && !part.pointed;
+			piece->in_memory = part.in_memory;
+			piece->sum = part.sum;
+		}
+		where->npieces++;
+		at += ops[i].a;
+		from = i + 1;
+	}
+	return 0;
+}
+
+/* One piece that is all of it is none. */
+static bool is_in_pieces(const struct debug_op *ops, int n, uint64_t size)
+{
+	int pieces = 0;
+
+	for (int i = 0; i < n; i++)
+		pieces += ops[i].code == DW_OP_piece;
+	return pieces && !(pieces == 1 && ops[n - 1].code == DW_OP_piece && size && ops[n - 1].a >= size);
+}
+
 static uint64_t size_of(struct debug *debug, const struct debug_die *variable)
 {
 	struct debug_die type;
@@ -294,7 +333,7 @@ int debug_where_at(struct debug *debug, const struct debug_point *point, const s
 	if (n < 0)
 		return cannot(&run, "its location is told in a way that no probe can follow");
 	if (n)
-		return run_ops(&run, ops, n, where);
+		return is_in_pieces(ops, n, run.size) ? run_pieces(&run, ops, n, where) : run_ops(&run, ops, n, where);
 	if (!debug_dw_number(variable, DW_AT_const_value, &number))
 		return err_set(err, -ENODATA,
 			       "it has no value here: it is not set yet, or not needed any more, or was optimised away");

@@ -66,9 +66,11 @@ static __attribute__((noinline)) void put_otherwise(const struct looked *looked,
 	uint64_t ts;
 
 	if (view->call_refs && runtime_self.tid && LOAD(view->mask[id]) == view->call_only &&
+	    (!view->call_choosy || runtime_self.chosen.in == looked->generation) &&
 	    section_near(runtime_self.rs, &runtime_self.call_near, view->call_refs, view->ncpu, view->published_at,
 			 looked->generation) == RING_DONE &&
-	    section_fast(runtime_self.rs, &runtime_self.call_near, view->published_at, looked->generation, record, len, &ts) == RING_DONE) {
+	    section_fast(runtime_self.rs, &runtime_self.call_near, view->published_at, looked->generation, record, len, &ts) ==
+		    RING_DONE) {
 		if (LOAD(runtime_self.call_near.head->waiters) & RING_WAIT_EVENT)
 			func_aside(sys_wake_aside, (void *)&looked->generation);
 		return;
@@ -76,9 +78,19 @@ static __attribute__((noinline)) void put_otherwise(const struct looked *looked,
 	func_aside(sys_write_aside, &arg);
 }
 
+/* Whether the one buffer takes those of this thread; in *known, whether that is known. */
+static inline bool is_chosen(const struct looked *looked, bool *known)
+{
+	const struct chosen *chosen = &runtime_self.chosen;
+
+	*known = chosen->in == looked->generation;
+	return *known && chosen->buffers & looked->view->call_choosy;
+}
+
 static inline __attribute__((always_inline)) void put(const struct looked *looked, uint32_t id, void *record, uint32_t len)
 {
 	const struct view *view = looked->view;
+	bool known = true;
 	uint64_t mask, ts;
 
 	if (!id || id >= EVENT_ID_END)
@@ -86,7 +98,9 @@ static inline __attribute__((always_inline)) void put(const struct looked *looke
 	mask = LOAD(view->mask[id]);
 	if (!mask)
 		return;
-	if (LIKELY(mask == view->call_only) && LIKELY(func_put_head(record, id)) &&
+	if (UNLIKELY(view->call_choosy) && mask == view->call_only && runtime_self.tid && !is_chosen(looked, &known) && known)
+		return;
+	if (LIKELY(mask == view->call_only) && LIKELY(known) && LIKELY(func_put_head(record, id)) &&
 	    LIKELY(section_fast(runtime_self.rs, &runtime_self.call_near, view->published_at, looked->generation, record, len, &ts) ==
 		   RING_DONE)) {
 		if (UNLIKELY(LOAD(runtime_self.call_near.head->waiters) & RING_WAIT_EVENT))
@@ -175,7 +189,7 @@ static inline bool is_special(int64_t number)
 uint32_t sys_enter(struct calls_frame *call)
 {
 	if (UNLIKELY(sys_is_own((uintptr_t)call)))
-		return SYS_SILENT;
+		return sys_special_own(call);
 	if (UNLIKELY(!sys_self.armed))
 		func_aside(sys_arm_aside, NULL);
 	put_enter(call);

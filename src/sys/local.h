@@ -24,6 +24,7 @@ enum sys_way {
 	SYS_VFORK,		/* the child has this very stack: nothing of ours may be on it */
 	SYS_CLONE,		/* the child has the stack at `result`, on which lie an argument as it was, and `after` */
 	SYS_CLONE3,		/* the same, by arguments at `result` */
+	SYS_DONE_SILENT,	/* it is done, and nothing else is to be */
 };
 
 /* Calls that are more than that: by number. */
@@ -78,6 +79,8 @@ void sys_dispatch(bool on);
 extern volatile char sys_selector __attribute__((visibility("hidden")));
 extern struct calls_dispatch __ringside_calls;
 uint32_t sys_special(struct calls_frame *call);
+/* The same of one that seems to be our own. */
+uint32_t sys_special_own(struct calls_frame *call);
 /* A call is over that was special. */
 void sys_special_end(struct calls_frame *call);
 /* Also called by the thunk: */

@@ -44,8 +44,11 @@ const uint64_t sys_specials[SYS_SPECIALS] = {
 			      BIT(SYS_rt_tgsigqueueinfo),
 	[NR_CLONE3 / 64] = BIT(NR_CLONE3) | BIT(NR_EPOLL_PWAIT2),
 };
-static_assert(SYS_rt_sigreturn / 64 == SYS_vfork / 64 && SYS_arch_prctl / 64 == SYS_prctl / 64 && SYS_arch_prctl / 64 == SYS_rt_sigsuspend / 64 && SYS_pselect6 / 64 == SYS_epoll_pwait / 64 && SYS_pselect6 / 64 == NR_SECCOMP / 64 &&
-	      NR_CLONE3 / 64 == NR_EPOLL_PWAIT2 / 64, "bits of one word");
+#define SAME(a, b) ((a) / 64 == (b) / 64)
+static_assert(SAME(SYS_rt_sigreturn, SYS_vfork) && SAME(SYS_rt_sigreturn, SYS_kill) && SAME(SYS_arch_prctl, SYS_prctl) &&
+	      SAME(SYS_arch_prctl, SYS_rt_sigsuspend) && SAME(SYS_arch_prctl, SYS_rt_sigqueueinfo) && SAME(SYS_tkill, SYS_tgkill) &&
+	      SAME(SYS_pselect6, SYS_epoll_pwait) && SAME(SYS_pselect6, NR_SECCOMP) && SAME(SYS_pselect6, SYS_rt_tgsigqueueinfo) &&
+	      SAME(NR_CLONE3, NR_EPOLL_PWAIT2), "bits of one word");
 
 enum { PASS = 0, SIGNAL = 1 };
 volatile char sys_selector = PASS;
@@ -151,7 +154,8 @@ static uint32_t change_action(struct calls_frame *call)
 	uint64_t args[CALLS_ARGS];
 	struct sys_action action = { call->args[1] ? &act : NULL, (void *)(uintptr_t)call->args[2], 0 };
 
-	if (call->args[3] != sizeof(act.mask) || (call->args[1] && !copy(&act, (const void *)(uintptr_t)call->args[1], sizeof(act), false)))
+	if (call->args[3] != sizeof(act.mask) ||
+	    (call->args[1] && !copy(&act, (const void *)(uintptr_t)call->args[1], sizeof(act), false)))
 		return SYS_RUN;
 	if (call->args[0] == SIGSYS) {
 		struct kernel_action old;
@@ -173,12 +177,13 @@ static uint32_t change_action(struct calls_frame *call)
 }
 
 /* The frame lies where the program's stack pointer is. What was interrupted has its result there: as the kernel tells it. */
-static uint32_t signal_return(struct calls_frame *call)
+static uint32_t signal_return(struct calls_frame *call, bool own)
 {
 	ucontext_t *context = (void *)((char *)(call + 1) + CALLS_RED_ZONE);
 
 	*(uint64_t *)(void *)&context->uc_sigmask &= ~SIGSYS_BIT;
-	sys_put_exit(call->number, context->uc_mcontext.gregs[REG_RAX]);
+	if (!own)
+		sys_put_exit(call->number, context->uc_mcontext.gregs[REG_RAX]);
 	return SYS_SIGRETURN;
 }
 
@@ -310,7 +315,7 @@ uint32_t sys_special(struct calls_frame *call)
 {
 	switch (call->number) {
 	case SYS_rt_sigreturn:
-		return signal_return(call);
+		return signal_return(call, false);
 	case SYS_rt_sigaction:
 		return change_action(call);
 	case SYS_rt_sigsuspend:
@@ -343,6 +348,39 @@ uint32_t sys_special(struct calls_frame *call)
 		return call->args[0] <= 1 ? lock_up() : SYS_RUN;
 	default:
 		return SYS_RUN;
+	}
+}
+
+/* We hold off no SIGSYS, but a handler that has interrupted us may. */
+static uint32_t mask_silently(struct calls_frame *call)
+{
+	uint64_t args[CALLS_ARGS], mask;
+
+	if (!call->args[1] || call->args[0] == SIG_UNBLOCK || !copy(&mask, (const void *)(uintptr_t)call->args[1], sizeof(mask), false) ||
+	    !(mask & SIGSYS_BIT))
+		return SYS_SILENT;
+	mask &= ~SIGSYS_BIT;
+	for (uint32_t i = 0; i < CALLS_ARGS; i++)
+		args[i] = call->args[i];
+	args[1] = (uintptr_t)&mask;
+	call->result = run(call, args);
+	return SYS_DONE_SILENT;
+}
+
+/* What a handler of the program's calls that has interrupted us is taken for ours; but what leaves the stack, or shares it, has its way. */
+uint32_t sys_special_own(struct calls_frame *call)
+{
+	switch (call->number) {
+	case SYS_rt_sigreturn:
+		return signal_return(call, true);
+	case SYS_vfork:
+	case SYS_clone:
+	case NR_CLONE3:
+		return sys_special(call);
+	case SYS_rt_sigprocmask:
+		return mask_silently(call);
+	default:
+		return SYS_SILENT;
 	}
 }
 

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Probes in code of programs that know nothing of us: the files that list them, what is refused and how, several points of one event,
 # what they record and count, and that each file forgets its own kind alone.
+# Variables in quotes are those of probes.
+# shellcheck disable=SC2016
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
 with_functions
@@ -28,7 +30,7 @@ int main(int argc, char **argv)
 }
 END
 # shellcheck disable=SC2086
-$CC -g -O1 -fno-inline -fno-ipa-sra -fno-ipa-cp shop.c -o shop || fail "shop does not compile"
+$CC -g -O1 -fno-inline shop.c -o shop || fail "shop does not compile"
 shop=$RINGSIDE_SCRATCH/shop
 ./shop >want.out || fail "shop does not run"
 want 0 start -e none
@@ -65,6 +67,8 @@ add kprobe_events 'r10:b shop_place $retval who:string'
 add dynamic_events 'f:c shop_close how'
 add dynamic_events 'p:d shop_twice a=%di:u8 b=$comm c=\7 d=\"x"'
 entry=0x$(nm shop | sed -n 's/^0*\([0-9a-f]*\) T shop_close$/\1/p')
+# What calls printf() has five bytes.
+call=$(objdump -d --no-show-raw-insn shop | sed -n '/<shop_close>:/,/^$/s/^ *\([0-9a-f]*\):.*printf.*/0x\1/p' | head -n 1)
 add uprobe_events "p:u $shop:$entry how=%di:s32"
 add uprobe_events "r:v $shop:$entry"
 want 0 cat kprobe_events
@@ -92,18 +96,18 @@ deny kprobe_events 'p shop_place $none' 'Invalid $-variable'
 logged trace_kprobe 'Invalid $-variable specified' 'p shop_place ^$none'
 deny uprobe_events "p $shop:1x" 'Invalid uprobe offset'
 logged trace_uprobe 'Invalid uprobe offset' "p $shop:^1x"
-deny uprobe_events "p $shop:$((entry + 1))" 'in the middle of an instruction'
-logged trace_uprobe 'Probe point is not an instruction boundary' "p ^$shop:$((entry + 1))"
-deny kprobe_events 'p shop_close+1' 'in the middle of an instruction'
+deny uprobe_events "p $shop:$((call + 1))" 'in the middle of an instruction'
+logged trace_uprobe 'Probe point is not an instruction boundary' "p ^$shop:$((call + 1))"
+deny kprobe_events "p shop_close+$((call - entry + 1))" 'in the middle of an instruction'
 deny uprobe_events "p $shop:4" 'no code is at 0x4'
 deny uprobe_events "p $RINGSIDE_SCRATCH/shop.c:16" 'is no ELF file'
-deny uprobe_events "r $shop:$((entry + 4))" 'no function begins there'
+deny uprobe_events "r $shop:$call" 'no function begins there'
 deny kprobe_events "p $shop:16" 'no probe for this file'
 deny uprobe_events 'p shop_place' 'no probe for this file'
 deny kprobe_events 'f shop_place' 'no probe for this file'
 deny kprobe_events 'p shop_close price' 'no general register'
 deny kprobe_events 'p shop_place a=%di:symstr' 'say symbol'
-deny kprobe_events 'p 0x1000' 'say [FILE:]FUNCTION'
+deny kprobe_events 'p 0x1000' 'No function is known there'
 deny dynamic_events 'f nobody' 'Failed to register probe event'
 logged trace_fprobe 'Failed to register probe event' 'f ^nobody'
 deny dynamic_events 't nobody' 'Tracepoint is not found'
@@ -145,6 +149,7 @@ grep -q ' c: .* how=313$' "$out" || fail "no fprobe"
 grep -q ' d: .* b="shop" c=0x7 d="x"$' "$out" || fail "no static function"
 grep -q ' u: .* how=313$' "$out" && grep -q ' v: ' "$out" || fail "no uprobes"
 [ "$(grep -c ' m: ' "$out")" -eq 4 ] || fail "not both points"
+address=$(sed -n 's/.* c: *(\([0-9a-f]*\)) .*/\1/p' "$out")
 # As the kernel shows them, with names where there are any.
 want 0 cat trace
 grep -q ' a: (shop_place+0x0/0x[0-9a-f]*) item=0x' "$out" || fail "no function at entry"
@@ -156,6 +161,16 @@ grep -qx '  a                                                          3        
 [ "$(grep -c '^  m ' profile)" -eq 2 ] || fail "each point counts for itself"
 want 0 cat uprobe_profile
 grep -qx "  $shop u *1" "$out" || fail "uprobe_profile"
+
+# An address of a record is a place, too.
+add kprobe_events "p:address 0x$address how=%di:s32"
+want 0 cat kprobe_events
+grep -qx "p:kprobes/address 0x$address how=%di:s32" "$out" || fail "an address is shown in another way"
+want 0 record -q -o address.dat -e kprobes:address "$shop"
+want 0 report address.dat
+grep -q " address: *($address) how=313\$" "$out" || fail "no probe by its address"
+want 0 write events/kprobes/address/enable 0
+add kprobe_events '-:address'
 
 # In use; one point of several may go; emptying a file is about its own kind.
 deny kprobe_events '-:a' 'in use'
@@ -179,13 +194,37 @@ want 0 cat dynamic_events
 # An instruction in a file that nobody has brought: the plan is made when it comes. It is the one behind `endbr64` or `push`.
 sed 's/shop_/late_/g' shop.c >late.c
 # shellcheck disable=SC2086
-$CC -g -O1 -fno-inline -fno-ipa-sra -fno-ipa-cp -fcf-protection=none late.c -o late || fail "late does not compile"
+$CC -g -O1 -fno-inline -fcf-protection=none late.c -o late || fail "late does not compile"
 push=$(objdump -d --no-show-raw-insn late | sed -n '/<late_close>:/{n;n;s/^ *\([0-9a-f]*\):.*/0x\1/p;q;}')
 entry=0x$(nm late | sed -n 's/^0*\([0-9a-f]*\) T late_close$/\1/p')
 add kprobe_events "p:late late:late_close+$((push - entry)) how=%di:s32"
 want 0 record -q -o late.dat -e kprobes:late ./late
 want 0 report late.dat
 [ "$(grep -c ' late: .* how=' "$out")" -eq 1 ] || fail "what was to come did not"
+want 0 write kprobe_events ''
+
+# Several names of one function are that function; several functions of one name are none.
+cat >twin.c <<'END'
+static __attribute__((noinline)) int twin_same(int a) { __asm__ volatile("" ::: "memory"); return a + PART; }
+#if PART == 1
+int twin_other(int a) { return twin_same(a); }
+int twin_first(int a) { __asm__ volatile("" ::: "memory"); return a; }
+int twin_second(int a) __attribute__((alias("twin_first")));
+#else
+int twin_other(int a);
+int twin_second(int a);
+int main(int argc, char **argv) { (void)argv; return twin_same(argc) + twin_other(argc) + twin_second(argc) != 6; }
+#endif
+END
+# shellcheck disable=SC2086
+$CC -g -O1 -DPART=1 -c twin.c -o twin1.o && $CC -g -O1 -DPART=2 twin.c twin1.o -o twin || fail "twin does not compile"
+want 0 record -q -o twin.dat -e nothing ./twin
+deny kprobe_events 'p:same twin_same' 'The symbol is not unique'
+add kprobe_events 'p:first twin_first a'
+add kprobe_events 'p:second twin_second a'
+want 0 record -q -o twin.dat -e kprobes ./twin
+want 0 report twin.dat
+[ "$(grep -c ' first: .* a=1$\| second: .* a=1$' "$out")" -eq 2 ] || fail "one name was not found"
 want 0 write kprobe_events ''
 
 # More than a thousand, written at once.

@@ -465,7 +465,9 @@ static void rnd_instruction(uint8_t *to)
 static void random_windows(long n)
 {
 	uint8_t bytes[64], marks[IMAGE_MARKS][8] = { { 0 } };
-	struct image_text text = { W_AT, W_AT + sizeof(bytes), bytes, { marks[0], marks[1], marks[2], marks[3] } };
+	struct image_text text = {
+		.start = W_AT, .end = W_AT + sizeof(bytes), .bytes = bytes, .marks = { marks[0], marks[1], marks[2], marks[3] },
+	};
 	struct image image = { .texts = &text, .ntexts = 1 };
 	struct site site;
 

@@ -129,9 +129,11 @@ static void wait_with_masks(void)
 	tell("epoll_pwait", epoll_pwait(epoll, &event, 1, 20000, &but) < 0 ? errno : 0);
 	ualarm(20000, 0);
 	tell("sigsuspend", sigsuspend(&but) < 0 ? errno : 0);
-	tell("masks", got);
+	tell("masks", got > 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(epoll);
+	/* Who holds a thread for a moment just when its signal comes may have two of them become one. */
+	got = 0;
 }
 
 static void signals(void)

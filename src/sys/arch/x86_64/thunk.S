@@ -118,7 +118,8 @@ sys_within:
 	je 6f
 	cmpl $6, %eax
 	jb 7f
-	jmp 8f
+	je 8f
+	jmp 2b
 4:	/* SYS_SILENT */
 	LOAD_ARGS
 	movq NUMBER(%rsp), %rax
