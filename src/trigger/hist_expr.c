@@ -346,7 +346,8 @@ static const char *own_field(const struct hist_read *read, const char *system, c
 		ref = def->expr;
 		if (is_number(read, def->name))
 			return ref;
-		if (has_operator(ref))
+		/* A number that stands behind may have been worked out, and another's variable meant. */
+		if (has_operator(ref) || isdigit((unsigned char)ref[0]))
 			return NULL;
 		if (!is_ref(ref))
 			return ref;

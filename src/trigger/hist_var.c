@@ -117,7 +117,8 @@ const struct spec_term *hist_refer(struct hist_read *read, const struct hist_own
 	struct spec_term *term;
 
 	for (uint32_t i = 0; i < read->nrefs; i++) {
-		if (read->refs[i]->var_serial == owner->hist->serial && read->refs[i]->var_number == owner->number)
+		if (read->refs[i]->var_serial == owner->hist->serial && read->refs[i]->var_number == owner->number &&
+		    read->refs[i]->is_full == full)
 			return read->refs[i];
 	}
 	if (read->nrefs == HOOK_REFS_MAX)

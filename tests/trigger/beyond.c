@@ -32,11 +32,11 @@ static const struct decode_format *event(void *arg, const char *system, const ch
 static const struct spec_world world = { .event = event };
 static const struct spec_world believing = { .event = event, .anything = true };
 
-/* A world with one histogram, which arg is. */
+/* A world with one histogram, of another event, which arg is. */
 static const struct spec_hist *only_hist(void *arg, uint32_t i, const char **system, const char **name)
 {
 	*system = "s";
-	*name = "e";
+	*name = "f";
 	return i ? NULL : arg;
 }
 
@@ -132,10 +132,12 @@ static void shown(void)
 	static const char *const lines[] = {
 		"hist:keys=l.sym-offset,i:vals=hitcount:sort=l.sym-offset.descending,i:size=2048",
 		"hist:keys=i:vals=hitcount:x=common_timestamp.usecs-$ts,y=$x.usecs:sort=hitcount:size=2048:clock=global",
+		"hist:keys=i:vals=hitcount:x=$ts.usecs,ts=15:sort=hitcount:size=2048",
 	};
 	static const char *const written[] = {
 		"hist:keys=l.sym-offset,i:sort=l.descending,i",
 		"hist:keys=i:x=common_timestamp.usecs-$ts:y=$x",
+		"hist:keys=i:x=$ts,ts=3*5",
 	};
 	struct spec_error error = SPEC_ERROR_INIT;
 	struct spec_trigger *removed, *trigger;
