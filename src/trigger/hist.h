@@ -47,9 +47,9 @@ int hist_read_line(struct hist_read *read, char *line);
 int hist_meet(const struct spec_hist *hist, const struct spec_world *world, const char *system, const char *event,
 	      uint32_t *old, struct spec_error *error);
 
-/* An expression: its text is cut up. */
 /* .sym-offset has a dash that is no operator: expressions are read with an X in its place. */
 void hist_change_dash(char *text, char from, char to);
+/* An expression: its text is cut up. */
 int hist_read_expr(struct hist_read *read, char *text, unsigned int as, const struct spec_term **out);
 /* A field, a variable or a literal. */
 int hist_read_atom(struct hist_read *read, char *text, unsigned int as, const struct spec_term **out);

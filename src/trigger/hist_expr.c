@@ -311,10 +311,16 @@ static bool has_operator(const char *text)
 	return strpbrk(text, "+-*/") != NULL;
 }
 
+/* The number of a variable of this line that may be referred to; -1: there is none. */
+static int own_number(const struct hist_read *read, const char *name)
+{
+	return read->own_refs ? hist_own_var(read, name) : -1;
+}
+
 /* Numbers that were worked out count, since they are shown as one number. */
 static bool is_number(const struct hist_read *read, const char *var)
 {
-	int number = read->own_refs ? hist_own_var(read, var) : -1;
+	int number = own_number(read, var);
 
 	return number >= 0 && read->hist->vars[number].value->what == SPEC_NUMBER;
 }
@@ -358,7 +364,7 @@ static const char *own_field(const struct hist_read *read, const char *system, c
 /* A variable of this line that stands before; the kernel would take the first field of its expression for it. */
 static const struct spec_term *own_ref(struct hist_read *read, const char *system, const char *event, const char *name)
 {
-	int number = read->own_refs ? hist_own_var(read, name) : -1;
+	int number = own_number(read, name);
 
 	if (number < 0 || (system && (strcmp(system, read->system) || strcmp(event, read->event))))
 		return NULL;
@@ -592,12 +598,10 @@ static int read_part(struct hist_read *read, char *text, unsigned int as, uint32
 
 void hist_change_dash(char *text, char from, char to)
 {
-	const size_t dash = strlen(".sym"), len = strlen(".sym-offset");
-
 	while ((text = strstr(text, ".sym")) != NULL) {
-		if (text[dash] == from && !strncmp(text + dash + 1, "offset", len - dash - 1))
-			text[dash] = to;
-		text += dash;
+		text += strlen(".sym");
+		if (*text == from && !strncmp(text + 1, "offset", strlen("offset")))
+			*text = to;
 	}
 }
 
