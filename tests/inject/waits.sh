@@ -36,6 +36,11 @@ begin "$dir/target" watch setuid malloc busy errno
 again 20 setuid
 finish setuid
 
+# A child that ends while its parent is stopped is nobody else's business.
+begin "$dir/target" watch sigwait sigwait epoll epoll fork fork fork
+again 40 children
+finish children
+
 # The loader's thread is hardly ever outside of it; among others somebody else is borrowed.
 # shellcheck disable=SC2086
 begin "$dir/target" watch $kinds dlopen

@@ -510,8 +510,8 @@ int borrow_call(struct borrow *borrow, uint64_t function, uint64_t a, uint64_t b
 
 /* ---- which thread ---- */
 
-/* Stops one of the process's threads that is at a safe place. 1: got it; 0: none now. */
-static int find_thread(struct borrow *borrow, int *refused)
+/* Stops one of the process's threads that is at a safe place, and a parent or not. 1: got it; 0: none now. */
+static int find_thread(struct borrow *borrow, bool parents, int *refused)
 {
 	pid_t pid = borrow->image->pid;
 	struct dirent *entry;
@@ -525,8 +525,10 @@ static int find_thread(struct borrow *borrow, int *refused)
 		return -ESRCH;
 	while (!found && (entry = readdir(tasks))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-		int r = tid > 0 ? tracee_stop(&borrow->tracee, pid, tid) : -ESRCH;
+		int r = -ESRCH;
 
+		if (tid > 0 && tracee_is_parent(pid, tid) == parents)
+			r = tracee_stop(&borrow->tracee, pid, tid);
 		if (!r && safe_to_borrow(borrow->image, &borrow->tracee))
 			found = 1;
 		else if (!r)
@@ -544,7 +546,7 @@ static int wait_for_thread(struct borrow *borrow, struct err *err)
 	struct timespec nap = { .tv_nsec = 500000 };
 	int pid = (int)borrow->image->pid, refused = 0, r;
 
-	while (!(r = find_thread(borrow, &refused))) {
+	while (!(r = find_thread(borrow, false, &refused)) && !(r = find_thread(borrow, true, &refused))) {
 		if (refused)
 			return err_set(err, refused, "process %d cannot be stopped for a moment: %s", pid, strerror(-refused));
 		if (tracee_deadline(0) > deadline)

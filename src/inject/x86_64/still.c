@@ -58,7 +58,7 @@ static int hold(struct still *still, pid_t pid, pid_t tid, uint64_t deadline)
 }
 
 /* Stops those that are not; how many. */
-static int hold_all(struct still *still, const struct borrow *borrow, uint64_t deadline)
+static int hold_all(struct still *still, const struct borrow *borrow, bool parents, uint64_t deadline)
 {
 	pid_t pid = borrow->tracee.pid;
 	struct dirent *entry;
@@ -73,7 +73,7 @@ static int hold_all(struct still *still, const struct borrow *borrow, uint64_t d
 	while (r >= 0 && (entry = readdir(tasks))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid <= 0 || is_held(still, borrow, tid))
+		if (tid <= 0 || is_held(still, borrow, tid) || (!parents && tracee_is_parent(pid, tid)))
 			continue;
 		r = hold(still, pid, tid, deadline);
 		new += r > 0;
@@ -93,13 +93,14 @@ int still_begin(struct still *still, struct borrow *borrow, struct err *err)
 {
 	const uint64_t deadline = tracee_deadline(HOLD_NS);
 	struct stopped_thread *list;
-	int r;
+	int r = 0;
 
 	*still = (struct still){ 0 };
 	/* Until there is none that another has just started. */
-	do
-		r = hold_all(still, borrow, deadline);
-	while (r > 0);
+	for (int parents = 0; parents <= 1 && r >= 0; parents++)
+		do
+			r = hold_all(still, borrow, parents, deadline);
+		while (r > 0);
 	list = r ? NULL : calloc(still->n + 1, sizeof(*list));
 	if (list) {
 		list[0] = describe(&borrow->tracee);
@@ -120,9 +121,12 @@ int still_begin(struct still *still, struct borrow *borrow, struct err *err)
 
 void still_end(struct still *still)
 {
-	for (uint32_t i = 0; i < still->n; i++) {
-		tracee_let_go(still->others[i]);
-		free(still->others[i]);
+	/* Parents first. */
+	while (still->n) {
+		struct tracee *last = still->others[--still->n];
+
+		tracee_let_go(last);
+		free(last);
 	}
 	free(still->others);
 	*still = (struct still){ 0 };

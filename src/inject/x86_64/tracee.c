@@ -162,10 +162,14 @@ static bool gives_up(uint64_t number)
 	return false;
 }
 
-/* Is a signal on its way to it that it does not hold off? */
+#define SIGNAL_BIT(sig) (1ull << ((sig) - 1))
+/* Of no effect unless there is a handler. */
+#define IDLE_SIGNALS (SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH))
+
+/* Is a signal on its way to it that it would see? Of one that is traced the kernel keeps also what it would throw away. */
 static bool has_signal(const struct tracee *tracee)
 {
-	uint64_t own = 0, shared = 0, blocked = 0;
+	uint64_t own = 0, shared = 0, blocked = 0, ignored = 0, caught = 0;
 	char path[64], line[256];
 	FILE *file;
 
@@ -175,10 +179,12 @@ static bool has_signal(const struct tracee *tracee)
 		sscanf(line, "SigPnd: %" SCNx64, &own);
 		sscanf(line, "ShdPnd: %" SCNx64, &shared);
 		sscanf(line, "SigBlk: %" SCNx64, &blocked);
+		sscanf(line, "SigIgn: %" SCNx64, &ignored);
+		sscanf(line, "SigCgt: %" SCNx64, &caught);
 	}
 	if (file)
 		fclose(file);
-	return !file || (own | shared) & ~blocked;
+	return !file || (own | shared) & ~(blocked | ignored | (IDLE_SIGNALS & ~caught));
 }
 
 bool tracee_in_call(const struct tracee *tracee)
@@ -215,33 +221,54 @@ static int describe(struct tracee *tracee)
 	return tracee->xstate_len < sizeof(tracee->xstate) ? 0 : -ENOTSUP;
 }
 
-/* Who traces it, 0: nobody. */
-static pid_t tracer_of(const struct tracee *tracee)
+/* What it is when the kernel refuses it to us: ours already, another's for now, at its end, or not for us at all. */
+static int refused(const struct tracee *tracee)
 {
-	char path[64], line[256];
+	char path[64], line[256], state = 'X';
 	int tracer = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)tracee->pid, (int)tracee->tid);
 	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
+	while (file && fgets(line, sizeof(line), file)) {
+		sscanf(line, "State: %c", &state);
 		sscanf(line, "TracerPid: %d", &tracer);
+	}
 	if (file)
 		fclose(file);
-	return tracer;
+	/* One that did not stop the last time, and so could not be let go, is still ours. */
+	if (tracer == getpid())
+		return 0;
+	if (state == 'X' || state == 'Z')
+		return -ESRCH;
+	return tracer ? -EAGAIN : -EPERM;
 }
 
-/* One that did not stop the last time, and so could not be let go, is still ours. */
 static int seize(const struct tracee *tracee)
 {
-	pid_t tracer;
+	int r = -EPERM;
 
-	if (!ptrace(PTRACE_SEIZE, tracee->tid, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)))
-		return 0;
-	if (errno != EPERM)
-		return -errno;
-	tracer = tracer_of(tracee);
-	return tracer == getpid() ? 0 : tracer ? -EAGAIN : -EPERM;
+	/* Twice: whatever stood in the way may have gone before it was looked at. */
+	for (int i = 0; i < 2 && r == -EPERM; i++) {
+		if (!ptrace(PTRACE_SEIZE, tracee->tid, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)))
+			return 0;
+		r = errno == EPERM ? refused(tracee) : -errno;
+	}
+	return r;
+}
+
+bool tracee_is_parent(pid_t pid, pid_t tid)
+{
+	char path[64];
+	FILE *file;
+	bool is;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+	file = fopen(path, "re");
+	is = file && fgetc(file) != EOF;
+	if (file)
+		fclose(file);
+	return is;
 }
 
 int tracee_expect(pid_t pid, pid_t tid)

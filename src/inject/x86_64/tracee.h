@@ -29,6 +29,13 @@ struct tracee {
 	uint8_t xstate[TRACEE_XSTATE_MAX];	/* the same, of the x87, SSE, AVX ... registers */
 };
 
+/*
+ * Has this thread started processes that it has not waited for? When one of them ends, the kernel keeps the SIGCHLD of a parent
+ * that is traced even if nobody wants it, and interrupts another thread for it: so parents are stopped when nobody else runs, or
+ * not at all.
+ */
+bool tracee_is_parent(pid_t pid, pid_t tid);
+
 /* 0: stopped and described. -EAGAIN: not now. -ESRCH: gone. -EPERM, -EBUSY: the kernel does not let us. */
 int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid);
 /*
