@@ -31,6 +31,17 @@ bool setup_is_quiet(const struct setup *setup)
 	return opts_value(setup->opts, "quiet") != NULL;
 }
 
+/* System calls are patched by plans, too, and so are allocators. */
+static bool is_by_plans(const char *event)
+{
+	static const char *const begins[] = { "syscalls", "raw_syscalls", "kmem", "kmalloc", "kfree" };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(event, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
 bool setup_wants_functions(const struct setup *setup)
 {
 	static const char *const words[] = { "tracer", "function", "no-function", "graph", "module" };
@@ -38,13 +49,9 @@ bool setup_wants_functions(const struct setup *setup)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (opts_value(setup->opts, words[i]))
 			return true;
-	/* System calls are patched by plans, too. */
-	for (int i = 0; i < setup->opts->nitems; i++) {
-		const struct opts_item *item = &setup->opts->items[i];
-
-		if (scope_is(item, "event") && (!strncmp(item->value, "syscalls", 8) || !strncmp(item->value, "raw_syscalls", 12)))
+	for (int i = 0; i < setup->opts->nitems; i++)
+		if (scope_is(&setup->opts->items[i], "event") && is_by_plans(setup->opts->items[i].value))
 			return true;
-	}
 	return false;
 }
 

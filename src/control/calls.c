@@ -86,18 +86,9 @@ static bool may_be_wanted(const struct control_state *state)
 	return false;
 }
 
-/* In some buffer, on or off: what is to be patched does not change with that. */
 static bool is_wanted(const struct control_state *state, const struct control_event *event)
 {
-	const struct state_hook *hook = (const struct state_hook *)(const void *)state->hooks.data;
-
-	for (uint32_t b = 0; b < state->nbuffers; b++)
-		if (state->buffers[b].born && control_rules_on(state, b, event->system, event->name))
-			return true;
-	for (size_t n = state->hooks.len / sizeof(*hook); n; n--, hook++)
-		if (hook->nacts && !strcmp(hook->system, event->system) && !strcmp(hook->event, event->name))
-			return true;
-	return false;
+	return control_rules_any(state, event->system, event->name) || control_hooks_on(state, event->system, event->name);
 }
 
 /* As many as its text has fields behind the number's. */

@@ -24,6 +24,7 @@
 #include "control/errors.h"
 #include "control/file.h"
 #include "control/hints.h"
+#include "control/memory.h"
 #include "control/named.h"
 #include "control/pause.h"
 #include "control/pictures.h"
@@ -324,6 +325,8 @@ int control_commit(struct control *control, struct err *err)
 
 	if (!r)
 		r = control_calls_fill(control, err);
+	if (!r)
+		r = control_memory_fill(control, err);
 	if (r) {
 		control_cancel(control);
 		return r;

@@ -61,6 +61,8 @@ bool control_event_has_source(const struct control_event *event)
 {
 	if (!event->named)
 		return true;
+	if (!strcmp(event->system, "kmem") && (!strcmp(event->name, "kmalloc") || !strcmp(event->name, "kfree")))
+		return control_call_number("read") >= 0;
 	if (control_event_is_call(event->system))
 		return is_call(event);
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)

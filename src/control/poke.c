@@ -38,9 +38,8 @@ static bool is_in_use(const struct control_state *state, const struct state_func
 /* Is there a buffer that wants it, or anything that hangs on it? */
 static bool is_wanted(const struct control_state *state, const struct state_item *probe)
 {
-	for (uint32_t b = 0; b < state->nbuffers; b++)
-		if (state->buffers[b].born && control_rules_on(state, b, probe->system, probe->event))
-			return true;
+	if (control_rules_any(state, probe->system, probe->event))
+		return true;
 	for (uint32_t i = 0; i < state->nitems; i++) {
 		const struct state_item *item = &state->items[i].item;
 
@@ -76,8 +75,9 @@ static bool add_probes(const struct control_state *state, uint32_t *sum)
 uint64_t control_traced(const struct control_state *state)
 {
 	const bool calls = state->calls.len != 0;
-	bool any = state->measure.deep || calls;
-	uint32_t sum = state->measure.deep | (uint32_t)calls << 1;
+	const bool memory = state->kmalloc || state->kfree;
+	bool any = state->measure.deep || calls || memory;
+	uint32_t sum = state->measure.deep | (uint32_t)calls << 1 | (state->kmalloc ? 4u : 0u) | (state->kfree ? 8u : 0u);
 
 	for (uint32_t b = 0; b < state->nbuffers; b++) {
 		const struct state_buffer *buffer = &state->buffers[b];

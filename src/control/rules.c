@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "layout/hook.h"
 
 static bool is_literal(const char *pattern)
 {
@@ -29,6 +30,24 @@ bool control_rules_on(const struct control_state *state, uint32_t buffer, const 
 		    glob_match(rule->event, event))
 			return rule->on;
 	}
+	return false;
+}
+
+bool control_rules_any(const struct control_state *state, const char *system, const char *event)
+{
+	for (uint32_t b = 0; b < state->nbuffers; b++)
+		if (state->buffers[b].born && control_rules_on(state, b, system, event))
+			return true;
+	return false;
+}
+
+bool control_hooks_on(const struct control_state *state, const char *system, const char *event)
+{
+	const struct state_hook *hook = (const struct state_hook *)(const void *)state->hooks.data;
+
+	for (size_t n = state->hooks.len / sizeof(*hook); n; n--, hook++)
+		if (hook->nacts && !strcmp(hook->system, system) && !strcmp(hook->event, event))
+			return true;
 	return false;
 }
 

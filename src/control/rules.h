@@ -15,6 +15,11 @@
 bool control_rules_on(const struct control_state *state, uint32_t buffer, const char *system,
 		      const char *event);
 
+/* The same in any buffer, which may be switched off: what is to be patched does not change with that. */
+bool control_rules_any(const struct control_state *state, const char *system, const char *event);
+/* Does anything hang on it that acts? */
+bool control_hooks_on(const struct control_state *state, const char *system, const char *event);
+
 /*
  * One more rule; earlier ones that it makes useless go. -EINVAL: a pattern is too long or empty.
  * -ENOSPC: too many rules.

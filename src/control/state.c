@@ -82,6 +82,7 @@ void control_state_default(struct control_state *state)
 	buf_reset(&state->probes);
 	buf_reset(&state->calls);
 	buf_reset(&state->code);
+	state->kmalloc = state->kfree = 0;
 	memset(state->buffers, 0, sizeof(state->buffers));
 	control_buffer_default(&state->buffers[0], STATE_BORN_TOP);
 }
@@ -397,6 +398,8 @@ static const char *take_hooks(struct control_state *state, const struct state_he
 	buf_reset(&state->calls);
 	if (head->calls)
 		buf_add(&state->calls, bytes + head->calls, sizeof(struct state_calls));
+	state->kmalloc = head->kmalloc;
+	state->kfree = head->kfree;
 	if (buf_failed(&state->calls) || buf_failed(&state->hooks) || buf_failed(&state->probes) || buf_failed(&state->code))
 		return "no memory for it";
 	for (uint32_t i = 0; i < head->nhooks; i++) {
@@ -597,6 +600,8 @@ static void lay_out(const struct control_state *state, struct state_head *head)
 	head->size = head->measure + (uint32_t)sizeof(struct state_measure);
 	head->calls = state->calls.len ? head->size : 0;
 	head->size += (uint32_t)state->calls.len;
+	head->kmalloc = state->kmalloc;
+	head->kfree = state->kfree;
 }
 
 /* Texts lie behind all else. Where theirs end. */

@@ -65,6 +65,7 @@ struct control_state {
 	struct buf probes;	/* struct state_probe[] */
 	struct buf code;
 	struct buf calls;	/* struct state_calls, or nothing: control/calls makes it of the rules */
+	uint16_t kmalloc, kfree;	/* the same: control/memory */
 	struct control_func *funcs;	/* as they were written: control/func_lines */
 	uint32_t nfuncs;
 	uint32_t funcs_cap;

@@ -64,11 +64,13 @@ static __attribute__((noinline)) void tell_return(struct func_stack *stack, uint
 	const struct func_list *list = func_window_returns((uint32_t)(call->site - func_all.sites));
 	struct probe_hit *hit = func_self.returning;
 
+	if (call->memory)
+		func_self.allocating = call->memory & ~(uint64_t)FUNC_MEMORY_OUTERMOST;
 	if (!list || !hit || call->slot != slot)
 		return;
 	for (uint32_t n = 0; n < PLAN_REGISTERS_MAX; n++)
 		hit->arg[n] = stack->args[i][n];
-	func_hit_return(list, call->site, func_edges[call->edge].parent, hit);
+	func_hit_return(list, call, hit);
 }
 
 static void set_limit(struct func_stack *stack)
@@ -132,8 +134,7 @@ static __attribute__((noinline)) void drop_left(struct func_stack *stack, uintpt
 	}
 }
 
-/* Can it be written? A stack may be gone while calls on it are remembered: a coroutine's. */
-static bool is_there(uintptr_t at, uintptr_t *known)
+bool func_is_there(uintptr_t at, uintptr_t *known)
 {
 	const uintptr_t page = at & ~(uintptr_t)4095;
 	long r;
@@ -150,7 +151,7 @@ static bool is_there(uintptr_t at, uintptr_t *known)
 
 static inline bool is_on_stack(const struct func_call *call, uintptr_t slot, uintptr_t *known)
 {
-	return call->slot >= slot && call->slot - slot < FUNC_SAME_STACK && is_there(call->slot, known);
+	return call->slot >= slot && call->slot - slot < FUNC_SAME_STACK && func_is_there(call->slot, known);
 }
 
 /* Who walked the stack is gone: returns are noticed again. */
@@ -345,6 +346,7 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 	uintptr_t *slot = &way->parent;
 	struct func_call call = { .slot = (uintptr_t)slot, .site = site };
 	uint64_t generation, mask = LOAD(site->graph);
+	const struct func_list *returns = NULL;
 	struct func_profiled profiled;
 	struct func_stack *stack;
 	struct view *view;
@@ -381,7 +383,8 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 	if (site->flags & FUNC_SITE_PROFILE)
 		call.profiled = func_profile_begin(&call, &profiled);
 	if (site->flags & FUNC_SITE_RETURNS) {
-		call.probed = !(site->flags & FUNC_SITE_NO_RETURN_HOOK) && !func_all.no_returns && func_window_returns((uint32_t)(site - func_all.sites));
+		returns = func_window_returns((uint32_t)(site - func_all.sites));
+		call.probed = returns && !(site->flags & FUNC_SITE_NO_RETURN_HOOK) && !func_all.no_returns;
 		if (!call.probed)
 			miss_return(site);
 	}
@@ -413,6 +416,8 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 	}
 	if (call.probed)
 		save_args(stack, regs);
+	if (call.probed && returns->memory)
+		call.memory = func_memory_begin(call.slot);
 	if (mask)
 		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.exit.calltime);
 	call.silent = !mask;

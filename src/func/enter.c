@@ -69,13 +69,11 @@ static __attribute__((noinline)) uint64_t look_up(uintptr_t address)
 	return lookup.symbol;
 }
 
-/* Where a function was called from, in the symbol space: mostly in its own file. */
-static inline uint64_t symbol_of(const struct func_site *site, uintptr_t address)
+static inline uint64_t symbol_of(const struct func_file *file, uintptr_t address)
 {
-	const struct func_file *file = site->file;
 	const struct func_near *near = func_self.near;
 
-	if (LIKELY(address - file->start < file->end - file->start))
+	if (LIKELY(file && address - file->start < file->end - file->start))
 		return address + file->delta;
 	for (int i = 0; i < 4; i++)
 		if (address - near[i].start < near[i].size)
@@ -83,10 +81,9 @@ static inline uint64_t symbol_of(const struct func_site *site, uintptr_t address
 	return look_up(func_true_return(address));
 }
 
-/* The runtime's own calls are nobody's business. */
-static inline bool is_own(uintptr_t parent)
+uint64_t func_symbol_of(const struct func_file *file, uintptr_t address)
 {
-	return parent - func_all.own < func_all.own_size;
+	return symbol_of(file, address);
 }
 
 /* ---- function ---- */
@@ -100,7 +97,7 @@ static inline __attribute__((always_inline)) void enter(struct func_site *site, 
 	const struct func_put put = { view, generation, &record };
 	uint32_t len = 0;
 
-	if (UNLIKELY(is_own(parent)))
+	if (UNLIKELY(func_is_own(parent)))
 		return;
 	if (LIKELY(view != NULL)) {
 		now = mask & LOAD(view->functions);
@@ -110,7 +107,7 @@ static inline __attribute__((always_inline)) void enter(struct func_site *site, 
 			return;
 	}
 	record.function.ip = site->ip;
-	record.function.parent_ip = symbol_of(site, parent);
+	record.function.parent_ip = symbol_of(site->file, parent);
 	if (regs)
 		len = func_put_args(site, regs, record.args);
 	if (LIKELY(now && now == view->func_only)) {
@@ -138,7 +135,7 @@ void func_enter(struct func_site *site, uintptr_t parent)
 static __attribute__((noinline)) bool enter_otherwise(struct func_site *site, struct func_way *way, const struct func_regs *regs)
 {
 	way->to = site->body;
-	if (is_own(way->parent))
+	if (func_is_own(way->parent))
 		return false;
 	if (site->flags & FUNC_SITE_ACTS)
 		func_aside(func_act_aside, site);

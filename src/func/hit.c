@@ -89,7 +89,7 @@ static __attribute__((noinline)) void go_aside(const struct func_probe *probe, s
 		miss(probe);
 }
 
-static inline void hit_one(const struct func_probe *probe, struct probe_hit *hit)
+static inline __attribute__((always_inline)) void hit_one(const struct func_probe *probe, struct probe_hit *hit)
 {
 	const struct view *view = LOAD_ACQUIRE(wiped.view);
 	const uint64_t generation = view ? LOAD_ACQUIRE(view->published) : 0;
@@ -109,6 +109,11 @@ static inline void hit_one(const struct func_probe *probe, struct probe_hit *hit
 		go_aside(probe, hit, record);
 }
 
+void func_hit_one(const struct func_probe *probe, struct probe_hit *hit)
+{
+	hit_one(probe, hit);
+}
+
 void func_hit(uint32_t number, struct probe_hit *hit)
 {
 	const struct func_point *point = &func_points[number];
@@ -117,26 +122,32 @@ void func_hit(uint32_t number, struct probe_hit *hit)
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		hit->ip = list->probe[i]->flags & PROBE_RAW ? at : point->ip;
-		hit_one(list->probe[i], hit);
+		if (UNLIKELY(list->probe[i]->allocator))
+			func_memory_free(list->probe[i], hit);
+		else
+			hit_one(list->probe[i], hit);
 	}
 	/* What unwinders find. */
 	hit->ip = at;
 }
 
-void func_hit_return(const struct func_list *list, const struct func_site *site, uintptr_t parent, struct probe_hit *hit)
+void func_hit_return(const struct func_list *list, const struct func_call *call, struct probe_hit *hit)
 {
-	const struct func_file *file = site->file;
-	const bool inside = parent - file->start < file->end - file->start;
-	struct func_lookup lookup = { .address = parent, .symbol = parent + file->delta };
+	const struct func_site *site = call->site;
+	const uintptr_t parent = func_edges[call->edge].parent;
 
 	for (uint32_t i = 0; i < list->n; i++) {
-		const bool raw = list->probe[i]->flags & PROBE_RAW;
+		const struct func_probe *probe = list->probe[i];
+		const bool raw = probe->flags & PROBE_RAW;
 
-		if (!raw && !inside)
-			func_aside(func_lookup_aside, &lookup);
-		hit->ip = raw ? site->ip - file->delta : site->ip;
-		hit->ret_ip = raw ? parent : lookup.symbol;
-		hit_one(list->probe[i], hit);
+		if (probe->allocator && !call->memory)
+			continue;
+		hit->ip = raw ? site->ip - site->file->delta : site->ip;
+		hit->ret_ip = raw ? parent : func_symbol_of(site->file, parent);
+		if (probe->allocator)
+			func_memory_return(probe, hit);
+		else
+			hit_one(probe, hit);
 	}
 }
 

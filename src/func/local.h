@@ -114,7 +114,8 @@ struct func_call {
 			uint8_t silent;		/* no buffer wanted it: it is no depth */
 		};
 	};
-	uint64_t reserved[2];
+	uint64_t memory;	/* of an allocator's function: func_self.allocating as it was, and FUNC_MEMORY_OUTERMOST; 0: it is within one */
+	uint64_t reserved;
 	/* Its records, made where they stay: what the entry has told is there for the exit. calltime 0: there is no entry yet. */
 	union {
 		struct record_graph_entry entry;
@@ -164,6 +165,7 @@ struct func_thread {
 	struct func_near near[4];
 	uint32_t next_near;
 	struct probe_hit *returning;	/* registers of a function that returns, for who wants to know of it */
+	uintptr_t allocating;	/* not 0: in an allocator's function; where its return address is. Or it was left by a jump */
 };
 extern __thread struct func_thread func_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
@@ -210,6 +212,12 @@ static inline uintptr_t func_edge_back(uint32_t edge)
 	return func_edge_enter(edge) + FUNC_EDGE_BACK;
 }
 
+/* The runtime's own calls are nobody's business. */
+static inline bool func_is_own(uintptr_t parent)
+{
+	return parent - func_all.own < func_all.own_size;
+}
+
 /* enter.c, called by the thunks. */
 /* On the stack: where to go on, right below the return address. */
 struct func_way {
@@ -225,11 +233,15 @@ void func_enter(struct func_site *site, uintptr_t parent);
 bool func_enter_graph(struct func_site *site, struct func_way *way, const struct func_regs *regs);
 /* `at`: where the return address was, right above the value that is returned. */
 void func_leave(uintptr_t *at);
+/* Where a function was called from, in the symbol space: mostly in its own file; NULL: that is not known. */
+uint64_t func_symbol_of(const struct func_file *file, uintptr_t address);
 /* The same of one whose return is probed. */
 struct probe_hit;
 void func_leave_point(uintptr_t *at, struct probe_hit *hit);
 
 /* calls.c */
+/* Can it be written? A stack may be gone while calls on it are remembered: a coroutine's. `known`: a page that is. */
+bool func_is_there(uintptr_t at, uintptr_t *known);
 /* A call that is not plain, or not in a plain state. */
 bool func_calls_enter(struct func_site *site, struct func_way *way, const struct func_regs *regs) __attribute__((noinline));
 /* What its end is to those who keep calls. */
@@ -329,6 +341,7 @@ struct func_wanted {
 struct func_selection {
 	bool points;			/* probes are wanted */
 	bool calls;			/* system calls are */
+	uint32_t kmalloc, kfree;	/* ids of these, if allocations are */
 	uint64_t functions, graphs;	/* buffers by their tracer */
 	uint64_t args;			/* those of them that want arguments */
 	bool acts;			/* there are commands */
@@ -340,7 +353,7 @@ struct func_selection {
 static inline bool func_selection_any(const struct func_selection *selection)
 {
 	return selection->functions || selection->graphs || selection->acts || selection->profile || selection->deep ||
-	       selection->points || selection->calls;
+	       selection->points || selection->calls || selection->kmalloc || selection->kfree;
 }
 
 /* Where a system call goes whose place is patched: rcx has where to go on, r11 what who walks the stack is to see. Absent where no

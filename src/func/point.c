@@ -148,6 +148,21 @@ static const struct func_probe *find_probe(const struct state_head *state, uint3
 	return probe;
 }
 
+/* One of the runtime's own. */
+static const struct func_probe *find_own(uint32_t i, bool returns, uint32_t event)
+{
+	struct func_probe probe;
+
+	func_allocator_fill(&probe, i, returns, event);
+	for (uint32_t n = 0; n < nprobes; n++)
+		if (probes[n].serial == probe.serial && probes[n].event == event)
+			return &probes[n];
+	if (nprobes == FUNC_PROBES_MAX)
+		return NULL;
+	probes[nprobes] = probe;
+	return &probes[nprobes++];
+}
+
 /* ---- Where they are ---- */
 
 static bool is_wanted(const struct state_probe *probe)
@@ -318,6 +333,11 @@ static void add_named(struct func_wants *wants, const struct func_file *file, co
 	}
 }
 
+static void add_own(void *wants, uintptr_t at, uint32_t i, bool returns, uint32_t event)
+{
+	add(wants, at, find_own(i, returns, event));
+}
+
 static bool is_call(const struct plan_site *site)
 {
 	return site && site->flags & PLAN_SITE_SYSCALL && site->kind == PLAN_JUMP;
@@ -352,7 +372,7 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 	*wants = (struct func_wants){ 0 };
 	if (file->fresh)
 		forget(file);
-	if (!state || (!state->nprobes && !selection->calls) || !func_points_init())
+	if (!state || (!state->nprobes && !selection->calls && !selection->kmalloc && !selection->kfree) || !func_points_init())
 		return false;
 	probe = table(state, &n);
 	wants->room = 2 * n + 64 + (selection->calls ? count_calls(file) : 0);
@@ -373,6 +393,8 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 		if (at && add(wants, at, find_probe(state, i)) && probe[i].semaphore)
 			raise(file, address_of(file, probe[i].semaphore, PF_W));
 	}
+	if (selection->kmalloc || selection->kfree)
+		func_allocator_wants(file, selection, add_own, wants);
 	if (selection->calls)
 		add_calls(wants, file);
 	sort(wants);
@@ -411,9 +433,13 @@ const struct func_list *func_list_make(const struct func_list *old, const struct
 	if (!list)
 		return NULL;
 	list->n = 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (!(wants[i].probe->flags & PROBE_RETURNS) != returns)
-			list->probe[list->n++] = wants[i].probe;
+	list->memory = false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!(wants[i].probe->flags & PROBE_RETURNS) == returns)
+			continue;
+		list->probe[list->n++] = wants[i].probe;
+		list->memory |= wants[i].probe->allocator != NULL;
+	}
 	return list;
 }
 

@@ -19,6 +19,15 @@
 #define FUNC_PROBES_MAX 16384u
 #define FUNC_COPIES_MAX 12u	/* what more has is put together by its program */
 
+/* A function of an allocator: which of its arguments, from 1 on, is the size; 0: none is. */
+struct func_allocator {
+	const char *name;
+	uint8_t size;
+	uint8_t times;		/* and by which one that is multiplied */
+	bool frees;		/* the first argument is given back */
+	bool stored;		/* the result is where the first argument says */
+};
+
 /* A probe, by what the state said when it was first seen. */
 struct func_probe {
 	uint32_t serial;
@@ -28,11 +37,13 @@ struct func_probe {
 	uint16_t size;
 	uint16_t ncopies;
 	struct probe_count *counts;	/* of each CPU; NULL: none */
+	const struct func_allocator *allocator;	/* it is the runtime's own, at this function; NULL: a line of the state */
 	struct probe_copy copies[FUNC_COPIES_MAX];
 };
 
 struct func_list {
 	uint32_t n;
+	bool memory;		/* some are at an allocator's function */
 	const struct func_probe *probe[];
 };
 
@@ -73,8 +84,10 @@ extern struct func_point *func_points __attribute__((visibility("hidden")));
 /* hit.c */
 /* Before the instruction; registers as they are. */
 void func_hit(uint32_t number, struct probe_hit *hit);
+/* One of its probes, for which `hit` is ready. */
+void func_hit_one(const struct func_probe *probe, struct probe_hit *hit);
 /* A function has returned that somebody waits for. */
-void func_hit_return(const struct func_list *list, const struct func_site *site, uintptr_t parent, struct probe_hit *hit);
+void func_hit_return(const struct func_list *list, const struct func_call *call, struct probe_hit *hit);
 void func_hit_missed(const struct func_list *list);
 
 /* hit_aside.c: compiled as usual. */
@@ -87,6 +100,27 @@ struct func_hitting {
 };
 void func_hit_aside(void *hitting);
 void func_hit_wake(void *ring);
+
+/* memory.c: an allocator's function. What comes of it is in these of the hit's arguments. */
+enum { FUNC_MEMORY_REQ, FUNC_MEMORY_ALLOC, FUNC_MEMORY_PTR };
+/* It is called, with its return address there: for `memory` of the call. */
+#define FUNC_MEMORY_OUTERMOST 1u
+uint64_t func_memory_begin(uintptr_t slot);
+/* It is about to give something back. */
+void func_memory_free(const struct func_probe *probe, struct probe_hit *hit);
+/* It has returned, and is in no other one. */
+void func_memory_return(const struct func_probe *probe, struct probe_hit *hit);
+
+/* allocator.c */
+extern uintptr_t func_usable_size __attribute__((visibility("hidden")));	/* malloc_usable_size(); 0: the allocator has none */
+extern bool func_usable_by_head __attribute__((visibility("hidden")));	/* what it would say is before the memory */
+/* Which of the two events are wanted. */
+void func_allocator_select(struct func_selection *selection);
+/* Calls `want` for each probe of that file. */
+void func_allocator_wants(const struct func_file *file, const struct func_selection *selection,
+			  void (*want)(void *arg, uintptr_t at, uint32_t i, bool returns, uint32_t event), void *arg);
+/* The one of its i-th function. */
+void func_allocator_fill(struct func_probe *probe, uint32_t i, bool returns, uint32_t event);
 
 /* point.c */
 struct func_want {

@@ -40,7 +40,8 @@ bool func_may_be_wanted(void)
 	n = LOAD(state->nbuffers);
 	at = LOAD(state->buffers);
 	measure = LOAD(state->measure);
-	if (LOAD(state->nfuncs) || LOAD(state->calls) || LOAD(state->nprobes) || n > STATE_BUFFERS_MAX || at % 8 || at > CONTROL_STATE_MAX - STATE_BUFFERS_MAX * sizeof(*buffer) ||
+	if (LOAD(state->nfuncs) || LOAD(state->calls) || LOAD(state->nprobes) || LOAD(state->kmalloc) || LOAD(state->kfree) ||
+	    n > STATE_BUFFERS_MAX || at % 8 || at > CONTROL_STATE_MAX - STATE_BUFFERS_MAX * sizeof(*buffer) ||
 	    measure % 8 || measure > CONTROL_STATE_MAX - sizeof(struct state_measure))
 		return true;
 	if (measure && LOAD(((const struct state_measure *)(const void *)((const char *)state + measure))->deep))
@@ -82,6 +83,7 @@ bool func_select_begin(struct func_selection *selection)
 	}
 	selection->points = func_points_any(selection);
 	selection->calls = state->calls && sys_thunk;
+	func_allocator_select(selection);
 	return true;
 }
 

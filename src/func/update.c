@@ -52,7 +52,7 @@ static bool is_wanted(const struct func_selection *selection, const struct plan_
 {
 	if (wanted->function || wanted->graph || wanted->acts || wanted->profile || wanted->deep)
 		return true;
-	if (site->flags & PLAN_SITE_UNWINDS && (selection->graphs || selection->profile))
+	if (site->flags & PLAN_SITE_UNWINDS && (selection->graphs || selection->profile || selection->kmalloc || selection->kfree))
 		return true;
 	return site->flags & PLAN_SITE_LOADS && func_selection_any(selection);
 }

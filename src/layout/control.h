@@ -339,7 +339,7 @@ struct state_head {
 	uint32_t nprobes;
 	uint32_t probes;	/* struct state_probe[], see layout/probe.h */
 	uint32_t calls;		/* struct state_calls, see layout/calls.h; 0: nobody wants system calls */
-	uint32_t reserved;
+	uint16_t kmalloc, kfree;	/* ids of kmem:kmalloc and kmem:kfree, which programs record by themselves; 0: nobody wants it */
 };
 static_assert(sizeof(struct state_head) == 120, "state header");
 

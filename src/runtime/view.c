@@ -271,14 +271,14 @@ static void fill_made(struct view *view)
 	}
 }
 
-/* The buffer that has all system calls, if there is one, with nothing that hangs on any: it may choose threads. */
-static uint64_t only_buffer(const struct view *view, uint64_t all)
+/* The buffer that has all system calls, if there is one, with nothing that hangs on any: it may choose threads. `first`: of them. */
+static uint64_t only_buffer(const struct view *view, uint64_t all, uint32_t first)
 {
 	const uint64_t buffer = all & ~VIEW_SPECIAL;
 
 	if (!buffer || buffer & (buffer - 1) || view->switched & buffer || !view->buffer[__builtin_ctzll(buffer)].by_counter)
 		return 0;
-	for (uint32_t i = 0; i < view->ncalled; i++)
+	for (uint32_t i = first; i < view->ncalled; i++)
 		if (view->hooks[view->called[i]] || view->mask[view->called[i]] != all)
 			return 0;
 	return all == buffer || view->choosy & buffer ? buffer : 0;
@@ -293,12 +293,13 @@ static void fill_call(struct view *view, uint32_t id, uint64_t *all)
 	*all |= view->mask[id];
 }
 
-/* System calls, which no program brings either. */
+/* System calls and allocations, which no program brings either. */
 static void fill_calls(struct view *view)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
 	const struct state_calls *calls = (const void *)((const char *)state + state->calls);
-	uint64_t all = 0;
+	uint64_t all = 0, memory = 0;
+	uint32_t first;
 
 	for (uint32_t i = 0; i < view->ncalled; i++) {
 		view->mask[view->called[i]] = 0;
@@ -308,15 +309,20 @@ static void fill_calls(struct view *view)
 	view->call_only = view->call_choosy = 0;
 	view->call_refs = NULL;
 	STORE(view->calls, state->calls && !view->asleep ? calls : NULL);
+	if (!view->asleep) {
+		fill_call(view, state->kmalloc, &memory);
+		fill_call(view, state->kfree, &memory);
+	}
 	if (!view->calls)
 		return;
+	first = view->ncalled;
 	fill_call(view, calls->raw_enter, &all);
 	fill_call(view, calls->raw_exit, &all);
 	for (uint32_t i = 0; i < CALLS_MAX; i++) {
 		fill_call(view, calls->enter[i], &all);
 		fill_call(view, calls->exit[i], &all);
 	}
-	if (only_buffer(view, all)) {
+	if (only_buffer(view, all, first)) {
 		view->call_only = all;
 		view->call_choosy = view->choosy & all;
 		view->call_refs = view->buffer[__builtin_ctzll(all)].refs;
