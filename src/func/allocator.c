@@ -33,8 +33,7 @@ static const struct func_allocator functions[] = {
 };
 #define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
-uintptr_t func_usable_size;
-bool func_usable_by_head;
+struct func_heap func_heap;
 
 /* ---- Where they are ---- */
 
@@ -115,11 +114,16 @@ static struct {
 	uintptr_t at[FUNCTIONS];
 } found;
 
-/* How to ask for the size of what the allocator gave: only itself can tell. */
-static void find_usable(const struct exports *exports)
+/* The file that malloc() is of: what else is known of it. */
+static void find_heap(const struct exports *exports, uintptr_t malloc_at)
 {
-	func_usable_size = find(exports, "malloc_usable_size");
-	func_usable_by_head = func_usable_size && find(exports, "gnu_get_libc_version");
+	const struct module *module = find(exports, "gnu_get_libc_version") ? runtime_module(malloc_at) : NULL;
+
+	func_heap = (struct func_heap){ .usable_size = find(exports, "malloc_usable_size") };
+	if (module) {
+		func_heap.gnu = module->start;
+		func_heap.gnu_size = module->end - module->start;
+	}
 }
 
 static void find_all(void)
@@ -128,8 +132,7 @@ static void find_all(void)
 
 	memset(&found, 0, sizeof(found));
 	found.update = func_all.update;
-	func_usable_size = 0;
-	func_usable_by_head = false;
+	func_heap = (struct func_heap){ 0 };
 	for (const struct link_map *map = func_loader()->r_map; map; map = map->l_next) {
 		if (!read_exports(&exports, map))
 			continue;
@@ -138,7 +141,7 @@ static void find_all(void)
 				continue;
 			found.at[i] = find(&exports, functions[i].name);
 			if (!i && found.at[i])
-				find_usable(&exports);
+				find_heap(&exports, found.at[i]);
 		}
 	}
 }
@@ -164,7 +167,7 @@ static const struct probe_copy kfree[] = {
 void func_allocator_fill(struct func_probe *probe, uint32_t i, bool returns, uint32_t event)
 {
 	*probe = (struct func_probe){
-		.serial = SERIAL + 2 * i + returns, .event = event, .flags = PROBE_QUICK | (returns ? PROBE_RETURNS : 0u),
+		.serial = SERIAL + 2 * i + returns, .event = event, .flags = PROBE_QUICK | (returns ? PROBE_RETURNS : PROBE_RAW),
 		.size = returns ? RECORD_KMALLOC : RECORD_KFREE,
 		.ncopies = returns ? sizeof(kmalloc) / sizeof(kmalloc[0]) : sizeof(kfree) / sizeof(kfree[0]),
 		.allocator = &functions[i],

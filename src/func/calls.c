@@ -417,7 +417,7 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 	if (call.probed)
 		save_args(stack, regs);
 	if (call.probed && returns->memory)
-		call.memory = func_memory_begin(call.slot);
+		call.memory = func_memory_begin(site, call.slot);
 	if (mask)
 		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.exit.calltime);
 	call.silent = !mask;

@@ -24,11 +24,26 @@ static bool is_within(uintptr_t slot)
 	return (stack && stack->walking) || func_is_back(*(const uintptr_t *)above);
 }
 
-uint64_t func_memory_begin(uintptr_t slot)
+/*
+ * Called by the GNU C library's allocator itself, as when a thread ends and what it kept for reuse is given up: all others there call these
+ * functions as programs do, so that they get those of another library if there is one; it alone calls them where they are.
+ */
+static bool is_inner(uintptr_t parent, uintptr_t function)
+{
+	const unsigned char *call = (const unsigned char *)parent - 5;
+	int32_t distance;
+
+	if (LIKELY(parent - func_heap.gnu >= func_heap.gnu_size) || *call != 0xe8)
+		return false;
+	__builtin_memcpy(&distance, call + 1, sizeof(distance));
+	return parent + (uintptr_t)(intptr_t)distance == function;
+}
+
+uint64_t func_memory_begin(const struct func_site *site, uintptr_t slot)
 {
 	const uintptr_t before = func_self.allocating;
 
-	if (is_within(slot))
+	if (is_within(slot) || is_inner(*(const uintptr_t *)slot, site->ip - site->file->delta))
 		return 0;
 	func_self.allocating = slot;
 	return before | FUNC_MEMORY_OUTERMOST;
@@ -45,7 +60,7 @@ static void ask_aside(void *arg)
 {
 	struct asking *asking = arg;
 
-	asking->size = ((size_t (*)(void *))func_usable_size)((void *)asking->ptr);
+	asking->size = ((size_t (*)(void *))func_heap.usable_size)((void *)asking->ptr);
 }
 
 /* As the GNU C library has it before each piece of memory: its size, with 16 bytes of its own where bit 1 says so, else 8. */
@@ -61,9 +76,9 @@ static uint64_t usable(uint64_t ptr, uint64_t size)
 {
 	struct asking asking = { ptr, size };
 
-	if (!ptr || !func_usable_size)
+	if (!ptr || !func_heap.usable_size)
 		return size;
-	if (LIKELY(func_usable_by_head))
+	if (LIKELY(func_heap.gnu))
 		return by_head(ptr);
 	func_aside(ask_aside, &asking);
 	return asking.size;
@@ -76,7 +91,7 @@ void func_memory_free(const struct func_probe *probe, struct probe_hit *hit)
 	const uintptr_t parent = *(const uintptr_t *)hit->sp;
 
 	/* To resize nothing is to get something, and no more. */
-	if (UNLIKELY(!probe->event || func_is_own(parent) || is_within(hit->sp)) || (!hit->di && probe->allocator->size))
+	if (UNLIKELY(func_is_own(parent) || is_within(hit->sp) || is_inner(parent, hit->ip)) || (!hit->di && probe->allocator->size))
 		return;
 	hit->ret_ip = func_symbol_of(NULL, parent);
 	hit->arg[FUNC_MEMORY_PTR] = hit->di;

@@ -105,15 +105,18 @@ void func_hit_wake(void *ring);
 enum { FUNC_MEMORY_REQ, FUNC_MEMORY_ALLOC, FUNC_MEMORY_PTR };
 /* It is called, with its return address there: for `memory` of the call. */
 #define FUNC_MEMORY_OUTERMOST 1u
-uint64_t func_memory_begin(uintptr_t slot);
+uint64_t func_memory_begin(const struct func_site *site, uintptr_t slot);
 /* It is about to give something back. */
 void func_memory_free(const struct func_probe *probe, struct probe_hit *hit);
 /* It has returned, and is in no other one. */
 void func_memory_return(const struct func_probe *probe, struct probe_hit *hit);
 
 /* allocator.c */
-extern uintptr_t func_usable_size __attribute__((visibility("hidden")));	/* malloc_usable_size(); 0: the allocator has none */
-extern bool func_usable_by_head __attribute__((visibility("hidden")));	/* what it would say is before the memory */
+struct func_heap {
+	uintptr_t usable_size;	/* malloc_usable_size(); 0: the allocator has none */
+	uintptr_t gnu, gnu_size;	/* the file of the GNU C library, if it is that one's; else nothing */
+};
+extern struct func_heap func_heap __attribute__((visibility("hidden")));
 /* Which of the two events are wanted. */
 void func_allocator_select(struct func_selection *selection);
 /* Calls `want` for each probe of that file. */
