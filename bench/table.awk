@@ -69,6 +69,8 @@ END {
 		ours_nop5 = ns["probe_nop5"] - ns["probe_nop5_none"]
 		target("a probe with one argument, ns", ours, "<=", 40)
 	}
+	if ("memory_traced" in ns)
+		target("kmalloc and kfree of malloc and free, ns a pair", ns["memory_traced"] - ns["memory_none"], "<=", 150)
 	if ("probe_ordinary_kernel" in ns) {
 		kernels = ns["probe_ordinary_kernel"] - ns["probe_ordinary_none"]
 		kernels_nop5 = ns["probe_nop5_kernel"] - ns["probe_nop5_none"]

@@ -24,7 +24,9 @@ refuse 1 list -- "$RINGSIDE_DIR"
 want 0 start -e shop:order
 "$RINGSIDE_SCRATCH/shop"
 want 0 list
-says 'sched:sched_process_exec
+says 'kmem:kfree
+kmem:kmalloc
+sched:sched_process_exec
 sched:sched_process_exit
 sched:sched_process_fork
 shop:order
@@ -34,7 +36,7 @@ till:open'
 grep -q "^ringside: [0-9]* events of the kernel's names are left out" "$err" || fail "nothing is left out"
 n=$(sed -n 's/^ringside: \([0-9]*\) events of.*/\1/p' "$err")
 want 0 list -a
-[ "$(wc -l <"$out")" -eq $((n + 6)) ] || fail "-a does not list the $n that were left out"
+[ "$(wc -l <"$out")" -eq $((n + 8)) ] || fail "-a does not list the $n that were left out"
 [ ! -s "$err" ] || fail "-a leaves something out"
 "$RINGSIDE" cat available_events | cmp -s - "$out" || fail "-a is not what there is"
 want 0 list '^signal:'
@@ -47,7 +49,8 @@ want 0 list --json
 want 0 list -e PAY
 says shop:pay
 want 0 list -s
-says 'sched
+says 'kmem
+sched
 shop
 till'
 want 0 list --json -s till

@@ -30,7 +30,9 @@ grep -q 'shop-[0-9 ]* \[[0-9]*\] \.\.\.\.\.  *[0-9]*\.[0-9]*: main: sold 10$' "$
 grep -q '^# entries-in-buffer/entries-written: 11/11   #P:' "$out" || fail "header"
 
 want 0 list
-says 'sched:sched_process_exec
+says 'kmem:kfree
+kmem:kmalloc
+sched:sched_process_exec
 sched:sched_process_exit
 sched:sched_process_fork
 shop:order
