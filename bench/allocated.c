@@ -1,6 +1,6 @@
 /*
- * What kmem:kmalloc and kmem:kfree take: pairs of malloc and free in short rounds; the median of those in which the thread was not preempted,
- * in nanoseconds a pair. Knows nothing of who records it, if anybody does.
+ * What kmem:kmalloc and kmem:kfree take: pairs of malloc and free in short rounds; the median of those in which the thread was not
+ * preempted, in nanoseconds a pair. Knows nothing of who records it, if anybody does.
  *
  *	allocated [ROUNDS [PAIRS]]
  */

@@ -47,7 +47,12 @@ static void freed(int function)
 	__atomic_fetch_add(&counts[function].freed, 1, __ATOMIC_RELAXED);
 }
 
-#define FUNCTION __attribute__((noinline, noclone, used)) static
+/* Of that name, and no copy of it. */
+#ifdef __clang__
+#define FUNCTION __attribute__((noinline, used)) static
+#else
+#define FUNCTION __attribute__((noipa, used)) static
+#endif
 
 FUNCTION void *by_malloc(size_t size)
 {
