@@ -529,7 +529,7 @@ static bool value_of(struct unwind *unwind, const struct module *module, const s
 static enum unwind_step enter(struct unwind *unwind, uintptr_t sp, uintptr_t pc, uintptr_t fp, bool fp_known)
 {
 	uintptr_t before = unwind->reg[FRAME_SP];
-	bool leaf = FRAME_RA == 30 && unwind->exact && sp == before;
+	bool leaf = unwind->exact && sp == before;
 
 	pc = func_true_return(frame_address(pc));
 	if (!pc || (sp <= before && !leaf) || sp % sizeof(uintptr_t))

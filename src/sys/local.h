@@ -22,7 +22,7 @@ enum sys_way {
 	SYS_SILENT,		/* the call and nothing else: the runtime's own; or nothing of ours is left behind it */
 	SYS_SIGRETURN,
 	SYS_VFORK,		/* the child has this very stack: nothing of ours may be on it */
-	SYS_CLONE,		/* the child has the stack at `result`, on which lie an argument as it was, and `after` */
+	SYS_CLONE,		/* the child has the stack at `result`, on which lies a copy of this frame */
 	SYS_CLONE3,		/* the same, by arguments at `result` */
 	SYS_DONE_SILENT,	/* it is done, and nothing else is to be */
 };

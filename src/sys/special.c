@@ -33,6 +33,7 @@
 #define NR_EPOLL_PWAIT2 441
 #define SIGSYS_BIT (1ull << (SIGSYS - 1))
 #define CLONE3_ARGS_MIN 64u
+#define CHILD_STACK_MIN (CALLS_RED_ZONE + sizeof(struct calls_frame))
 
 #define BIT(number) (1ull << (number) % 64)
 const uint64_t sys_specials[SYS_SPECIALS] = {
@@ -210,12 +211,12 @@ static uint32_t share_stack(struct calls_frame *call)
 	return SYS_VFORK;
 }
 
-/* What the child finds on its stack. */
-static bool put_words(uint64_t top, uint64_t argument, uintptr_t after)
+/* What the child finds on its stack: the call, as its parent has it. Where that is; 0: it cannot be written. */
+static uint64_t put_frame(uint64_t top, const struct calls_frame *call)
 {
-	const uint64_t words[2] = { argument, after };
+	const uint64_t at = top - CALLS_RED_ZONE - sizeof(*call);
 
-	return copy((void *)(uintptr_t)(top - sizeof(words)), words, sizeof(words), true);
+	return copy((void *)(uintptr_t)at, call, sizeof(*call), true) ? at : 0;
 }
 
 /* With the same thread pointer it writes in our name, without our rseq. */
@@ -235,10 +236,11 @@ static uint32_t clone_child(struct calls_frame *call, uint64_t flags, uint64_t s
 		return SYS_RUN;
 	if (!stack)
 		return share_stack(call);
-	if (!put_words(stack, call->args[1], call->after))
+	stack = put_frame(stack, call);
+	if (!stack)
 		return done(call, -EFAULT);
 	share_thread(flags);
-	call->result = (int64_t)(stack - 16);
+	call->result = (int64_t)stack;
 	return SYS_CLONE;
 }
 
@@ -255,12 +257,12 @@ static uint32_t clone3_child(struct calls_frame *call)
 		return done(call, -EFAULT);
 	if (!args[STACK])
 		return args[FLAGS] & CLONE_VM ? share_stack(call) : SYS_RUN;
-	if (args[STACK_SIZE] < 64)
-		return SYS_RUN;
-	if (!put_words(args[STACK] + args[STACK_SIZE], call->args[0], call->after))
+	if (args[STACK_SIZE] <= CHILD_STACK_MIN)
+		return args[STACK_SIZE] ? done(call, -EINVAL) : SYS_RUN;
+	if (!put_frame(args[STACK] + args[STACK_SIZE], call))
 		return done(call, -EFAULT);
 	share_thread(args[FLAGS]);
-	args[STACK_SIZE] -= 16;
+	args[STACK_SIZE] -= CALLS_RED_ZONE + sizeof(*call);
 	call->result = (int64_t)(uintptr_t)args;
 	return SYS_CLONE3;
 }

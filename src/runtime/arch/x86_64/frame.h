@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-enum { FRAME_FP = 6, FRAME_SP = 7, FRAME_RA = 16, FRAME_REGS = 17 };
+enum { FRAME_FP = 6, FRAME_SP = 7, FRAME_R11 = 11, FRAME_RA = 16, FRAME_REGS = 17 };
 
 #define FRAME_HERE(pc, sp, fp) \
 	__asm__ volatile("leaq 0f(%%rip), %0\n0:\tmovq %%rsp, %1\n\tmovq %%rbp, %2" : "=r"(pc), "=r"(sp), "=r"(fp))
