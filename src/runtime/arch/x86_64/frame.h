@@ -21,6 +21,8 @@ static inline uintptr_t frame_address(uintptr_t ra)
 
 /* mov $15, %rax; syscall: what a handler returns to. */
 #define FRAME_SIGNAL_CODES { { 9, { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 } } }
+/* Which of its instructions leave the stack as it is, and what is behind it: somebody may have been sent a signal for the call. */
+#define FRAME_SIGNAL_PLACES { 0, 7, 9 }
 
 /* Where the registers lie that the kernel saved, when the handler has returned; the place itself is read from `pointer` if
  * that is not 0. */
