@@ -325,7 +325,8 @@ static void begin_as_child(void)
 		memset(wiped.stage_tid, 0, sizeof(wiped.stage_tid));
 	}
 	runtime_family_grow(runtime.pid, forker);
-	runtime.pid = runtime_thread_tid();
+	/* The first event may be another thread's. */
+	runtime.pid = LOAD(runtime.locked) ? runtime_thread_tid() : (int32_t)syscall(SYS_getpid);
 	runtime.start = 0;
 	for (int i = 0; i < RUNTIME_VIEWS && runtime.views[i]; i++) {
 		runtime.views[i]->holders = 0;
