@@ -42,7 +42,8 @@ bool setup_wants_functions(const struct setup *setup)
 	for (int i = 0; i < setup->opts->nitems; i++) {
 		const struct opts_item *item = &setup->opts->items[i];
 
-		if (scope_is(item, "event") && (!strncmp(item->value, "syscalls", 8) || !strncmp(item->value, "raw_syscalls", 12)))
+		if (scope_is(item, "event") && (!strncmp(item->value, "syscalls", 8) || !strncmp(item->value, "raw_syscalls", 12) ||
+						!strncmp(item->value, "sched:sched_process_", 20)))
 			return true;
 	}
 	return false;

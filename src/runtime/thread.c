@@ -313,7 +313,7 @@ static void begin_as_child(void)
 	runtime_self.chosen.in = 0;
 	runtime_self.func_chosen.in = 0;
 	runtime_self.locking = false;
-	runtime_self.exited = false;
+	runtime_self.exited = 0;
 	runtime_self.as = 0;
 	if (!__atomic_compare_exchange_n(&wiped.alive, &forked, WIPED_RESETTING, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED)) {

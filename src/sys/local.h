@@ -110,6 +110,14 @@ struct sys_look {
 void sys_data_aside(void *look);
 /* A call that is about to send a signal. */
 void sys_signal_aside(void *call);
+/* A process or a thread begins, or ends: see runtime/life.c. */
+enum sys_life { SYS_LIFE_FORKING, SYS_LIFE_BORN, SYS_LIFE_FORKED, SYS_LIFE_ENDS };
+struct sys_living {
+	enum sys_life what;
+	int32_t child;
+	bool whole;
+};
+void sys_life_aside(void *living);
 struct sys_guard {
 	bool enter;
 };
