@@ -31,10 +31,10 @@ bool setup_is_quiet(const struct setup *setup)
 	return opts_value(setup->opts, "quiet") != NULL;
 }
 
-/* System calls are patched by plans, too, and so are allocators. */
+/* System calls are patched by plans, too, those that begin and end processes among them, and so are allocators. */
 static bool is_by_plans(const char *event)
 {
-	static const char *const begins[] = { "syscalls", "raw_syscalls", "kmem", "kmalloc", "kfree" };
+	static const char *const begins[] = { "syscalls", "raw_syscalls", "sched:sched_process_", "kmem", "kmalloc", "kfree" };
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (!strncmp(event, begins[i], strlen(begins[i])))

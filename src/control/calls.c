@@ -17,6 +17,7 @@
 #define EACH "syscalls"
 #define ENTER "sys_enter_"
 #define EXIT "sys_exit_"
+#define PROCESS "sched_process_"
 
 #define A(n, kind) ((uint32_t)CALL_DATA_##kind << 4 * (n))
 
@@ -67,7 +68,8 @@ static bool may_mean(const struct state_rule *rule)
 {
 	if (!rule->on)
 		return false;
-	if (!strcmp(rule->system, "ringside") || !strcmp(rule->system, "signal") || !strcmp(rule->event, "signal_generate"))
+	if (!strcmp(rule->system, "ringside") || !strcmp(rule->system, "signal") || !strcmp(rule->event, "signal_generate") ||
+	    !strcmp(rule->system, "sched") || !strncmp(rule->event, PROCESS, strlen(PROCESS)))
 		return true;
 	return (glob_match(rule->system, RAW) || glob_match(rule->system, EACH)) &&
 	       (strpbrk(rule->event, "*?[\\") || !strncmp(rule->event, "sys_e", 5));
@@ -159,6 +161,12 @@ static bool put_signal(struct state_calls *calls, const struct control_event *ev
 	return true;
 }
 
+/* Processes and threads that begin and end are seen at the calls for it; their events are programs' own. */
+static bool is_of_process(const struct control_event *event)
+{
+	return !strcmp(event->system, "sched") && (!strcmp(event->name, PROCESS "fork") || !strcmp(event->name, PROCESS "exit"));
+}
+
 static bool put_all(struct state_calls *calls, const struct control_state *state, const struct control_registry *registry)
 {
 	bool any = false;
@@ -170,6 +178,8 @@ static bool put_all(struct state_calls *calls, const struct control_state *state
 			put_data(calls, state, event);
 		else if (!strcmp(event->system, "signal") && !strcmp(event->name, "signal_generate") && is_named(state, event))
 			any |= put_signal(calls, event);
+		else if (is_of_process(event) && is_named(state, event))
+			any = true;
 		else if ((!strcmp(event->system, RAW) || !strcmp(event->system, EACH)) && event->shown && is_wanted(state, event))
 			any |= put_one(calls, event);
 	}

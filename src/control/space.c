@@ -7,11 +7,14 @@
 #include "control/space.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mono.h"
 #include "control/file.h"
 #include "layout/table.h"
+
+#define TOGETHER_NS 1000000000ull	/* what is given up within that time counts as given up at its beginning, and waits for so much longer */
 
 static uint64_t word_offset(uint32_t word)
 {
@@ -144,7 +147,7 @@ static void reclaim(struct control *control)
 		struct state_limbo *limbo = &state->table_limbo[i];
 		uint64_t end = limbo->offset + limbo->size < size ? limbo->offset + limbo->size : size;
 
-		if (now - limbo->mono < TABLE_GRACE_NS)
+		if (now - limbo->mono < TABLE_GRACE_NS + TOGETHER_NS)
 			state->table_limbo[kept++] = *limbo;
 		else if (limbo->offset < end)
 			(void)control_file_punch(&control->dir, SEGMENT_TABLES, limbo->offset, end - limbo->offset, NULL);
@@ -203,32 +206,88 @@ int control_extent_make(struct control *control, uint64_t size, uint64_t *offset
 	return r;
 }
 
+/* Is anything in use between two bytes? */
+static bool is_used(const struct control_state *state, uint64_t from, uint64_t to)
+{
+	const struct state_measure *measure = &state->measure;
+	uint64_t at = from;
+	bool used = step_over(&at, to - from, measure->profile, measure->profile_size) ||
+		    step_over(&at, to - from, measure->deepest, measure->deepest_size) ||
+		    step_over(&at, to - from, measure->touched, measure->touched_size);
+
+	for (uint32_t i = 0; i < state->nitems && !used; i++) {
+		const struct state_item *item = &state->items[i].item;
+
+		used = step_over(&at, to - from, item->table, item->table_size) ||
+		       step_over(&at, to - from, item->cells, item->cells_size);
+	}
+	return used;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct state_limbo *one = a, *other = b;
+
+	return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+/* All that nothing lies between becomes one, of the youngest age: then there is one more at most than there are extents in use. */
+static void close_up(struct control_state *state)
+{
+	struct state_limbo *all = state->table_limbo;
+	uint32_t kept = 0;
+
+	qsort(all, state->ntable_limbo, sizeof(*all), by_offset);
+	for (uint32_t i = 1; i < state->ntable_limbo; i++) {
+		struct state_limbo *last = &all[kept];
+		const uint64_t end = last->offset + last->size;
+
+		if (all[i].offset > end && is_used(state, end, all[i].offset)) {
+			all[++kept] = all[i];
+			continue;
+		}
+		last->size = all[i].offset + all[i].size - last->offset;
+		last->mono = last->mono > all[i].mono ? last->mono : all[i].mono;
+	}
+	state->ntable_limbo = state->ntable_limbo ? kept + 1 : 0;
+}
+
+/* Neighbours that are given up together share an entry. Not with older ones, which would never come to their end. */
+static bool join(struct control_state *state, uint64_t offset, uint64_t size, uint64_t now)
+{
+	for (uint32_t i = state->ntable_limbo; i-- > 0;) {
+		struct state_limbo *limbo = &state->table_limbo[i];
+
+		if ((limbo->offset + limbo->size != offset && offset + size != limbo->offset) || now - limbo->mono > TOGETHER_NS)
+			continue;
+		limbo->offset = limbo->offset < offset ? limbo->offset : offset;
+		limbo->size += size;
+		return true;
+	}
+	return false;
+}
+
 int control_extent_drop(struct control *control, uint64_t *offset, uint64_t *size, struct err *err)
 {
 	struct control_state *state = &control->state;
+	const uint64_t now = mono_ns();
 
 	if (!*offset)
 		return 0;
-	if (state->ntable_limbo == STATE_LIMBO_MAX)
-		reclaim(control);
-	/* Neighbours share an entry: the younger age holds for both. */
-	for (uint32_t i = 0; i < state->ntable_limbo; i++) {
-		struct state_limbo *limbo = &state->table_limbo[i];
-
-		if (limbo->offset + limbo->size != *offset && *offset + *size != limbo->offset)
-			continue;
-		limbo->offset = limbo->offset < *offset ? limbo->offset : *offset;
-		limbo->size += *size;
-		limbo->mono = mono_ns();
-		*offset = *size = 0;
-		return 0;
+	if (control_state_table_limbo(state))
+		return err_set(err, -ENOMEM, "out of memory");
+	if (!join(state, *offset, *size, now)) {
+		if (state->ntable_limbo == STATE_TABLE_LIMBO_MAX)
+			reclaim(control);
+		if (state->ntable_limbo == STATE_TABLE_LIMBO_MAX)
+			close_up(state);
+		if (state->ntable_limbo == STATE_TABLE_LIMBO_MAX)
+			return err_set(err, -EBUSY, "%s/tables: too many tables were given up in a short time: try again in 10 s",
+				       control->dir.path);
+		state->table_limbo[state->ntable_limbo++] = (struct state_limbo){
+			.offset = *offset, .size = *size, .generation = control_state_generation(state), .mono = now,
+		};
 	}
-	if (state->ntable_limbo == STATE_LIMBO_MAX)
-		return err_set(err, -EBUSY, "%s/tables: too many tables were given up in a short time: try again in 10 s",
-			       control->dir.path);
-	state->table_limbo[state->ntable_limbo++] = (struct state_limbo){
-		.offset = *offset, .size = *size, .generation = control_state_generation(state), .mono = mono_ns(),
-	};
 	*offset = *size = 0;
 	return 0;
 }

@@ -93,6 +93,7 @@ void control_state_fini(struct control_state *state)
 	free(state->pids);
 	items_drop(state);
 	free(state->items);
+	free(state->table_limbo);
 	state_funcs_drop(state);
 	free(state->funcs);
 	buf_fini(&state->hooks);
@@ -100,6 +101,13 @@ void control_state_fini(struct control_state *state)
 	buf_fini(&state->calls);
 	buf_fini(&state->code);
 	memset(state, 0, sizeof(*state));
+}
+
+int control_state_table_limbo(struct control_state *state)
+{
+	if (!state->table_limbo)
+		state->table_limbo = calloc(STATE_TABLE_LIMBO_MAX, sizeof(*state->table_limbo));
+	return state->table_limbo ? 0 : -ENOMEM;
 }
 
 int control_state_buffer(const struct control_state *state, const char *name)
@@ -419,7 +427,7 @@ static const char *take(struct control_state *state, const struct state_head *he
 
 	if (!head->nbuffers || head->nbuffers > STATE_BUFFERS_MAX ||
 	    head->nrules > CONTROL_RULES_MAX || head->nlimbo > STATE_LIMBO_MAX ||
-	    head->npids > STATE_PIDS_MAX || head->nitems > STATE_ITEMS_MAX || head->ntable_limbo > STATE_LIMBO_MAX ||
+	    head->npids > STATE_PIDS_MAX || head->nitems > STATE_ITEMS_MAX || head->ntable_limbo > STATE_TABLE_LIMBO_MAX ||
 	    head->nfuncs > STATE_FUNCS_MAX)
 		return "impossible counts";
 	if (!table_inside(head, head->buffers, head->nbuffers, sizeof(struct state_buffer)) ||
@@ -435,7 +443,8 @@ static const char *take(struct control_state *state, const struct state_head *he
 	    (head->calls && !table_inside(head, head->calls, 1, sizeof(struct state_calls))) ||
 	    (head->measure && !table_inside(head, head->measure, 1, sizeof(struct state_measure))))
 		return "impossible offsets";
-	if (rules_reserve(state, head->nrules) || pids_reserve(state, head->npids))
+	if (rules_reserve(state, head->nrules) || pids_reserve(state, head->npids) ||
+	    (head->ntable_limbo && control_state_table_limbo(state)))
 		return "no memory for it";
 	state->nbuffers = head->nbuffers;
 	state->nrules = head->nrules;
@@ -449,7 +458,8 @@ static const char *take(struct control_state *state, const struct state_head *he
 		memcpy(state->pids, bytes + head->pids, head->npids * sizeof(struct state_pid));
 	state->serial = head->serial;
 	state->ntable_limbo = head->ntable_limbo;
-	memcpy(state->table_limbo, bytes + head->table_limbo, head->ntable_limbo * sizeof(struct state_limbo));
+	if (head->ntable_limbo)
+		memcpy(state->table_limbo, bytes + head->table_limbo, head->ntable_limbo * sizeof(struct state_limbo));
 	state->measure = (struct state_measure){ 0 };
 	if (head->measure)
 		memcpy(&state->measure, bytes + head->measure, sizeof(state->measure));
@@ -648,7 +658,8 @@ static char *serialise(const struct control_state *state, struct state_head *hea
 		memcpy(bytes + head->probes, state->probes.data, head->nprobes * sizeof(struct state_probe));
 	if (state->code.len)
 		memcpy(bytes + head->code, state->code.data, state->code.len);
-	memcpy(bytes + head->table_limbo, state->table_limbo, state->ntable_limbo * sizeof(struct state_limbo));
+	if (state->ntable_limbo)
+		memcpy(bytes + head->table_limbo, state->table_limbo, state->ntable_limbo * sizeof(struct state_limbo));
 	memcpy(bytes + head->measure, &state->measure, sizeof(state->measure));
 	if (head->calls)
 		memcpy(bytes + head->calls, state->calls.data, state->calls.len);

@@ -60,7 +60,7 @@ struct control_state {
 	uint32_t serial;	/* of the next item, but for 0 */
 	uint32_t ntable_limbo;
 	uint64_t items_mark;	/* another one whenever items came or went */
-	struct state_limbo table_limbo[STATE_LIMBO_MAX];
+	struct state_limbo *table_limbo;	/* NULL, or room for STATE_TABLE_LIMBO_MAX */
 	struct buf hooks;	/* struct state_hook[] */
 	struct buf probes;	/* struct state_probe[] */
 	struct buf code;
@@ -88,6 +88,9 @@ int control_state_publish(struct control_state *state, const struct segment_dir 
 
 /* Room for one more rule at the end, or NULL. */
 struct state_rule *control_state_rule_add(struct control_state *state);
+
+/* Room for what tables leave behind. -ENOMEM. */
+int control_state_table_limbo(struct control_state *state);
 
 /* The place of the buffer of that name ("" is the top one), or -1. */
 int control_state_buffer(const struct control_state *state, const char *name);

@@ -279,9 +279,12 @@ static void put_probe(const struct decode_format *format, const struct decode_fi
 
 	if (buf_failed(out) || !end || field->offset + size * (1 + returns) > len)
 		return;
+	at = decode_abi_load((const uint8_t *)rec + field->offset, size, format->abi.big_endian);
+	/* At no instruction, but an event that a program declares: the text says which. */
+	if (!at)
+		return;
 	buf_puts(&rest, end + 1);
 	out->len = from;
-	at = decode_abi_load((const uint8_t *)rec + field->offset, size, format->abi.big_endian);
 	buf_putc(out, '(');
 	if (returns) {
 		put_place(&f, decode_abi_load((const uint8_t *)rec + field->offset + size, size, format->abi.big_endian), true, out);

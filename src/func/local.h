@@ -359,6 +359,9 @@ static inline bool func_selection_any(const struct func_selection *selection)
 /* Where a system call goes whose place is patched: rcx has where to go on, r11 what who walks the stack is to see. Absent where no
  * room brings it. */
 extern const char sys_thunk[] __attribute__((visibility("hidden"), weak));
+/* Who is there goes on somewhere that only registers and thread-local memory tell. */
+extern const char sys_untold_begin[] __attribute__((visibility("hidden"), weak));
+extern const char sys_untold_end[] __attribute__((visibility("hidden"), weak));
 /* False: nothing is, without doubt. */
 bool func_may_be_wanted(void);
 bool func_select_begin(struct func_selection *selection);

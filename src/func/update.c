@@ -355,6 +355,11 @@ static bool is_in_window(struct changes *changes, uintptr_t ip)
 	return in;
 }
 
+static bool is_untold(uintptr_t ip)
+{
+	return ip - (uintptr_t)sys_untold_begin < (uintptr_t)(sys_untold_end - sys_untold_begin);
+}
+
 /* The thread itself, and wherever signals interrupted it. */
 static bool is_in_the_way(struct changes *changes, const struct stopped_thread *stopped)
 {
@@ -362,18 +367,19 @@ static bool is_in_the_way(struct changes *changes, const struct stopped_thread *
 	enum unwind_step step;
 
 	/* Of code that was made here no table tells who called it, and whether a signal came before that. */
-	if (is_in_window(changes, stopped->ip) || (changes->n && func_is_island(stopped->ip)))
+	if (is_in_window(changes, stopped->ip) || (changes->n && (func_is_island(stopped->ip) || is_untold(stopped->ip))))
 		return true;
 	unwind.reg[FRAME_SP] = stopped->sp;
 	unwind.reg[FRAME_FP] = stopped->bp;
-	unwind.known = 1ull << FRAME_SP | 1ull << FRAME_FP;
+	unwind.reg[FRAME_R11] = stopped->r11;
+	unwind.known = 1ull << FRAME_SP | 1ull << FRAME_FP | 1ull << FRAME_R11;
 	unwind.stack = (struct unwind_stack){ stopped->sp, (stopped->sp + PAGE) & ~(PAGE - 1), true };
 	for (int i = 0; i < FRAMES_MAX; i++) {
 		step = runtime_unwind(&unwind, runtime_module(unwind.pc));
 		if (step == UNWIND_END)
 			break;
 		/* No call returns into a window, but for system calls that are done elsewhere. */
-		if (is_in_window(changes, unwind.pc))
+		if (is_in_window(changes, unwind.pc) || (changes->n && is_untold(unwind.pc)))
 			return true;
 	}
 	return false;

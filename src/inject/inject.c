@@ -244,7 +244,7 @@ static int call_still(struct borrow *borrow, const struct image *image, const ch
 		r = still_begin(&still, borrow, err);
 		if (!r) {
 			r = borrow_call(borrow, function, still.list, still.n + 1, &result, err);
-			if (!r && dispatch_wanted(image, &calls)) {
+			if (!r && (int32_t)result != -ECHILD && dispatch_wanted(image, &calls)) {
 				const struct dispatch was = borrow->dispatch;
 
 				borrow->dispatch = dispatch_for(&calls, &was);
@@ -259,6 +259,9 @@ static int call_still(struct borrow *borrow, const struct image *image, const ch
 			break;
 		nanosleep(&nap, NULL);
 	}
+	/* A vfork child, or its like: whose memory it has is asked, too. */
+	if (!r && (int32_t)result == -ECHILD)
+		return 0;
 	return r ? r : (int)(int32_t)(uint32_t)result;
 }
 
@@ -489,6 +492,9 @@ static int act_on_joined(struct ask ask, const char *dir, struct err *err)
 		r = act_once(&ask, err);
 	else if (!r && ask.waiting && write(ask.tell, "", 1) != 1)
 		r = -errno;
+	/* It has ended, or become another program, which looks for itself. */
+	if (r < 0 && r != -ESRCH && attachment && *ask.dir && !is_at(ask.pid, ask.dir, attachment))
+		r = 0;
 	free(attachment);
 	return r > 0 ? 0 : r;
 }

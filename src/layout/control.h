@@ -294,6 +294,7 @@ struct state_item {
 };
 static_assert(sizeof(struct state_item) == 192, "item");
 #define STATE_ITEMS_MAX 4096u
+#define STATE_TABLE_LIMBO_MAX (2u * STATE_ITEMS_MAX + 8u)	/* more than there can be pieces between all that items have */
 
 /*
  * What functions are measured with, for the whole directory: extents of the tables file, 0 none. What lies there is in

@@ -11,8 +11,9 @@ struct stopped_thread {
 	int32_t tid;
 	uint32_t reserved;
 	uint64_t ip, sp, bp;
+	uint64_t r11;		/* the runtime's thunk for system calls has its return address there, before it is on the stack */
 };
-static_assert(sizeof(struct stopped_thread) == 32, "the same for both");
+static_assert(sizeof(struct stopped_thread) == 40, "the same for both");
 
 #define STOPPED_MAX 4096u
 

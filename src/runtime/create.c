@@ -47,13 +47,14 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 			return EAGAIN;
 		STORE(real, fn);
 	}
+	runtime_life_forking();
 	errno = saved;
 	ret = fn(thread, attr, start, arg);
-	if (!ret && runtime_life_wants_forks()) {
+	if (runtime_life_is_telling()) {
 		const uintptr_t own = runtime_own_begin();
 
 		saved = errno;
-		runtime_life_forked(tid_of(thread));
+		runtime_life_forked(ret ? 0 : tid_of(thread));
 		errno = saved;
 		runtime_own_end(own);
 	}

@@ -205,14 +205,13 @@ static int call_spawn(spawn_fn *fn, spawn_fn *other, pid_t *pid, const char *pat
 		fn = other;
 	if (!fn)
 		return ENOSYS;
+	runtime_life_forking();
 	runtime_guard_enter();
 	ret = fn(&child, path, actions, attr, argv, envp);
 	runtime_guard_leave();
-	if (ret)
-		return ret;
-	if (pid)
+	runtime_life_forked(ret ? 0 : child);
+	if (!ret && pid)
 		*pid = child;
-	runtime_life_forked(child);
 	return ret;
 }
 
@@ -244,6 +243,7 @@ int guard_clone(int (*fn)(void *), void *stack, int flags, void *arg, void *ptid
 	clone_fn *real_clone = REAL(clone);
 	int ret;
 
+	runtime_life_forking();
 	if (shares)
 		runtime_guard_enter();
 	ret = (real_clone ? real_clone : __clone)(fn, stack, flags, arg, ptid, tls, ctid);

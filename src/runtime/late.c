@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "layout/stopped.h"
 #include "runtime/local.h"
@@ -22,7 +23,8 @@
 EXPORT int __ringside_attach(const char *path);
 /*
  * The directory's state has changed: look at it. All threads stand still, where `threads` says, the borrowed one first. How many functions
- * are patched now, or -errno; -EAGAIN: one stands where code would change.
+ * are patched now, or -errno; -EAGAIN: one stands where code would change; -ECHILD: the memory is another process's, which has threads
+ * of its own.
  */
 EXPORT int __ringside_poke(const struct stopped_thread *threads, size_t n);
 /* Nothing of this program is recorded until it is attached again. The same. */
@@ -53,12 +55,20 @@ __attribute__((weak)) void sys_update(void)
 {
 }
 
+/* As a process of its own; false: a child that shares its parent's memory, and is about to leave it. */
+static bool is_itself(void)
+{
+	if (LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
+		runtime_fork_child();
+	return LOAD(runtime.pid) == (int32_t)getpid();
+}
+
 int __ringside_poke(const struct stopped_thread *threads, size_t n)
 {
 	if (!LOAD(runtime.attached))
 		return -ENOTCONN;
-	if (LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
-		runtime_fork_child();
+	if (!is_itself())
+		return -ECHILD;
 	runtime_view_settle();
 	sys_update();
 	return LOAD(runtime.asleep) ? 0 : func_update(threads, n, false);
@@ -87,8 +97,8 @@ int __ringside_detach(const struct stopped_thread *threads, size_t n)
 
 	if (!LOAD(runtime.attached))
 		return 0;
-	if (LOAD_ACQUIRE(wiped.alive) == WIPED_FORKED)
-		runtime_fork_child();
+	if (!is_itself())
+		return -ECHILD;
 	r = func_drop(threads, n);
 	if (r < 0)
 		return r;

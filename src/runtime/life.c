@@ -1,14 +1,18 @@
 /*
  * runtime/life: processes and threads that begin and end, as events of the kernel's names and formats.
  *
- *   sched_process_fork   in the parent's name: of fork and vfork by the child before it runs on, so that whatever it does comes
- *                        later; of posix_spawn, clone and pthread_create by the parent when it has the child's id
+ *   sched_process_fork   in the parent's name: by a child that has its parent's thread-local memory, or a copy of it, before it runs
+ *                        on, so that whatever it does comes later; of others by the parent when it has the child's id
  *   sched_process_exec   as the new image's first event
- *   sched_process_exit   from exit and _exit; of threads when they end, if they ever recorded something
+ *   sched_process_exit   before a thread or a process ends itself
  *
- * What the program does past libc's doors (system(3), raw system calls, signals that kill) is not seen. Nobody who does not ask
- * for these events pays more than a load: they are made known when some buffer first wants one of them. The wrappers may
- * be called before the constructor has run, and from signal handlers.
+ * Seen at the system calls themselves, which come to us while one of these events is wanted (src/sys), whoever makes them: libc for
+ * system(3), the program past libc. And at doors of libc, where system calls cannot be seen: then what goes past these is missing.
+ * Each is told once: who tells of a fork takes `forker`, and of an end leaves `exited`. What nobody sees is a signal that kills, and the
+ * other threads' ends when a process ends as a whole.
+ *
+ * Nobody who does not ask for these events pays more than a load: they are made known when some buffer first wants one of them. The
+ * wrappers may be called before the constructor has run, and from signal handlers.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -157,27 +161,27 @@ static void tell_fork(uint32_t id, int32_t parent, int32_t child)
 	runtime_write(id, &record, (offsetof(struct fork_record, text) + len + 3) & ~3u);
 }
 
+/* Whoever comes first of parent and child. */
+static int32_t take_forker(void)
+{
+	return __atomic_exchange_n(&runtime_self.forker, 0, __ATOMIC_RELAXED);
+}
+
 void runtime_life_forked(int32_t child)
 {
 	const uintptr_t own = runtime_own_begin();
 	int saved = errno;
-	uint32_t id = child > 0 ? wanted(LIFE_FORK) : 0;
+	int32_t parent = take_forker();
 
-	if (id)
-		tell_fork(id, runtime_thread_tid(), child);
+	if (parent && child > 0)
+		tell_fork(life.id[LIFE_FORK], parent, child);
 	errno = saved;
 	runtime_own_end(own);
 }
 
-bool runtime_life_wants_forks(void)
+bool runtime_life_is_telling(void)
 {
-	const uintptr_t own = runtime_own_begin();
-	int saved = errno;
-	bool wants = wanted(LIFE_FORK) != 0;
-
-	errno = saved;
-	runtime_own_end(own);
-	return wants;
+	return runtime_self.forker != 0;
 }
 
 void runtime_life_forking(void)
@@ -185,7 +189,7 @@ void runtime_life_forking(void)
 	const uintptr_t own = runtime_own_begin();
 	int saved = errno;
 
-	runtime_self.forker = wanted(LIFE_FORK) ? runtime_thread_tid() : 0;
+	STORE(runtime_self.forker, wanted(LIFE_FORK) ? runtime_thread_tid() : 0);
 	errno = saved;
 	runtime_own_end(own);
 }
@@ -193,14 +197,13 @@ void runtime_life_forking(void)
 void runtime_life_born(void)
 {
 	struct thread *thread = &runtime_self;
-	int32_t child, parent = thread->forker;
+	int32_t child, parent = take_forker();
 	int saved = errno;
 	uintptr_t own;
 
 	if (!parent)
 		return;
 	own = runtime_own_begin();
-	thread->forker = 0;
 	child = runtime_thread_tid();
 	/* As somebody else: in the way of those who are in somebody else's place. */
 	runtime_guard_enter();
@@ -228,22 +231,23 @@ static int32_t priority(void)
 	return nice > 0 ? (int32_t)(140 - nice) : 120;
 }
 
-static void tell_exit(bool whole)
+void runtime_life_ends(bool whole)
 {
 	const uintptr_t own = runtime_own_begin();
 	int saved = errno;
 	struct thread *thread = &runtime_self;
-	uint32_t id = thread->exited && !thread->guard ? 0 : wanted(LIFE_EXIT);
+	uint32_t id = wanted(LIFE_EXIT);
+	int32_t tid = id ? runtime_thread_tid() : 0;
 	struct exit_record record;
 
-	if (id) {
+	if (id && thread->exited != tid) {
 		memset(&record, 0, sizeof(record));
 		memcpy(record.comm, runtime_comm(), sizeof(record.comm) - 1);
-		record.pid = runtime_thread_tid();
+		record.pid = tid;
 		record.prio = priority();
 		record.group_dead = whole;
 		runtime_write(id, &record, sizeof(record));
-		thread->exited = !thread->guard;
+		thread->exited = tid;
 	}
 	errno = saved;
 	runtime_own_end(own);
@@ -292,7 +296,7 @@ static void tell_exec(void)
 static void thread_ends(void *arg)
 {
 	(void)arg;
-	tell_exit(false);
+	runtime_life_ends(false);
 }
 
 static void forking_ends(void)
@@ -325,14 +329,14 @@ void runtime_life_thread(void)
 /* Behind the program's own, which may still record. */
 __attribute__((destructor(101))) static void finish(void)
 {
-	tell_exit(true);
+	runtime_life_ends(true);
 }
 
 /* ---- Doors of libc: what is behind them is found at start, since a handler cannot look for it ---- */
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
-	tell_exit(true);
+	runtime_life_ends(true);
 	if (real.exit)
 		real.exit(status);
 	for (;;)

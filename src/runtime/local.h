@@ -213,8 +213,8 @@ struct thread {
 	bool ending;		/* own rseq registration is undone: never again */
 	bool bare;		/* forked by one without rseq: libc's area lies */
 	int32_t as;		/* not 0: speaks for that one */
-	int32_t forker;		/* itself, around a fork that is to be told of */
-	bool exited;		/* its end was told */
+	int32_t forker;		/* itself, around a fork that is to be told of; who tells makes it 0 */
+	int32_t exited;		/* whose end was told: a vfork child has its parent's TLS */
 	bool locking;		/* a guarded child gave up system calls: we did not */
 	struct ring_near near;	/* in the top buffer; generation 0 at first, which none has */
 	struct ring_near func_near;	/* in the one that has a function tracer */
@@ -296,12 +296,16 @@ void runtime_family_grow(int32_t parent, int32_t forker);
 /* A traced program begins: behind attaching. */
 void runtime_life_start(void);
 void runtime_life_thread(void);
-/* This thread made a process or a thread of that id. */
-void runtime_life_forked(int32_t child);
-bool runtime_life_wants_forks(void);
-/* It is about to make one, which then tells of it by itself. */
+/* This thread is about to make a process or a thread. */
 void runtime_life_forking(void);
+/* It has made one of that id, 0 none: told, unless the child has. */
+void runtime_life_forked(int32_t child);
+/* Is there anything to tell still? */
+bool runtime_life_is_telling(void);
+/* The child, if it has its parent's thread-local memory or a copy. */
 void runtime_life_born(void) __attribute__((visibility("hidden")));
+/* This thread ends now, and maybe all of its process. */
+void runtime_life_ends(bool whole);
 
 /* hooks.c: what hangs on events, in a view. */
 /* Binds what hangs on event `id` of that name; `mask` are the buffers that have it on. Gives the mask to store. Within

@@ -313,7 +313,7 @@ static void begin_as_child(void)
 	runtime_self.chosen.in = 0;
 	runtime_self.func_chosen.in = 0;
 	runtime_self.locking = false;
-	runtime_self.exited = false;
+	runtime_self.exited = 0;
 	runtime_self.as = 0;
 	if (!__atomic_compare_exchange_n(&wiped.alive, &forked, WIPED_RESETTING, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED)) {
@@ -325,7 +325,8 @@ static void begin_as_child(void)
 		memset(wiped.stage_tid, 0, sizeof(wiped.stage_tid));
 	}
 	runtime_family_grow(runtime.pid, forker);
-	runtime.pid = runtime_thread_tid();
+	/* The first event may be another thread's. */
+	runtime.pid = LOAD(runtime.locked) ? runtime_thread_tid() : (int32_t)syscall(SYS_getpid);
 	runtime.start = 0;
 	for (int i = 0; i < RUNTIME_VIEWS && runtime.views[i]; i++) {
 		runtime.views[i]->holders = 0;

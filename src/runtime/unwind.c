@@ -529,7 +529,7 @@ static bool value_of(struct unwind *unwind, const struct module *module, const s
 static enum unwind_step enter(struct unwind *unwind, uintptr_t sp, uintptr_t pc, uintptr_t fp, bool fp_known)
 {
 	uintptr_t before = unwind->reg[FRAME_SP];
-	bool leaf = FRAME_RA == 30 && unwind->exact && sp == before;
+	bool leaf = unwind->exact && sp == before;
 
 	pc = func_true_return(frame_address(pc));
 	if (!pc || (sp <= before && !leaf) || sp % sizeof(uintptr_t))
@@ -575,18 +575,18 @@ static enum unwind_step step_pointer(struct unwind *unwind)
 	return enter(unwind, at + 2 * sizeof(at), pc, fp, true);
 }
 
-/* Does a handler return to here? Which of the codes it is, or -1. */
-static RAW int signal_code(const struct module *module, uintptr_t pc)
+/* Does a handler return to `from`? Which of the codes it is, or -1. */
+static RAW int signal_code_at(const struct module *module, uintptr_t from)
 {
 	static const struct {
 		uint8_t len, code[9];
 	} codes[] = FRAME_SIGNAL_CODES;
 
 	for (uint32_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-		const unsigned char *at = (const unsigned char *)pc;
+		const unsigned char *at = (const unsigned char *)from;
 		uint32_t n = 0;
 
-		if (module && (pc < module->start || module->end - pc < codes[i].len))
+		if (module && (from < module->start || from > module->end || module->end - from < codes[i].len))
 			continue;
 		while (n < codes[i].len && at[n] == codes[i].code[n])
 			n++;
@@ -594,6 +594,17 @@ static RAW int signal_code(const struct module *module, uintptr_t pc)
 			return (int)i;
 	}
 	return -1;
+}
+
+/* The same of a handler that is about to return, in the middle of it. Of what is nobody's only the beginning is known to be there. */
+static int signal_code(const struct module *module, uintptr_t pc)
+{
+	static const uint8_t places[] = FRAME_SIGNAL_PLACES;
+	int code = -1;
+
+	for (uint32_t i = 0; i < (module ? sizeof(places) / sizeof(places[0]) : 1) && code < 0; i++)
+		code = signal_code_at(module, pc - places[i]);
+	return code;
 }
 
 /* What the kernel saved is the frame: on another stack, maybe. */

@@ -78,6 +78,20 @@ void sys_wake_aside(void *arg)
 		runtime_wake(&view->buffer[__builtin_ctzll(view->call_only)], runtime_self.call_near.head, generation, NULL);
 }
 
+void sys_life_aside(void *arg)
+{
+	const struct sys_living *living = arg;
+
+	if (living->what == SYS_LIFE_FORKING)
+		runtime_life_forking();
+	else if (living->what == SYS_LIFE_BORN)
+		runtime_life_born();
+	else if (living->what == SYS_LIFE_FORKED)
+		runtime_life_forked(living->child);
+	else
+		runtime_life_ends(living->whole);
+}
+
 void sys_guard_aside(void *arg)
 {
 	const struct sys_guard *guard = arg;

@@ -22,7 +22,7 @@ enum sys_way {
 	SYS_SILENT,		/* the call and nothing else: the runtime's own; or nothing of ours is left behind it */
 	SYS_SIGRETURN,
 	SYS_VFORK,		/* the child has this very stack: nothing of ours may be on it */
-	SYS_CLONE,		/* the child has the stack at `result`, on which lie an argument as it was, and `after` */
+	SYS_CLONE,		/* the child has the stack at `result`, on which lies a copy of this frame */
 	SYS_CLONE3,		/* the same, by arguments at `result` */
 	SYS_DONE_SILENT,	/* it is done, and nothing else is to be */
 };
@@ -110,6 +110,14 @@ struct sys_look {
 void sys_data_aside(void *look);
 /* A call that is about to send a signal. */
 void sys_signal_aside(void *call);
+/* A process or a thread begins, or ends: see runtime/life.c. */
+enum sys_life { SYS_LIFE_FORKING, SYS_LIFE_BORN, SYS_LIFE_FORKED, SYS_LIFE_ENDS };
+struct sys_living {
+	enum sys_life what;
+	int32_t child;
+	bool whole;
+};
+void sys_life_aside(void *living);
 struct sys_guard {
 	bool enter;
 };

@@ -33,19 +33,20 @@
 #define NR_EPOLL_PWAIT2 441
 #define SIGSYS_BIT (1ull << (SIGSYS - 1))
 #define CLONE3_ARGS_MIN 64u
+#define CHILD_STACK_MIN (CALLS_RED_ZONE + sizeof(struct calls_frame))
 
 #define BIT(number) (1ull << (number) % 64)
 const uint64_t sys_specials[SYS_SPECIALS] = {
 	[SYS_rt_sigreturn / 64] = BIT(SYS_rt_sigreturn) | BIT(SYS_rt_sigaction) | BIT(SYS_rt_sigprocmask) | BIT(SYS_clone) |
-				  BIT(SYS_fork) | BIT(SYS_vfork) | BIT(SYS_kill),
+				  BIT(SYS_fork) | BIT(SYS_vfork) | BIT(SYS_kill) | BIT(SYS_exit),
 	[SYS_arch_prctl / 64] = BIT(SYS_arch_prctl) | BIT(SYS_prctl) | BIT(SYS_rt_sigsuspend) | BIT(SYS_rt_sigqueueinfo),
-	[SYS_tkill / 64] = BIT(SYS_tkill) | BIT(SYS_tgkill),
+	[SYS_tkill / 64] = BIT(SYS_tkill) | BIT(SYS_tgkill) | BIT(SYS_exit_group),
 	[SYS_pselect6 / 64] = BIT(SYS_pselect6) | BIT(SYS_ppoll) | BIT(SYS_epoll_pwait) | BIT(NR_SECCOMP) |
 			      BIT(SYS_rt_tgsigqueueinfo),
 	[NR_CLONE3 / 64] = BIT(NR_CLONE3) | BIT(NR_EPOLL_PWAIT2),
 };
 #define SAME(a, b) ((a) / 64 == (b) / 64)
-static_assert(SAME(SYS_rt_sigreturn, SYS_vfork) && SAME(SYS_rt_sigreturn, SYS_kill) && SAME(SYS_arch_prctl, SYS_prctl) &&
+static_assert(SAME(SYS_rt_sigreturn, SYS_vfork) && SAME(SYS_rt_sigreturn, SYS_kill) && SAME(SYS_rt_sigreturn, SYS_exit) && SAME(SYS_tkill, SYS_exit_group) && SAME(SYS_arch_prctl, SYS_prctl) &&
 	      SAME(SYS_arch_prctl, SYS_rt_sigsuspend) && SAME(SYS_arch_prctl, SYS_rt_sigqueueinfo) && SAME(SYS_tkill, SYS_tgkill) &&
 	      SAME(SYS_pselect6, SYS_epoll_pwait) && SAME(SYS_pselect6, NR_SECCOMP) && SAME(SYS_pselect6, SYS_rt_tgsigqueueinfo) &&
 	      SAME(NR_CLONE3, NR_EPOLL_PWAIT2), "bits of one word");
@@ -196,6 +197,13 @@ static void guard(bool enter)
 	func_aside(sys_guard_aside, &arg);
 }
 
+static void live(enum sys_life what, int64_t child, bool whole)
+{
+	struct sys_living arg = { what, (int32_t)child, whole };
+
+	func_aside(sys_life_aside, &arg);
+}
+
 static uint32_t share_stack(struct calls_frame *call)
 {
 	const uint32_t n = sys_self.nvforks;
@@ -210,12 +218,12 @@ static uint32_t share_stack(struct calls_frame *call)
 	return SYS_VFORK;
 }
 
-/* What the child finds on its stack. */
-static bool put_words(uint64_t top, uint64_t argument, uintptr_t after)
+/* What the child finds on its stack: the call, as its parent has it. Where that is; 0: it cannot be written. */
+static uint64_t put_frame(uint64_t top, const struct calls_frame *call)
 {
-	const uint64_t words[2] = { argument, after };
+	const uint64_t at = top - CALLS_RED_ZONE - sizeof(*call);
 
-	return copy((void *)(uintptr_t)(top - sizeof(words)), words, sizeof(words), true);
+	return copy((void *)(uintptr_t)at, call, sizeof(*call), true) ? at : 0;
 }
 
 /* With the same thread pointer it writes in our name, without our rseq. */
@@ -235,10 +243,11 @@ static uint32_t clone_child(struct calls_frame *call, uint64_t flags, uint64_t s
 		return SYS_RUN;
 	if (!stack)
 		return share_stack(call);
-	if (!put_words(stack, call->args[1], call->after))
+	stack = put_frame(stack, call);
+	if (!stack)
 		return done(call, -EFAULT);
 	share_thread(flags);
-	call->result = (int64_t)(stack - 16);
+	call->result = (int64_t)stack;
 	return SYS_CLONE;
 }
 
@@ -255,12 +264,12 @@ static uint32_t clone3_child(struct calls_frame *call)
 		return done(call, -EFAULT);
 	if (!args[STACK])
 		return args[FLAGS] & CLONE_VM ? share_stack(call) : SYS_RUN;
-	if (args[STACK_SIZE] < 64)
-		return SYS_RUN;
-	if (!put_words(args[STACK] + args[STACK_SIZE], call->args[0], call->after))
+	if (args[STACK_SIZE] <= CHILD_STACK_MIN)
+		return args[STACK_SIZE] ? done(call, -EINVAL) : SYS_RUN;
+	if (!put_frame(args[STACK] + args[STACK_SIZE], call))
 		return done(call, -EFAULT);
 	share_thread(args[FLAGS]);
-	args[STACK_SIZE] -= 16;
+	args[STACK_SIZE] -= CALLS_RED_ZONE + sizeof(*call);
 	call->result = (int64_t)(uintptr_t)args;
 	return SYS_CLONE3;
 }
@@ -270,11 +279,19 @@ static bool makes_child(int64_t number)
 	return number == SYS_clone || number == NR_CLONE3 || number == SYS_fork || number == SYS_vfork;
 }
 
+static bool shares_memory(const struct calls_frame *call)
+{
+	const uint64_t flags = call->number == SYS_clone ? call->args[0] : call->number == NR_CLONE3 ? sys_self.clone_args[0] : 0;
+
+	return flags & CLONE_VM;
+}
+
 /* The child of this thread, whether it has a copy of our memory or shares it. */
 void sys_born(struct calls_frame *call)
 {
 	sys_self.armed = false;
 	func_aside(sys_arm_aside, NULL);
+	live(SYS_LIFE_BORN, 0, false);
 	sys_put_exit(call->number, 0);
 }
 
@@ -290,6 +307,7 @@ void sys_vforked(struct calls_frame *call)
 	}
 	sys_self.nvforks = n;
 	guard(false);
+	live(SYS_LIFE_FORKED, call->result, false);
 	sys_put_exit(call->number, call->result);
 }
 
@@ -311,8 +329,16 @@ static uint32_t change_process(const struct calls_frame *call)
 	return call->args[0] == PRCTL_SECCOMP ? lock_up() : SYS_RUN;
 }
 
+static uint32_t end(bool whole)
+{
+	live(SYS_LIFE_ENDS, 0, whole);
+	return SYS_RUN;
+}
+
 uint32_t sys_special(struct calls_frame *call)
 {
+	if (makes_child(call->number))
+		live(SYS_LIFE_FORKING, 0, false);
 	switch (call->number) {
 	case SYS_rt_sigreturn:
 		return signal_return(call, false);
@@ -340,6 +366,9 @@ uint32_t sys_special(struct calls_frame *call)
 		return clone_child(call, call->args[0], call->args[1]);
 	case NR_CLONE3:
 		return clone3_child(call);
+	case SYS_exit:
+	case SYS_exit_group:
+		return end(call->number == SYS_exit_group);
 	case SYS_arch_prctl:
 		return call->args[0] == ARCH_FS ? SYS_SILENT : SYS_RUN;
 	case SYS_prctl:
@@ -405,6 +434,10 @@ void sys_special_end(struct calls_frame *call)
 	if (!call->result) {
 		sys_self.armed = false;
 		func_aside(sys_arm_aside, NULL);
+		live(SYS_LIFE_BORN, 0, false);
+	} else {
+		/* One that has a copy of our memory tells by itself. */
+		live(SYS_LIFE_FORKED, shares_memory(call) ? call->result : 0, false);
 	}
 }
 

@@ -108,11 +108,12 @@ static uint32_t put_addresses(struct fetching *fetching, struct hook_field *fiel
 		.offset = offsetof(struct record_probe_return, ret_ip), .size = 8, .form = HOOK_FIELD_NUMBER,
 	};
 
-	if (!spec_probe_is_code(fetching->probe))
+	if (!spec_probe_has_ip(fetching->probe))
 		return 0;
 	fields[0] = ip;
-	fields[0].root = program_build_field(fetching->build, "ip", PROGRAM_INT);
-	if (!fetching->probe->returns)
+	fields[0].root = spec_probe_is_code(fetching->probe) ? program_build_field(fetching->build, "ip", PROGRAM_INT) :
+							       program_build_num(fetching->build, 0);
+	if (!spec_probe_is_code(fetching->probe) || !fetching->probe->returns)
 		return 1;
 	fields[1] = ret_ip;
 	fields[1].root = program_build_field(fetching->build, "ret_ip", PROGRAM_INT);
@@ -121,7 +122,7 @@ static uint32_t put_addresses(struct fetching *fetching, struct hook_field *fiel
 
 static uint32_t count_fields(const struct spec_probe *probe)
 {
-	uint32_t n = spec_probe_is_code(probe) ? 1 + probe->returns : 0;
+	uint32_t n = spec_probe_has_ip(probe) ? 1 + (spec_probe_is_code(probe) && probe->returns) : 0;
 
 	for (uint32_t i = 0; i < probe->nargs; i++)
 		n += probe->args[i].count ? probe->args[i].count : 1;

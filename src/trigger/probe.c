@@ -98,7 +98,7 @@ static void name_by_itself(struct spec_arg *arg, const char *word, uint32_t i)
 /* Addresses come before the arguments. */
 static uint32_t fields_at(const struct spec_probe *probe)
 {
-	if (!spec_probe_is_code(probe))
+	if (!spec_probe_has_ip(probe))
 		return sizeof(struct record_head);
 	return probe->returns ? sizeof(struct record_probe_return) : sizeof(struct record_probe);
 }

@@ -214,7 +214,7 @@ void spec_probe_format(const struct spec_probe *probe, struct buf *out)
 	if (spec_probe_is_code(probe) && probe->returns) {
 		format_field(out, "unsigned long", "__probe_func", offsetof(struct record_probe_return, func), 8, false);
 		format_field(out, "unsigned long", "__probe_ret_ip", offsetof(struct record_probe_return, ret_ip), 8, false);
-	} else if (spec_probe_is_code(probe)) {
+	} else if (spec_probe_has_ip(probe)) {
 		format_field(out, "unsigned long", "__probe_ip", offsetof(struct record_probe, ip), 8, false);
 	}
 	for (uint32_t i = 0; i < probe->nargs; i++) {

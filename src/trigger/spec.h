@@ -225,6 +225,11 @@ static inline bool spec_probe_is_code(const struct spec_probe *probe)
 {
 	return probe->kind != SPEC_PROBE_EVENT && probe->kind != SPEC_PROBE_TRACEPOINT;
 }
+/* Do its records begin with an address? Those of t: do as the kernel's, where that is the tracepoint's; a declared event has none: 0. */
+static inline bool spec_probe_has_ip(const struct spec_probe *probe)
+{
+	return spec_probe_is_code(probe) || probe->kind == SPEC_PROBE_TRACEPOINT;
+}
 
 /* ---- Reading ---- */
 

@@ -13,6 +13,7 @@
 #if defined(__x86_64__)
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
@@ -42,6 +43,27 @@ static bool in_sequence(const struct image *image, const struct tracee *tracee)
 		return false;
 	/* The word behind two numbers of a CPU. */
 	return !target_read(image, place.area + 8, &sequence, sizeof(sequence)) || sequence;
+}
+
+#define PENDING_MAX 16
+
+/*
+ * Has it just done something that the kernel sends it a signal for, which it has not had yet? The handler would take what we set it
+ * out to for what it was at: a system call that is dispatched by SIGSYS above all.
+ */
+static bool has_fault(const struct tracee *tracee)
+{
+	struct __ptrace_peeksiginfo_args which = { .nr = PENDING_MAX };
+	siginfo_t pending[PENDING_MAX];
+	const long n = ptrace(PTRACE_PEEKSIGINFO, tracee->tid, &which, pending);
+
+	for (long i = 0; i < n; i++) {
+		const int sig = pending[i].si_signo;
+
+		if (pending[i].si_code > 0 && (sig == SIGSYS || sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP))
+			return true;
+	}
+	return n == PENDING_MAX;
 }
 
 /* Calls that are made under locks of libc, or that do not come back. */
@@ -108,7 +130,7 @@ bool safe_to_borrow(const struct image *image, const struct tracee *tracee)
 {
 	struct frame frame;
 
-	if (!is_place_fit(image, tracee))
+	if (!is_place_fit(image, tracee) || has_fault(tracee))
 		return false;
 	frame_of(&frame, &tracee->regs);
 	for (int i = 0; i < FRAMES_MAX; i++) {

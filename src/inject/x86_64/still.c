@@ -86,6 +86,7 @@ static struct stopped_thread describe(const struct tracee *tracee)
 {
 	return (struct stopped_thread){
 		.tid = tracee->tid, .ip = tracee->regs.rip, .sp = tracee->regs.rsp, .bp = tracee->regs.rbp,
+		.r11 = tracee->regs.r11,
 	};
 }
 

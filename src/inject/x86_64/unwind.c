@@ -418,13 +418,20 @@ static enum frame_step step(const struct image *image, struct frame *frame, cons
 /* In front of it, the kernel's ucontext, which ends with a mask of 64 bits. */
 #define SIGNAL_INFO_AT (offsetof(ucontext_t, uc_sigmask) + 8)
 
-/* mov $15, %rax; syscall: what a signal's handler returns to. The kernel's ucontext is then on top of the stack. */
+/*
+ * mov $15, %rax; syscall: what a signal's handler returns to. The kernel's ucontext is then on top of the stack, and still is behind it, for
+ * who was sent a signal for the call.
+ */
 static bool is_signal_return(const struct image *image, uint64_t address)
 {
 	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
+	static const uint8_t places[] = { 0, 7, sizeof(code) };
 	uint8_t bytes[sizeof(code)];
 
-	return target_read(image, address, bytes, sizeof(bytes)) && !memcmp(bytes, code, sizeof(code));
+	for (uint32_t i = 0; i < sizeof(places); i++)
+		if (target_read(image, address - places[i], bytes, sizeof(bytes)) && !memcmp(bytes, code, sizeof(code)))
+			return true;
+	return false;
 }
 
 static enum frame_step step_signal(const struct image *image, struct frame *frame)

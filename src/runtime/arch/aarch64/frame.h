@@ -25,6 +25,7 @@ static inline uintptr_t frame_address(uintptr_t ra)
 
 /* mov x8, #139; svc #0 */
 #define FRAME_SIGNAL_CODES { { 8, { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 } } }
+#define FRAME_SIGNAL_PLACES { 0 }
 
 static inline uintptr_t frame_saved(int code, uintptr_t sp, uintptr_t *pointer)
 {

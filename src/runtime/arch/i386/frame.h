@@ -21,6 +21,7 @@ static inline uintptr_t frame_address(uintptr_t ra)
 #define FRAME_SIGNAL_CODES \
 	{ { 7, { 0xb8, 0xad, 0x00, 0x00, 0x00, 0xcd, 0x80 } }, \
 	  { 8, { 0x58, 0xb8, 0x77, 0x00, 0x00, 0x00, 0xcd, 0x80 } } }
+#define FRAME_SIGNAL_PLACES { 0 }
 
 /* The first kind has a pointer to them behind the signal's number and that of the siginfo; the second the registers. */
 static inline uintptr_t frame_saved(int code, uintptr_t sp, uintptr_t *pointer)

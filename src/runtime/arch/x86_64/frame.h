@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-enum { FRAME_FP = 6, FRAME_SP = 7, FRAME_RA = 16, FRAME_REGS = 17 };
+enum { FRAME_FP = 6, FRAME_SP = 7, FRAME_R11 = 11, FRAME_RA = 16, FRAME_REGS = 17 };
 
 #define FRAME_HERE(pc, sp, fp) \
 	__asm__ volatile("leaq 0f(%%rip), %0\n0:\tmovq %%rsp, %1\n\tmovq %%rbp, %2" : "=r"(pc), "=r"(sp), "=r"(fp))
@@ -21,6 +21,8 @@ static inline uintptr_t frame_address(uintptr_t ra)
 
 /* mov $15, %rax; syscall: what a handler returns to. */
 #define FRAME_SIGNAL_CODES { { 9, { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 } } }
+/* Which of its instructions leave the stack as it is, and what is behind it: somebody may have been sent a signal for the call. */
+#define FRAME_SIGNAL_PLACES { 0, 7, 9 }
 
 /* Where the registers lie that the kernel saved, when the handler has returned; the place itself is read from `pointer` if
  * that is not 0. */

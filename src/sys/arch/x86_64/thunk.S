@@ -126,11 +126,6 @@ sys_within:
 	syscall
 	movq %rax, RESULT(%rsp)
 	jmp 2b
-5:	/* SYS_SIGRETURN */
-	leaq RED + CALL(%rsp), %rsp
-	movq $15, %rax
-	syscall
-	hlt
 7:	/* SYS_CLONE */
 	LOAD_ARGS
 	movq RESULT(%rsp), %rsi
@@ -146,25 +141,24 @@ sys_within:
 	movq NUMBER(%rsp), %rax
 	syscall
 	testq %rax, %rax
-	jz 10f
+	jz 9f
 	movq %rax, RESULT(%rsp)
 	jmp 1b
-	/* The child, on its own stack: nobody called it. */
-	.cfi_undefined %rip
-9:
-	popq %rsi
-	jmp 11f
-10:
-	popq %rdi
-11:
-	pushq %rcx
-	SAVE
-	movq $0, RESULT(%rsp)
+9:	/* The child, on its own stack, which has a copy of ours. */
+	movq %rax, RESULT(%rsp)
 	movq %rsp, %rdi
 	call sys_born
-	LOAD_ALL
-	leaq CALL(%rsp), %rsp
-	jmp *%rcx
+	jmp 2b
+	/* Of who is from here on nothing on the stack tells where it goes. */
+	.globl sys_untold_begin
+	.hidden sys_untold_begin
+sys_untold_begin:
+	.cfi_undefined %rip
+5:	/* SYS_SIGRETURN */
+	leaq RED + CALL(%rsp), %rsp
+	movq $15, %rax
+	syscall
+	hlt
 6:	/* SYS_VFORK */
 	LOAD_ARGS
 	movq NUMBER(%rsp), %rax
@@ -182,6 +176,9 @@ sys_within:
 	LOAD_ALL
 	leaq RED + CALL(%rsp), %rsp
 	jmp *%rcx
+	.globl sys_untold_end
+	.hidden sys_untold_end
+sys_untold_end:
 	.cfi_endproc
 	END sys_thunk
 
