@@ -7,6 +7,8 @@
 #include "base/glob.h"
 #include "func/point.h"
 
+#if defined(__x86_64__) && !defined(__ILP32__)
+
 static const struct state_func *lines_of(const struct state_head *state)
 {
 	return (const void *)((const char *)state + state->funcs);
@@ -40,8 +42,9 @@ bool func_may_be_wanted(void)
 	n = LOAD(state->nbuffers);
 	at = LOAD(state->buffers);
 	measure = LOAD(state->measure);
-	if (LOAD(state->nfuncs) || LOAD(state->calls) || LOAD(state->nprobes) || n > STATE_BUFFERS_MAX || at % 8 || at > CONTROL_STATE_MAX - STATE_BUFFERS_MAX * sizeof(*buffer) ||
-	    measure % 8 || measure > CONTROL_STATE_MAX - sizeof(struct state_measure))
+	if (LOAD(state->nfuncs) || LOAD(state->calls) || LOAD(state->nprobes) || n > STATE_BUFFERS_MAX || at % 8 ||
+	    at > CONTROL_STATE_MAX - STATE_BUFFERS_MAX * sizeof(*buffer) || measure % 8 ||
+	    measure > CONTROL_STATE_MAX - sizeof(struct state_measure))
 		return true;
 	if (measure && LOAD(((const struct state_measure *)(const void *)((const char *)state + measure))->deep))
 		return true;
@@ -133,3 +136,5 @@ void func_select(const struct func_selection *selection, const char *name, const
 		.args = (selection->functions | selection->graphs) & selection->args & all,
 	};
 }
+
+#endif
