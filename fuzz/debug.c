@@ -6,23 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "file.h"
 #include "symbol/debug.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char path[64];
-static int file = -1;
-
-static void open_file(void)
-{
-	file = memfd_create("debug", MFD_CLOEXEC);
-	if (file < 0)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-}
 
 static void look_at_variables(struct debug *debug, struct debug_point *point)
 {
@@ -85,11 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = ERR_INIT;
 	struct debug *debug;
 
-	if (file < 0)
-		open_file();
-	if (ftruncate(file, 0) || pwrite(file, data, size, 0) != (ssize_t)size)
-		abort();
-	if (debug_open(&debug, path, &err)) {
+	file_fill(data, size);
+	if (debug_open(&debug, file_path, &err)) {
 		if (!*err.text)
 			abort();
 		return 0;

@@ -2,30 +2,16 @@
  * Any bytes for an ELF file: a plan is refused with words, or made and sound; and so is one of points, at addresses from the file's
  * last bytes.
  */
-#include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "file.h"
 #include "plan/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define POINTS 32
-
-static char path[64];
-static int file = -1;
-
-static void open_file(void)
-{
-	file = memfd_create("plan", MFD_CLOEXEC);
-	if (file < 0)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-}
 
 static void judge(int r, struct buf *out, const struct err *err)
 {
@@ -45,7 +31,7 @@ static void points(const uint8_t *data, size_t size)
 	/* Two bytes each: a file that is made up is small. */
 	for (size_t i = 0; i < n; i++)
 		addresses[i] = (uint64_t)data[size - 2 * i - 1] << 8 | data[size - 2 * i - 2];
-	r = plan_make_extra(&out, &(struct plan_file){ .path = path }, addresses, n, &err);
+	r = plan_make_extra(&out, &(struct plan_file){ .path = file_path }, addresses, n, &err);
 	judge(r, &out, &err);
 }
 
@@ -55,11 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf out = BUF_INIT;
 	int r;
 
-	if (file < 0)
-		open_file();
-	if (ftruncate(file, 0) || pwrite(file, data, size, 0) != (ssize_t)size)
-		abort();
-	r = plan_make(&out, &(struct plan_file){ .path = path }, &err);
+	file_fill(data, size);
+	r = plan_make(&out, &(struct plan_file){ .path = file_path }, &err);
 	judge(r, &out, &err);
 	points(data, size);
 	/* And any bytes for a plan. */

@@ -2,26 +2,13 @@
  * Any bytes for an ELF file with notes of probes: they are refused, or each is a name and a place within the file.
  */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "file.h"
 #include "symbol/usdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char path[64];
-static int file = -1;
-
-static void open_file(void)
-{
-	file = memfd_create("usdt", MFD_CLOEXEC);
-	if (file < 0)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -29,11 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct usdt_note *note;
 	struct usdt *usdt;
 
-	if (file < 0)
-		open_file();
-	if (ftruncate(file, 0) || pwrite(file, data, size, 0) != (ssize_t)size)
-		abort();
-	if (usdt_open(&usdt, path, &err)) {
+	file_fill(data, size);
+	if (usdt_open(&usdt, file_path, &err)) {
 		if (!*err.text)
 			abort();
 		return 0;

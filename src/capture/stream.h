@@ -89,8 +89,8 @@ int stream_wait_any(struct stream *const *streams, uint32_t n, int timeout_ms);
 /*
  * The same for a consumer that works in batches, of streams of any buffers: until one of them has at least `percent` of a
  * hundred pages to read (0: anything at all), or `*also` is no longer `seen` and was woken (for signal handlers; may be
- * NULL; FUTEX_WAKE without FUTEX_PRIVATE_FLAG), or the buffer got a new set, or the time is over. 1, 0 on timeout, -EINTR. Writers that fill a ring wake; nobody looks in between, but for
- * once a second in case that a writer could not.
+ * NULL; FUTEX_WAKE without FUTEX_PRIVATE_FLAG), or the buffer got a new set, or the time is over. 1, 0 on timeout, -EINTR.
+ * Writers that fill a ring wake; nobody looks in between, but for once a second in case that a writer could not.
  */
 struct stream_sleep {
 	uint32_t percent;
@@ -107,8 +107,8 @@ void stream_wake(int rings, uint64_t set);
 int stream_update(struct stream *stream, const struct state_buffer *buffer, struct err *err);
 
 /*
- * Gives the CPU's live ring its memory, which otherwise its first writer does, and waits for. For consumers; of a kernel that cannot, -EINVAL, and
- * nothing is different.
+ * Gives the CPU's live ring its memory, which otherwise its first writer does, and waits for. For consumers; of a kernel that
+ * cannot, -EINVAL, and nothing is different.
  */
 int stream_back(struct stream *stream);
 

@@ -28,7 +28,8 @@ struct opts {
 
 /*
  * Options may stand anywhere before `--`. The argument numbered `verbatim` (from 1; 0: none) is taken as
- * it is, whatever it begins with; -1: everything behind the first argument is. The tables must outlive the result; strings are those of argv.
+ * it is, whatever it begins with; -1: everything behind the first argument is. The tables must outlive the result; strings are
+ * those of argv.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, const struct opt *table,
 	       const struct opt *common, int verbatim, struct err *err);

@@ -22,8 +22,9 @@ struct planner {
 };
 
 /*
- * Where the setup is about functions of programs, or there are probes in code: those of the command that ends the line, and of the processes that -P names;
- * then the process for those to come. Before setup_apply(), which names functions, and before the command is started.
+ * Where the setup is about functions of programs, or there are probes in code: those of the command that ends the line, and of the
+ * processes that -P names; then the process for those to come. Before setup_apply(), which names functions, and before the command is
+ * started.
  */
 int planner_begin(struct planner *planner, const struct setup *setup, struct source *source, const struct opts *opts,
 		  struct err *err);

@@ -92,8 +92,8 @@ static const struct flag futex_operations[] = {
 };
 static const struct flag requests[] = {
 	{ 0x5401, "TCGETS" }, { 0x5402, "TCSETS" }, { 0x5403, "TCSETSW" }, { 0x5404, "TCSETSF" }, { 0x540f, "TIOCGPGRP" },
-	{ 0x5410, "TIOCSPGRP" }, { 0x5413, "TIOCGWINSZ" }, { 0x5414, "TIOCSWINSZ" }, { 0x541b, "FIONREAD" }, { 0x5421, "FIONBIO" }, { 0x5450, "FIONCLEX" },
-	{ 0x5451, "FIOCLEX" }, END,
+	{ 0x5410, "TIOCSPGRP" }, { 0x5413, "TIOCGWINSZ" }, { 0x5414, "TIOCSWINSZ" }, { 0x541b, "FIONREAD" }, { 0x5421, "FIONBIO" },
+	{ 0x5450, "FIONCLEX" }, { 0x5451, "FIOCLEX" }, END,
 };
 static const struct flag socket_types[] = {
 	FLAG(SOCK_STREAM), FLAG(SOCK_DGRAM), FLAG(SOCK_RAW), FLAG(SOCK_SEQPACKET), END,
@@ -318,8 +318,8 @@ static const struct {
 	{ "openat", "DsOo" }, { "pipe", "i" }, { "pipe2", "if" }, { "pread64", "dbuu" }, { "prlimit64", "drll" },
 	{ "pselect6", "dppppp" }, { "pwrite64", "dbuu" }, { "read", "dbu" }, { "readlink", "sbu" }, { "readlinkat", "Dsbu" },
 	{ "recvfrom", "dbuGpp" }, { "rename", "ss" }, { "renameat", "DsDs" }, { "renameat2", "DsDsx" }, { "rmdir", "s" },
-	{ "rt_sigaction", "Sgpu" }, { "rt_sigprocmask", "Hmmu" }, { "rt_sigreturn", "" }, { "sendto", "dbuGjd" }, { "set_robust_list", "pu" },
-	{ "socket", "KYd" }, { "socketpair", "KYdi" }, { "stat", "st" }, { "statfs", "sp" }, { "statx", "DsTxp" }, { "symlink", "ss" },
+	{ "rt_sigaction", "Sgpu" }, { "rt_sigprocmask", "Hmmu" }, { "rt_sigreturn", "" }, { "sendto", "dbuGjd" },
+	{ "set_robust_list", "pu" }, { "socket", "KYd" }, { "socketpair", "KYdi" }, { "stat", "st" }, { "statfs", "sp" }, { "statx", "DsTxp" }, { "symlink", "ss" },
 	{ "symlinkat", "sDs" }, { "tgkill", "ddS" }, { "tkill", "dS" }, { "truncate", "su" }, { "unlink", "s" }, { "unlinkat", "DsT" },
 	{ "utimensat", "DspT" }, { "wait4", "dwBp" }, { "write", "dbu" }, { "umask", "o" }, { "getxattr", "sspu" }, { "lgetxattr", "sspu" },
 };

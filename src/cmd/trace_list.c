@@ -11,8 +11,8 @@ static const struct {
 	const char *name, *calls;
 } classes[] = {
 	{ "file", ",access,chdir,chmod,chown,chroot,creat,execve,execveat,faccessat,faccessat2,fchmodat,fchownat,getcwd,getxattr,"
-		  "inotify_add_watch,lchown,lgetxattr,link,linkat,listxattr,lsetxattr,lstat,mkdir,mkdirat,mknod,mknodat,mount,newfstatat,open,"
-		  "openat,openat2,readlink,readlinkat,rename,renameat,renameat2,rmdir,setxattr,stat,statfs,statx,symlink,symlinkat,"
+		  "inotify_add_watch,lchown,lgetxattr,link,linkat,listxattr,lsetxattr,lstat,mkdir,mkdirat,mknod,mknodat,mount,"
+		  "newfstatat,open,openat,openat2,readlink,readlinkat,rename,renameat,renameat2,rmdir,setxattr,stat,statfs,statx,symlink,symlinkat,"
 		  "truncate,umount2,unlink,unlinkat,utime,utimensat,utimes," },
 	{ "network", ",accept,accept4,bind,connect,getpeername,getsockname,getsockopt,listen,recvfrom,recvmmsg,recvmsg,sendmmsg,sendmsg,"
 		     "sendto,setsockopt,shutdown,socket,socketpair,sendfile," },
@@ -21,9 +21,10 @@ static const struct {
 	{ "memory", ",brk,madvise,mbind,mincore,mlock,mlock2,mlockall,mmap,mprotect,mremap,mseal,msync,munlock,munlockall,munmap," },
 	{ "signal", ",kill,pause,rt_sigaction,rt_sigpending,rt_sigprocmask,rt_sigqueueinfo,rt_sigreturn,rt_sigsuspend,rt_sigtimedwait,"
 		    "sigaltstack,signalfd,signalfd4,tgkill,tkill," },
-	{ "desc", ",close,close_range,dup,dup2,dup3,epoll_create1,epoll_ctl,epoll_pwait,epoll_wait,eventfd2,fadvise64,fallocate,fchdir,fchmod,"
-		  "fchown,fcntl,fdatasync,flock,fstat,fsync,ftruncate,getdents64,ioctl,lseek,mmap,newfstatat,openat,pipe,pipe2,poll,ppoll,"
-		  "pread64,preadv,pselect6,pwrite64,pwritev,read,readv,select,sendfile,splice,tee,timerfd_create,timerfd_settime,write,writev," },
+	{ "desc", ",close,close_range,dup,dup2,dup3,epoll_create1,epoll_ctl,epoll_pwait,epoll_wait,eventfd2,fadvise64,fallocate,"
+		  "fchdir,fchmod,fchown,fcntl,fdatasync,flock,fstat,fsync,ftruncate,getdents64,ioctl,lseek,mmap,newfstatat,openat,pipe,pipe2,poll,ppoll,"
+		  "pread64,preadv,pselect6,pwrite64,pwritev,read,readv,select,sendfile,splice,tee,timerfd_create,"
+		  "timerfd_settime,write,writev," },
 };
 
 /* Is the name among those between commas? */

@@ -241,6 +241,7 @@ void control_items_close(struct control_items *items)
 	for (uint32_t i = 0; i < items->nformats; i++)
 		decode_format_free(items->formats[i].format);
 	control_functions_fini(&items->functions);
+	buf_fini(&items->member);
 	free(items->formats);
 	free(items->specs);
 	free(items);

@@ -41,6 +41,7 @@ struct control_items {
 	uint32_t nformats;
 	struct control_functions functions;	/* control/probe_world reads them when it is asked */
 	bool has_functions;
+	struct buf member;		/* what it said last of one */
 };
 
 int control_items_open(struct control_items **out, struct control *control, struct err *err);

@@ -3,8 +3,8 @@
  * address, threads by tid.
  *
  * Made from the registry when first asked, and again when a number turns up that was not known: at
- * once if something was registered since, else not more often than a few times a second. What it hands out stays until the names are closed, but
- * for comm and printk texts, which stay until the next question.
+ * once if something was registered since, else not more often than a few times a second. What it hands out stays until the names
+ * are closed, but for comm and printk texts, which stay until the next question.
  */
 #ifndef CONTROL_NAMES_H
 #define CONTROL_NAMES_H

@@ -383,7 +383,8 @@ static int serve(struct control *control, const struct registry_head *head, cons
 	while (!r && !(stop && *stop) && (deadline < 0 || first || mono_ms() < deadline)) {
 		struct control_registry registry = { 0 };
 
-		r = control_file_read(&control->dir, SEGMENT_REGISTRY, &wishes, sizeof(wishes), offsetof(struct registry_head, wishes), err);
+		r = control_file_read(&control->dir, SEGMENT_REGISTRY, &wishes, sizeof(wishes), offsetof(struct registry_head, wishes),
+				      err);
 		if (r)
 			break;
 		if (!first && wishes == seen) {

@@ -14,31 +14,14 @@
 
 #define TRIES 16
 
-/* Sites are in the order of addresses. */
-static const struct plan_site *find_site(const struct plan *plan, uint64_t address)
-{
-	const struct plan_site *sites = plan ? (const void *)((const char *)plan + plan->sites) : NULL;
-	uint32_t low = 0, high = plan ? plan->nsites : 0;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (sites[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return plan && low < plan->nsites && sites[low].address == address ? &sites[low] : NULL;
-}
-
 /* What the plans say of it. */
 static bool look_up(const struct plan *plan, const struct plan *extra, struct control_point *point)
 {
-	const struct plan_site *site = find_site(plan, point->address);
+	const struct plan_site *site = plan ? plan_site_find(plan, point->address) : NULL;
 
 	point->entry = site && !(site->flags & (PLAN_SITE_HIDDEN | PLAN_SITE_POINT));
 	if (!point->entry)
-		site = find_site(extra, point->address);
+		site = extra ? plan_site_find(extra, point->address) : NULL;
 	if (!site)
 		return false;
 	point->kind = site->kind;

@@ -194,8 +194,8 @@ static int refuse(const struct looking *looking, struct spec_error *error)
 	if (worst->reason == PLAN_MIDDLE)
 		return spec_probe_refuse(looking->probe, -EILSEQ, "Probe point is not an instruction boundary",
 					 "that is in the middle of an instruction", error);
-	snprintf(text, sizeof(text), "it cannot be probed%s: %s", worst->kind == PLAN_TRAP ? " in the C library, where only a jump may be" : "",
-		 plan_reason(worst->reason));
+	snprintf(text, sizeof(text), "it cannot be probed%s: %s",
+		 worst->kind == PLAN_TRAP ? " in the C library, where only a jump may be" : "", plan_reason(worst->reason));
 	return spec_probe_refuse(looking->probe, -EINVAL, failed, text, error);
 }
 

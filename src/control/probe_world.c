@@ -70,16 +70,37 @@ static const char *known_as(void *arg, const char *module, const char *name)
 	return NULL;
 }
 
+/* Of functions of that name it is the first whose file tells. */
+static const char *find_prototype(struct control_items *items, const char *module, const char *name, uint64_t *address)
+{
+	const struct control_functions *functions = control_items_functions(items);
+	const char *other = known_as(items, module, name), *text = NULL;
+
+	for (size_t i = 0; functions && !text && i < functions->n; i++) {
+		if (!is_of(&functions->all[i], module, other ? other : name))
+			continue;
+		*address = functions->all[i].address;
+		text = control_prototype(items->control, *address);
+	}
+	return text;
+}
+
 static const char *prototype(void *arg, const char *module, const char *name)
 {
-	struct control_items *items = arg;
-	const struct control_functions *functions = control_items_functions(items);
-	const char *other = known_as(arg, module, name), *text = NULL;
+	uint64_t address;
 
-	for (size_t i = 0; functions && !text && i < functions->n; i++)
-		if (is_of(&functions->all[i], module, other ? other : name))
-			text = control_prototype(items->control, functions->all[i].address);
-	return text;
+	return find_prototype(arg, module, name, &address);
+}
+
+static const char *member(void *arg, const char *module, const char *name, const char *path)
+{
+	struct control_items *items = arg;
+	uint64_t address;
+
+	buf_reset(&items->member);
+	if (!find_prototype(items, module, name, &address) || control_member(items->control, address, path, &items->member))
+		return NULL;
+	return items->member.data;
 }
 
 /* Of functions within each other it is the inner one. */
@@ -149,6 +170,7 @@ void control_probe_world(struct control_items *items, struct spec_world *world)
 	world->data = data;
 	world->known_as = known_as;
 	world->prototype = prototype;
+	world->member = member;
 	world->file = find_file;
 }
 
@@ -159,6 +181,7 @@ struct kept {
 	char file[PATH_MAX];
 	char *prototype;
 	char *known_as;
+	char *members;
 };
 
 static const struct decode_format *kept_event(void *arg, const char *system, const char *name)
@@ -185,6 +208,19 @@ static const char *kept_known_as(void *arg, const char *module, const char *name
 {
 	(void)module, (void)name;
 	return ((struct kept *)arg)->known_as;
+}
+
+/* PATH ANSWER; and so on: of one that was asked for. */
+static const char *kept_member(void *arg, const char *module, const char *name, const char *path)
+{
+	char *at = ((struct kept *)arg)->members;
+	const size_t len = strlen(path);
+
+	(void)module, (void)name;
+	for (; at && *at; at += strcspn(at, ";"), at += *at == ';')
+		if (!strncmp(at, path, len) && at[len] == ' ')
+			return at + len + 1;
+	return NULL;
 }
 
 static int kept_file(void *arg, const char *path, char *real)
@@ -228,8 +264,8 @@ void control_probe_keep(struct control_items *items, const struct spec_probe *pr
 	const char *takes = probe->by_prototype ? prototype(items, probe->file, probe->symbol) : NULL;
 
 	buf_add(text, line, len);
-	buf_printf(text, "\n%s\n%s\n%s", probe->kind == SPEC_PROBE_FILE ? probe->file : "", takes ? takes : "",
-		   probe->known_as ? probe->known_as : "");
+	buf_printf(text, "\n%s\n%s\n%s\n%s", probe->kind == SPEC_PROBE_FILE ? probe->file : "", takes ? takes : "",
+		   probe->known_as ? probe->known_as : "", probe->members ? probe->members : "");
 }
 
 /* The line behind that one, and nothing of it where there is none. */
@@ -245,7 +281,8 @@ int control_probe_recall(struct spec_probe **probe, const struct spec_world *wor
 	struct kept *kept = calloc(1, sizeof(*kept));
 	struct spec_world old = {
 		.arg = kept, .event = kept_event, .function = kept_function, .system_of = kept_system, .prototype = kept_prototype,
-		.known_as = kept_known_as, .file = kept_file, .at = kept_at, .data = kept_data, .anything = world->anything,
+		.known_as = kept_known_as, .member = kept_member, .file = kept_file, .at = kept_at, .data = kept_data,
+		.anything = world->anything,
 	};
 	char *copy = strdup(text), *at = copy, *line, *file;
 	int r = -ENOMEM;
@@ -257,6 +294,7 @@ int control_probe_recall(struct spec_probe **probe, const struct spec_world *wor
 		kept->world = world;
 		kept->prototype = next_line(&at);
 		kept->known_as = next_line(&at);
+		kept->members = next_line(&at);
 		if (file && strlen(file) < sizeof(kept->file))
 			strcpy(kept->file, file);
 		r = spec_probe_parse(probe, &old, 'd', line, strlen(line), error);

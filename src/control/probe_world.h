@@ -4,7 +4,7 @@
  * A new line is read in the world as it is. What was found out then is kept with the line, behind it in the item's text, so that the
  * line means the same for as long as it is there, whatever becomes of files and programs:
  *
- *   LINE \n path of the file without links \n prototype of the function \n name that plans have for it
+ *   LINE \n path of the file without links \n prototype of the function \n name that plans have for it \n members, PATH MEMBER; each
  */
 #ifndef CONTROL_PROBE_WORLD_H
 #define CONTROL_PROBE_WORLD_H

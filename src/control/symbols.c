@@ -3,6 +3,7 @@
  */
 #include "control/symbols.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,18 @@ const char *control_prototype(struct control *control, uint64_t address)
 	struct prototype prototype;
 
 	return prototypes && prototypes_at(prototypes, address - file->elf->base, &prototype) ? prototype.text : NULL;
+}
+
+int control_member(struct control *control, uint64_t address, const char *path, struct buf *out)
+{
+	struct file *file = file_of(control, address);
+	const struct prototypes *prototypes = file ? prototypes_of(file) : NULL;
+	struct symbol_file from;
+
+	if (!prototypes)
+		return -ENOENT;
+	from = symbol_file(file->elf);
+	return prototypes_member(prototypes, &from, address - file->elf->base, path, out);
 }
 
 /* The parts of "NAME [MODULE]" or "MODULE:NAME"; of a name alone the module is empty. False: too long. */

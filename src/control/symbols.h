@@ -26,6 +26,9 @@ bool control_data(struct control *control, const char *text, uint64_t *start, ui
  * known. */
 const char *control_prototype(struct control *control, uint64_t address);
 
+/* What a path leads to from a parameter of that function: MEMBER of layout/prototype.h. -ENOENT: its file does not tell. */
+int control_member(struct control *control, uint64_t address, const char *path, struct buf *out);
+
 void control_symbols_close(struct control_symbols *symbols);
 
 #endif

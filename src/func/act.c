@@ -74,19 +74,9 @@ static void act(struct view *view, uint64_t generation, const struct func_site *
 static const char *name_of(const struct func_site *site)
 {
 	const struct plan *plan = site->file->plan;
-	const struct plan_site *sites = (const void *)((const char *)plan + plan->sites);
-	uint64_t address = site->ip - site->file->delta - site->file->load;
-	uint32_t low = 0, high = plan->nsites;
+	const struct plan_site *found = plan_site_find(plan, site->ip - site->file->delta - site->file->load);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (sites[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < plan->nsites && sites[low].name < plan->names_size ? func_plan_name(plan, &sites[low]) : "";
+	return found && found->name < plan->names_size ? func_plan_name(plan, found) : "";
 }
 
 void func_act_aside(void *arg)

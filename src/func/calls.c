@@ -317,16 +317,8 @@ static void miss_return(const struct func_site *site)
 /* For those who ask at its return what it was called with. */
 static void save_args(struct func_stack *stack, const struct func_regs *regs)
 {
-	uint64_t *args = stack->args[stack->n];
-
-	if (!regs)
-		return;
-	args[0] = regs->rdi;
-	args[1] = regs->rsi;
-	args[2] = regs->rdx;
-	args[3] = regs->rcx;
-	args[4] = regs->r8;
-	args[5] = regs->r9;
+	if (regs)
+		func_regs_args(regs, stack->args[stack->n]);
 }
 
 void func_calls_count(struct func_site *site)

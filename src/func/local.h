@@ -228,6 +228,16 @@ struct func_way {
 struct func_regs {
 	uint64_t r11, r10, r9, r8, rdi, rsi, rdx, rcx;
 };
+/* Those for arguments, in their order. */
+static inline void func_regs_args(const struct func_regs *regs, uint64_t args[6])
+{
+	args[0] = regs->rdi;
+	args[1] = regs->rsi;
+	args[2] = regs->rdx;
+	args[3] = regs->rcx;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+}
 void func_enter(struct func_site *site, uintptr_t parent);
 /* True: it goes on with an edge's code, for which the return address is taken off the stack. */
 bool func_enter_graph(struct func_site *site, struct func_way *way, const struct func_regs *regs);

@@ -22,11 +22,17 @@ static uint32_t *buckets;		/* of points, by address */
 static unsigned char *arena;
 static size_t arena_left;
 
-static void *map(size_t size)
+void *func_map(size_t size)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Room for all that may ever be is a lot where memory is limited. */
+void *func_map_table(size_t size)
+{
+	return runtime_affordable(RLIMIT_AS, size) && runtime_affordable(RLIMIT_DATA, size) ? func_map(size) : NULL;
 }
 
 bool func_points_init(void)
@@ -36,9 +42,7 @@ bool func_points_init(void)
 
 	if (func_points)
 		return true;
-	if (!runtime_affordable(RLIMIT_AS, size) || !runtime_affordable(RLIMIT_DATA, size))
-		return false;
-	all = map(size);
+	all = func_map_table(size);
 	if (!all)
 		return false;
 	probes = (struct func_probe *)(void *)all;
@@ -53,7 +57,7 @@ static void *take(size_t size)
 
 	size = (size + 7) & ~(size_t)7;
 	if (size > arena_left) {
-		arena = size <= ARENA ? map(ARENA) : NULL;
+		arena = size <= ARENA ? func_map(ARENA) : NULL;
 		arena_left = arena ? ARENA : 0;
 		if (!arena)
 			return NULL;
@@ -376,7 +380,7 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 		return false;
 	probe = table(state, &n);
 	wants->room = 2 * n + 64 + (selection->calls ? count_calls(file) : 0);
-	wants->all = map(wants->room * sizeof(*wants->all));
+	wants->all = func_map(wants->room * sizeof(*wants->all));
 	if (!wants->all)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {

@@ -136,6 +136,9 @@ struct func_wants {
 	struct func_want *all;
 	uint32_t n, room;
 };
+/* Memory of the system's, NULL: there is none; func_map_table() asks first whether the program can do without. */
+void *func_map(size_t size);
+void *func_map_table(size_t size);
 bool func_points_init(void);
 /* Is any probe wanted by anybody now? */
 bool func_points_any(const struct func_selection *selection);

@@ -90,12 +90,7 @@ static inline uint32_t func_put_args(const struct func_site *site, const struct 
 
 	if (!n)
 		return 0;
-	args[0] = regs->rdi;
-	args[1] = regs->rsi;
-	args[2] = regs->rdx;
-	args[3] = regs->rcx;
-	args[4] = regs->r8;
-	args[5] = regs->r9;
+	func_regs_args(regs, args);
 	return RECORD_ARGS_OFFSET + n * (uint32_t)sizeof(args[0]);
 }
 

@@ -7,6 +7,8 @@
 #include "base/glob.h"
 #include "func/point.h"
 
+#if defined(__x86_64__) && !defined(__ILP32__)
+
 static const struct state_func *lines_of(const struct state_head *state)
 {
 	return (const void *)((const char *)state + state->funcs);
@@ -135,3 +137,5 @@ void func_select(const struct func_selection *selection, const char *name, const
 		.args = (selection->functions | selection->graphs) & selection->args & all,
 	};
 }
+
+#endif

@@ -7,7 +7,6 @@
  */
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "func/point.h"
 
@@ -21,13 +20,6 @@ static uint32_t nwindows = 1;
 static uint32_t *of_site;		/* FUNC_SITES_MAX: the window of each */
 static uint32_t *buckets;		/* sites that are there for points alone, by what they replace */
 
-static void *map(size_t size)
-{
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
-
 bool func_windows_init(void)
 {
 	const size_t size = WINDOWS_MAX * sizeof(*windows) + (FUNC_SITES_MAX + BUCKETS) * sizeof(uint32_t);
@@ -35,9 +27,7 @@ bool func_windows_init(void)
 
 	if (windows)
 		return true;
-	if (!runtime_affordable(RLIMIT_AS, size) || !runtime_affordable(RLIMIT_DATA, size))
-		return false;
-	all = map(size);
+	all = func_map_table(size);
 	if (!all)
 		return false;
 	of_site = (uint32_t *)(void *)(all + WINDOWS_MAX * sizeof(*windows));
@@ -119,7 +109,7 @@ bool func_layout_open(struct func_layout *layout, struct func_file *file, const 
 	*layout = (struct func_layout){ .file = file };
 	if (!func_points_of(&layout->wants, file, selection) || !func_windows_init())
 		return false;
-	layout->entries = map((file->plan->nsites + 1) * sizeof(*layout->entries));
+	layout->entries = func_map((file->plan->nsites + 1) * sizeof(*layout->entries));
 	for (uint32_t i = 0, w = 0; layout->entries && i < file->plan->nsites && w < layout->wants.n; i++) {
 		const struct plan_site *site = func_plan_site(file->plan, i);
 		uintptr_t start;
@@ -364,7 +354,7 @@ void func_layout_place(struct func_layout *layout, const uint32_t *wanted, uint3
 	struct func_file *file = layout->file;
 	struct covers covers = { .room = n + layout->wants.n };
 
-	covers.all = map((covers.room + 1) * sizeof(covers.all[0]));
+	covers.all = func_map((covers.room + 1) * sizeof(covers.all[0]));
 	if (!covers.all)
 		return;
 	for (uint32_t i = 0; i < n; i++) {

@@ -162,4 +162,21 @@ struct plan {
 };
 static_assert(sizeof(struct plan) == 144, "plan");
 
+/* Sites are in the order of addresses: the one there, or NULL. Of a plan that was checked. */
+static inline const struct plan_site *plan_site_find(const struct plan *plan, uint64_t address)
+{
+	const struct plan_site *sites = (const struct plan_site *)(const void *)((const char *)plan + plan->sites);
+	uint32_t low = 0, high = plan->nsites;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (sites[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < plan->nsites && sites[low].address == address ? &sites[low] : NULL;
+}
+
 #endif

@@ -1,6 +1,6 @@
 /*
  * layout/prototype: what a function takes and gives, as a text: how symbol/ tells it, how recordings keep it, and what decode/
- * prints arguments by.
+ * prints arguments by. And what a path of C leads to from a parameter, for probes.
  *
  *   i4(i4@0 item,p@1 customer,f8 price,s16@2+2 where)
  *
@@ -13,6 +13,15 @@
  *               sN a structure or union         ?      not known
  *
  * When the parameters as a whole are not known, `?` stands for all of them: i4(?).
+ *
+ *   p+16+8          order->customer->name: at what lies 16 bytes behind `order`, 8 bytes behind that
+ *   u4:3@5+0        order->colour: of the four bytes there, three bits from the fifth on
+ *
+ *   MEMBER:     KIND [: BITS @ SHIFT] + OFFSET {+ OFFSET}     of kinds there is one more: a, several bytes, which may be a text
+ *               ! AT                                          what is before that place of the path is no pointer to a structure, or
+ *                                                             no structure
+ *               ? AT                                          the structure has no member of the name that is there
+ *               * AT                                          it has one, but not in whole bytes of a number
  */
 #ifndef LAYOUT_PROTOTYPE_H
 #define LAYOUT_PROTOTYPE_H

@@ -12,9 +12,9 @@
  *   cell    a variable's values, one for all programs: tag (64 bits of hash of the keys, never 0) and value, written and
  *           taken together. A cell is free again when its value was taken.
  *
- * Programs map the beginning of the file at start, more when the state needs it, and store only into tables that the state names. Only the tool makes and frees tables; one
- * that was freed is not used again for TABLE_GRACE_NS, since a program may be in the middle of an update, and never becomes
- * anything but a table.
+ * Programs map the beginning of the file at start, more when the state needs it, and store only into tables that the state names.
+ * Only the tool makes and frees tables; one that was freed is not used again for TABLE_GRACE_NS, since a program may be in the middle
+ * of an update, and never becomes anything but a table.
  */
 #ifndef LAYOUT_TABLE_H
 #define LAYOUT_TABLE_H

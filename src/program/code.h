@@ -3,9 +3,9 @@
  *
  *   head | instructions, 32 bytes each | names of fields | texts: literals, patterns, sets of CPUs
  *
- * Instructions are numbered from 1: the head has the size of one and is number 0. Values come first, operands before what uses them; a value is read by walking from it to
- * its operands. Tests come behind all values, in the order in which they are tried: each says where to go on when it holds
- * and when it does not, always forward, until that is CODE_PASS or CODE_FAIL.
+ * Instructions are numbered from 1: the head has the size of one and is number 0. Values come first, operands before what uses
+ * them; a value is read by walking from it to its operands. Tests come behind all values, in the order in which they are tried: each
+ * says where to go on when it holds and when it does not, always forward, until that is CODE_PASS or CODE_FAIL.
  *
  *   pid == 1 && comm ~ "sh*"	1 value: field 1
  *				2 test field 0 == 1		yes: 3		no: CODE_FAIL

@@ -1,6 +1,6 @@
 /*
- * program/run: tests, and with value.c programs at work; see program.h and code.h. In traced programs and in readers of files, any thread or signal
- * handler: no memory but a little stack, no errno, no calls but the input's own.
+ * program/run: tests, and with value.c programs at work; see program.h and code.h. In traced programs and in readers of files, any
+ * thread or signal handler: no memory but a little stack, no errno, no calls but the input's own.
  *
  * Nothing read from the program is believed: numbers of instructions are below what `size` has room for, operands lie before
  * their users, jumps go forward, texts end within the program. That bounds every walk, with CODE_DEPTH_MAX and
@@ -285,7 +285,8 @@ static __attribute__((noinline)) bool test_no_text(const void *program, const st
 }
 
 /* Whether the field's text is the literal. Most are told by their first eight bytes, the NUL behind shorter ones included. */
-static inline __attribute__((always_inline)) bool test_text(const void *program, size_t size, const struct code *c, const struct program_input *in)
+static inline __attribute__((always_inline)) bool test_text(const void *program, size_t size, const struct code *c,
+							     const struct program_input *in)
 {
 	const struct program_field *f = &in->fields[CODE_GET(c->field) % PROGRAM_FIELDS_MAX];
 	uint32_t len = CODE_GET(c->len);

@@ -66,7 +66,8 @@ struct record_sums {
 };
 void record_sums(const struct record *record, struct record_sums *sums);
 
-/* Takes the rest of buffers that are off by now, tells the rest, and closes the file up. What was taken before a failure is in the file all the same. */
+/* Takes the rest of buffers that are off by now, tells the rest, and closes the file up. What was taken before a failure is in the
+ * file all the same. */
 int record_finish(struct record *record, struct err *err);
 
 /* Without the line before: leaves the file as it is. */

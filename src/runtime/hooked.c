@@ -26,6 +26,8 @@ struct run {
 	uint64_t generation;
 	struct writing *writing;
 	uint64_t ts;		/* of the record, once it lies in the buffer that hooks run for; else 0 */
+	uint64_t before;	/* when somebody asked before that, by the clock of buffer `before_of`; 0: nobody did */
+	uint32_t before_of;
 };
 
 static uint32_t number_of(uint64_t buffer)
@@ -35,7 +37,7 @@ static uint32_t number_of(uint64_t buffer)
 
 static uint64_t now(const struct hook_host *host, uint64_t buffer)
 {
-	const struct run *run = host->arg;
+	struct run *run = host->arg;
 	uint32_t b = number_of(buffer) % STATE_BUFFERS_MAX;
 	const struct view_buffer *from = &run->view->buffer[b];
 	const struct ring_ref *refs = run->view->refs + (size_t)b * 2 * runtime.ncpu;
@@ -43,7 +45,12 @@ static uint64_t now(const struct hook_host *host, uint64_t buffer)
 	/* So that what is computed now and what somebody computes from the trace is the same. */
 	if (run->ts)
 		return run->ts;
-	return runtime_buffer_time(from, &refs[(uint32_t)host->cpu < runtime.ncpu ? host->cpu : 0]);
+	/* An event has one time for all that hangs on it. */
+	if (!run->before || run->before_of != b) {
+		run->before = runtime_buffer_time(from, &refs[(uint32_t)host->cpu < runtime.ncpu ? host->cpu : 0]);
+		run->before_of = b;
+	}
+	return run->before;
 }
 
 static const char *comm(const struct hook_host *host)
@@ -141,7 +148,7 @@ static bool snapshot(const struct hook_host *host, uint64_t buffer)
 
 /*
  * An address of the symbol space is of a file, wherever that is in this process. Two pieces, so that what lies in the first page is
- * had when the second is not there.
+ * had when the second is not there. A text that goes on where nothing is to be read is none, as for whoever is given it.
  */
 static uint32_t peek(void *to, uint64_t address, uint32_t len, bool text)
 {
@@ -164,6 +171,8 @@ static uint32_t peek(void *to, uint64_t address, uint32_t len, bool text)
 	if (n <= 0)
 		return 0;
 	end = text ? memchr(to, '\0', (size_t)n) : NULL;
+	if (text && !end && n < (long)len)
+		return 0;
 	return end ? (uint32_t)(end - (const char *)to) + 1 : (uint32_t)n;
 }
 
@@ -310,7 +319,7 @@ static uint32_t first_of(const struct view *view, uint32_t id)
 
 bool runtime_write_hooked(struct thread *thread, struct view *view, uint64_t generation, struct writing *writing)
 {
-	struct run run = { thread, view, generation, writing, 0 };
+	struct run run = { thread, view, generation, writing, 0, 0, 0 };
 	uint32_t at = first_of(view, writing->id);
 	uint64_t mask = LOAD(view->mask[writing->id]) & view->usable, skip = writing->begun & VIEW_SPECIAL;
 	struct hook_host host;
@@ -343,7 +352,7 @@ bool runtime_write_hooked(struct thread *thread, struct view *view, uint64_t gen
 enum ring_result runtime_write_hooked_to(struct thread *thread, struct view *view, uint64_t generation, uint32_t b,
 					 struct writing *writing)
 {
-	struct run run = { thread, view, generation, writing, 0 };
+	struct run run = { thread, view, generation, writing, 0, 0, 0 };
 	uint32_t at = first_of(view, writing->id);
 	const struct hook_bound *found = NULL;
 	struct hook_host host;
@@ -413,7 +422,7 @@ bool runtime_write_probe(uint32_t serial, uint32_t index, struct probe_hit *hit)
 	for (int tries = 0; tries < PROBE_TRIES; tries++) {
 		struct view *view = runtime_view_refresh();
 		struct writing writing = { .record = hit, .len = sizeof(*hit) };
-		struct run run = { thread, view, view ? LOAD_ACQUIRE(view->published) : 0, &writing, 0 };
+		struct run run = { thread, view, view ? LOAD_ACQUIRE(view->published) : 0, &writing, 0, 0, 0 };
 		const struct state_probe *probe = view ? find_probe(view, serial, &index) : NULL;
 		struct hook_host host;
 		uint32_t emit;

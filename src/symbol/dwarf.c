@@ -374,7 +374,15 @@ static void note_number(struct dwarf_die *die, uint32_t attr, uint64_t number)
 		die->size = number;
 		die->has_size = true;
 		break;
-	case DW_AT_bit_size: case DW_AT_data_bit_offset: die->has_bits = true; break;
+	case DW_AT_bit_size:
+		die->bits = number;
+		die->has_bits = true;
+		break;
+	case DW_AT_bit_offset: case DW_AT_data_bit_offset:
+		die->bit_at = number;
+		die->old_bits = attr == DW_AT_bit_offset;
+		die->has_bits = true;
+		break;
 	case DW_AT_data_member_location: die->at = number; break;
 	case DW_AT_upper_bound: die->count = number < UINT32_MAX ? number + 1 : 0; break;
 	case DW_AT_count: die->count = number; break;

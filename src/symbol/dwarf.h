@@ -78,11 +78,12 @@ struct dwarf_die {
 	const char *name;	/* or NULL */
 	uint64_t type, origin, specification, sibling;
 	uint64_t low_pc;
-	bool has_low_pc, artificial, external, declaration, vector, has_size, has_bits;
+	bool has_low_pc, artificial, external, declaration, vector, has_size, has_bits, old_bits;
 	bool unsure;		/* something was told in a way that is not read here */
 	uint32_t encoding, calling;
 	uint64_t size;		/* bytes */
 	uint64_t at;		/* of a member */
+	uint64_t bits, bit_at;	/* how many, and where they begin; `old_bits`: counted from the upper end of the type */
 	uint64_t count;		/* of a subrange: how many; 0: not known */
 	enum dwarf_place place;	/* its location: an expression, or a list of them */
 	struct dwarf_cursor expression;

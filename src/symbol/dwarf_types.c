@@ -20,13 +20,14 @@ static bool is_plus_plus(uint32_t language)
 	       language == DW_LANG_C_plus_plus_14 || language == DW_LANG_C_plus_plus_17 || language == DW_LANG_C_plus_plus_20;
 }
 
-static bool is_aggregate(uint32_t tag)
+bool type_is_aggregate(const struct dwarf_die *die)
 {
+	const uint32_t tag = die->tag;
+
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* The type itself, without names and qualifiers. 0: it is void, 1: it was found, -1: it cannot be told. */
-static int strip(struct dwarf *dwarf, uint64_t ref, struct dwarf_die *die)
+int type_strip(struct dwarf *dwarf, uint64_t ref, struct dwarf_die *die)
 {
 	for (int i = 0; i < HOPS_MAX; i++) {
 		if (!ref)
@@ -120,7 +121,7 @@ static void add_elements(struct dwarf *dwarf, const struct dwarf_die *die, uint6
 	uint64_t size = 0, n;
 
 	if (die->vector || !dwarf_die_child(dwarf, die, &range) || range.tag != DW_TAG_subrange_type || !range.count ||
-	    strip(dwarf, die->type, &element) <= 0) {
+	    type_strip(dwarf, die->type, &element) <= 0) {
 		halves->unsure = true;
 		return;
 	}
@@ -139,9 +140,9 @@ static void add_fields(struct dwarf *dwarf, uint64_t ref, uint64_t at, struct ha
 {
 	struct dwarf_die die;
 
-	if (depth > DEPTH_MAX || halves->fields > FIELDS_MAX || at > 16 || strip(dwarf, ref, &die) <= 0) {
+	if (depth > DEPTH_MAX || halves->fields > FIELDS_MAX || at > 16 || type_strip(dwarf, ref, &die) <= 0) {
 		halves->unsure = true;
-	} else if (is_aggregate(die.tag)) {
+	} else if (type_is_aggregate(&die)) {
 		if (!die.size)
 			halves->unsure = true;
 		add_members(dwarf, &die, at, halves, depth);
@@ -195,7 +196,7 @@ static struct type member_pointer(struct dwarf *dwarf, const struct dwarf_die *d
 {
 	struct dwarf_die to;
 
-	if (strip(dwarf, die->type, &to) <= 0)
+	if (type_strip(dwarf, die->type, &to) <= 0)
 		return (struct type){ .kind = '?' };
 	return to.tag == DW_TAG_subroutine_type ? (struct type){ 's', 16, TYPE_GENERAL, 2, 0 } : integer('i', 8);
 }
@@ -204,7 +205,7 @@ struct type type_at(struct dwarf *dwarf, uint64_t ref)
 {
 	struct dwarf_die die, of;
 	struct type type;
-	int found = strip(dwarf, ref, &die);
+	int found = type_strip(dwarf, ref, &die);
 
 	if (found <= 0)
 		return (struct type){ .kind = found ? '?' : 'v' };
@@ -215,7 +216,7 @@ struct type type_at(struct dwarf *dwarf, uint64_t ref)
 	case DW_TAG_enumeration_type:
 		/* Without a sign only if what it is made of says so. */
 		type = integer('e', die.size);
-		if (die.type && strip(dwarf, die.type, &of) > 0 && of.tag == DW_TAG_base_type && type.way != TYPE_UNSURE)
+		if (die.type && type_strip(dwarf, die.type, &of) > 0 && of.tag == DW_TAG_base_type && type.way != TYPE_UNSURE)
 			type.kind = of.encoding == DW_ATE_unsigned && die.size < 4 ? 'u' : 'e';
 		return type;
 	case DW_TAG_ptr_to_member_type: return member_pointer(dwarf, &die);

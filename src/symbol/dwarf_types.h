@@ -22,6 +22,10 @@ struct type {
 	uint8_t nvectors;	/* vector registers: when there are not as many it is all on the stack */
 };
 
+/* The type itself, without names and qualifiers. 0: it is void, 1: it was found, -1: it cannot be told. */
+int type_strip(struct dwarf *dwarf, uint64_t ref, struct dwarf_die *die);
+/* Is it a structure, a union, a class? */
+bool type_is_aggregate(const struct dwarf_die *die);
 /* `ref` 0: there is no type, which is void. */
 struct type type_at(struct dwarf *dwarf, uint64_t ref);
 

@@ -14,19 +14,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbol/beside.h"
 #include "symbol/dwarf.h"
 #include "symbol/dwarf_numbers.h"
 #include "symbol/dwarf_types.h"
+#include "symbol/member.h"
 
 #define FUNCTIONS_MAX (1u << 20)
 #define TEXT_MAX (128u << 20)
 #define HOPS_MAX 4
-#define DEBUG_DIR "/usr/lib/debug/.build-id"
-#define PATH_LEN 4200
 
 struct found {
 	uint64_t address;
 	size_t text;		/* in texts */
+	uint64_t master;	/* the entry that has its parameters */
+	uint64_t type;		/* of what it returns */
 	uint32_t order;
 	uint8_t nregs;
 };
@@ -362,6 +364,8 @@ static bool add_function(struct prototypes *prototypes, struct dwarf *dwarf, con
 		prototypes->room = room;
 	}
 	found.address = subject.address;
+	found.master = subject.master.offset;
+	found.type = subject.die.type;
 	found.nregs = put_prototype(&prototypes->texts, &subject);
 	prototypes->all[prototypes->n++] = found;
 	return !buf_failed(&prototypes->texts) && prototypes->n < FUNCTIONS_MAX && prototypes->texts.len < TEXT_MAX;
@@ -392,8 +396,9 @@ static int compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int read_all(struct prototypes *prototypes, const struct elf *elf)
+static int read_all(void *arg, const struct elf *elf)
 {
+	struct prototypes *prototypes = arg;
 	struct dwarf dwarf;
 	int r = elf->machine == EM_X86_64 ? dwarf_open(&dwarf, elf) : -ENODATA;
 
@@ -411,69 +416,26 @@ static int read_all(struct prototypes *prototypes, const struct elf *elf)
 
 /* ---- files ---- */
 
-static bool has_id(const struct elf *elf, const void *id, uint32_t len)
+/* Whatever reads debug information: -ENODATA, it is not in this file. */
+typedef int reading(void *arg, const struct elf *elf);
+
+static int read_beside(const struct elf *elf, const char *of, reading *read, void *arg)
 {
-	unsigned char own[ELF_BUILD_ID_MAX];
+	char *path = symbol_beside(elf, of);
+	struct elf other;
+	int fd = path ? elf_file(path) : -1, r;
 
-	return elf_build_id(elf, own) == len && !memcmp(own, id, len);
-}
-
-/* A file that has nothing but the debug information of another, which it has the build-id of. */
-static int read_beside(struct prototypes *prototypes, const char *path, const void *id, uint32_t len)
-{
-	struct elf elf;
-	int fd = elf_file(path), r;
-
+	free(path);
 	if (fd < 0)
 		return -ENODATA;
-	r = elf_open_bare(&elf, fd, NULL);
-	if (!r && has_id(&elf, id, len))
-		r = read_all(prototypes, &elf);
-	else
-		r = -ENODATA;
-	elf_close(&elf);
+	r = elf_open_bare(&other, fd, NULL);
+	r = r ? -ENODATA : read(arg, &other);
+	elf_close(&other);
 	close(fd);
 	return r;
 }
 
-static int read_by_id(struct prototypes *prototypes, const unsigned char *id, uint32_t len)
-{
-	char path[sizeof(DEBUG_DIR) + 2 * ELF_BUILD_ID_MAX + 16];
-	int n = snprintf(path, sizeof(path), DEBUG_DIR "/%02x/", id[0]);
-
-	for (uint32_t i = 1; i < len; i++)
-		n += snprintf(path + n, sizeof(path) - (size_t)n, "%02x", id[i]);
-	snprintf(path + n, sizeof(path) - (size_t)n, ".debug");
-	return read_beside(prototypes, path, id, len);
-}
-
-/* By the name that the file has for it, in its directory or the one below. */
-static int read_by_link(struct prototypes *prototypes, const struct elf *elf, const char *of, const unsigned char *id,
-			uint32_t len)
-{
-	const char *slash = strrchr(of, '/');
-	const int dir = slash ? (int)(slash - of) + 1 : 0;
-	struct elf_section section;
-	char path[PATH_LEN], *name;
-	uint64_t size;
-	int r = -ENODATA;
-
-	if (elf_section_find(elf, ".gnu_debuglink", &section) || section.size > 1024)
-		return -ENODATA;
-	name = elf_section_take(elf, &section, &size);
-	if (!name || !*name || strchr(name, '/')) {
-		free(name);
-		return -ENODATA;
-	}
-	if (snprintf(path, sizeof(path), "%.*s%s", dir, of, name) < PATH_LEN)
-		r = read_beside(prototypes, path, id, len);
-	if (r && snprintf(path, sizeof(path), "%.*s.debug/%s", dir, of, name) < PATH_LEN)
-		r = read_beside(prototypes, path, id, len);
-	free(name);
-	return r;
-}
-
-static int look_into(struct prototypes *prototypes, const struct elf *elf, const struct symbol_file *file, struct err *err)
+static int look_into(const struct elf *elf, const struct symbol_file *file, reading *read, void *arg, struct err *err)
 {
 	unsigned char id[ELF_BUILD_ID_MAX];
 	uint32_t len = elf_build_id(elf, id);
@@ -481,35 +443,35 @@ static int look_into(struct prototypes *prototypes, const struct elf *elf, const
 
 	if (file->build_id_len && (len != file->build_id_len || memcmp(id, file->build_id, len)))
 		return err_set(err, -ESTALE, "%.300s: has another build-id by now", file->path);
-	r = read_all(prototypes, elf);
-	if (r == -ENODATA && len > 1)
-		r = read_by_id(prototypes, id, len);
-	if (r == -ENODATA && len > 1)
-		r = read_by_link(prototypes, elf, file->path, id, len);
+	r = read(arg, elf);
+	if (r == -ENODATA)
+		r = read_beside(elf, file->path, read, arg);
 	return r ? err_set(err, r, "%.300s: %s", file->path, r == -ENODATA ? "has no debug information" : strerror(-r)) : 0;
+}
+
+static int read_file(const struct symbol_file *file, reading *read, void *arg, struct err *err)
+{
+	struct err why = ERR_INIT;
+	struct elf elf;
+	int fd = elf_file(file->path), r;
+
+	if (fd < 0)
+		return err_set(err, fd, "%.300s: %s", file->path, strerror(-fd));
+	r = elf_open(&elf, fd, &why);
+	if (r)
+		err_set(err, r, "%.300s %s", file->path, why.text);
+	else
+		r = look_into(&elf, file, read, arg, err);
+	elf_close(&elf);
+	close(fd);
+	return r;
 }
 
 int prototypes_open(struct prototypes **out, const struct symbol_file *file, struct err *err)
 {
 	struct prototypes *prototypes = calloc(1, sizeof(*prototypes));
-	struct err why = ERR_INIT;
-	struct elf elf;
-	int fd, r;
+	int r = prototypes ? read_file(file, read_all, prototypes, err) : err_set(err, -ENOMEM, "out of memory");
 
-	if (!prototypes)
-		return err_set(err, -ENOMEM, "out of memory");
-	fd = elf_file(file->path);
-	if (fd < 0) {
-		free(prototypes);
-		return err_set(err, fd, "%.300s: %s", file->path, strerror(-fd));
-	}
-	r = elf_open(&elf, fd, &why);
-	if (r)
-		err_set(err, r, "%.300s %s", file->path, why.text);
-	else
-		r = look_into(prototypes, &elf, file, err);
-	elf_close(&elf);
-	close(fd);
 	if (r) {
 		prototypes_close(prototypes);
 		return r;
@@ -528,7 +490,7 @@ void prototypes_close(struct prototypes *prototypes)
 	free(prototypes);
 }
 
-bool prototypes_at(const struct prototypes *prototypes, uint64_t address, struct prototype *out)
+static const struct found *find(const struct prototypes *prototypes, uint64_t address)
 {
 	size_t low = 0, high = prototypes->n;
 
@@ -540,12 +502,72 @@ bool prototypes_at(const struct prototypes *prototypes, uint64_t address, struct
 		else
 			high = middle;
 	}
-	if (low == prototypes->n || prototypes->all[low].address != address)
+	return low < prototypes->n && prototypes->all[low].address == address ? &prototypes->all[low] : NULL;
+}
+
+bool prototypes_at(const struct prototypes *prototypes, uint64_t address, struct prototype *out)
+{
+	const struct found *found = find(prototypes, address);
+
+	if (found)
+		*out = (struct prototype){ address, prototypes->texts.data + found->text, found->nregs };
+	return found;
+}
+
+/* ---- members ---- */
+
+struct asked {
+	const struct found *of;
+	const char *path;
+	struct buf *out;
+};
+
+/* The type of the parameter that the path begins with. */
+static bool begin(struct dwarf *dwarf, const struct asked *asked, size_t len, uint64_t *type)
+{
+	struct dwarf_die master, child, next;
+	bool more;
+
+	*type = asked->of->type;
+	if (len == 7 && !memcmp(asked->path, "$retval", 7))
+		return true;
+	if (!dwarf_die_at(dwarf, asked->of->master, &master))
 		return false;
-	*out = (struct prototype){
-		.address = address,
-		.text = prototypes->texts.data + prototypes->all[low].text,
-		.nregs = prototypes->all[low].nregs,
-	};
-	return true;
+	for (more = dwarf_die_child(dwarf, &master, &child); more; child = next) {
+		struct dwarf_die said = child;
+
+		for (int i = 0; i < HOPS_MAX && !said.type && said.origin; i++)
+			if (!dwarf_die_at(dwarf, said.origin, &said))
+				break;
+		*type = said.type;
+		if (child.tag == DW_TAG_formal_parameter && said.name && strlen(said.name) == len && !memcmp(said.name, asked->path, len))
+			return true;
+		more = dwarf_die_next(dwarf, &child, &next);
+	}
+	return false;
+}
+
+static int read_member(void *arg, const struct elf *elf)
+{
+	const struct asked *asked = arg;
+	size_t len = strcspn(asked->path, "-.");
+	struct dwarf dwarf;
+	uint64_t type;
+	int r = dwarf_open(&dwarf, elf);
+
+	if (r)
+		return r;
+	r = begin(&dwarf, asked, len, &type) ? 0 : -ENOENT;
+	if (!r)
+		dwarf_member(&dwarf, type, asked->path, len, asked->out);
+	dwarf_close(&dwarf);
+	return buf_failed(asked->out) ? -ENOMEM : r;
+}
+
+int prototypes_member(const struct prototypes *prototypes, const struct symbol_file *file, uint64_t address, const char *path,
+		      struct buf *out)
+{
+	struct asked asked = { find(prototypes, address), path, out };
+
+	return asked.of ? read_file(file, read_member, &asked, NULL) : -ENOENT;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "layout/prototype.h"
 #include "symbol/symbol.h"
@@ -26,5 +27,11 @@ int prototypes_open(struct prototypes **out, const struct symbol_file *file, str
 void prototypes_close(struct prototypes *prototypes);
 /* Of the function that begins there, in the memory image. False: it is not known. */
 bool prototypes_at(const struct prototypes *prototypes, uint64_t address, struct prototype *out);
+/*
+ * What a path leads to that begins with a parameter of that function, or with $retval: MEMBER of layout/prototype.h. The file is the one
+ * that they were read from, and read again. -ENOENT: there is no such function or parameter.
+ */
+int prototypes_member(const struct prototypes *prototypes, const struct symbol_file *file, uint64_t address, const char *path,
+		      struct buf *out);
 
 #endif

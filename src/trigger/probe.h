@@ -4,6 +4,7 @@
  *   probe.c         the line: its words, which kind it is, arguments' names
  *   probe_place.c   the first two words: what it is called and where it is
  *   probe_params.c  what the parameters of a function or the fields of an event are, for $argN, $arg* and plain names
+ *   probe_member.c  members of what a parameter points to
  *   probe_fetch.c   where an argument comes from
  *   probe_type.c    and of what type it is
  *   probe_show.c    back to text; what another event, or another point of the same one, says to it
@@ -43,6 +44,8 @@ struct probe_read {
 	uint32_t nparams;
 	struct probe_param params[PROBE_PARAMS_MAX];
 	struct probe_param returned;
+	struct probe_param member;	/* of a parameter */
+	uint32_t bits, shift;		/* of it, if it is not whole bytes */
 	const struct probe_param *last;	/* that was read last; NULL: it was none */
 };
 
@@ -76,6 +79,11 @@ int probe_param(const struct probe_read *read, const char *name, size_t len);
 int probe_read_body(struct probe_read *read, struct spec_arg *arg);
 /* Where it comes from. `user`: as the kernel has it, from a program's memory. */
 int probe_read_fetch(struct probe_read *read, char *text, bool *user, const struct spec_fetch **out);
+/* What lies that much behind an address; NULL: there is no memory. */
+struct spec_fetch *probe_peek(struct probe_read *read, const struct spec_fetch *of, int64_t offset);
+/* probe_member.c: `path` leads from `param`, which *out is read to be, to a member; the first step of it is `at` behind its beginning. */
+int probe_read_member(struct probe_read *read, const char *path, size_t at, const struct probe_param *param,
+		      const struct spec_fetch **out);
 /* One more step of the kernel's. */
 int probe_step(struct probe_read *read);
 

@@ -1,7 +1,7 @@
 /*
  * trigger/probe_fetch: where an argument of a probe comes from.
  *
- *   $FIELD (e)  $argN  NAME  $retval  %REGISTER  $stack  $stackN  $comm
+ *   $FIELD (e)  $argN  NAME[->MEMBER]  $retval[->MEMBER]  %REGISTER  $stack  $stackN  $comm
  *   \NUMBER  \"TEXT"  @ADDRESS  @SYMBOL[+-OFFSET]  @+OFFSET-IN-FILE  +-[u]OFFSET(FETCH)
  *
  * What a function was given or gives back is in registers and on the stack: so these are what such a fetch becomes.
@@ -100,7 +100,7 @@ static int read_immediate(struct probe_read *read, const char *text, const struc
 	return ret ? probe_refuse(read, -EINVAL, "Invalid immediate value", read->offset + 1) : 0;
 }
 
-static struct spec_fetch *peek_at(struct probe_read *read, const struct spec_fetch *of, int64_t offset)
+struct spec_fetch *probe_peek(struct probe_read *read, const struct spec_fetch *of, int64_t offset)
 {
 	struct spec_fetch *fetch = new_fetch(read, FETCH_PEEK);
 
@@ -168,7 +168,7 @@ static int read_memory(struct probe_read *read, char *text, const struct spec_fe
 		ret = probe_step(read);
 	if (ret)
 		return ret;
-	*out = peek_at(read, fetch, 0);
+	*out = probe_peek(read, fetch, 0);
 	read->is_memory = true;
 	return *out ? 0 : -ENOMEM;
 }
@@ -206,7 +206,7 @@ static int read_on_stack(struct probe_read *read, uint64_t words, const struct s
 
 	if (ret)
 		return ret;
-	*out = peek_at(read, sp, (int64_t)words * WORD);
+	*out = probe_peek(read, sp, (int64_t)words * WORD);
 	return *out ? 0 : -ENOMEM;
 }
 
@@ -292,27 +292,20 @@ static int read_arg(struct probe_read *read, const char *text, const struct spec
 	return read_param(read, (uint32_t)n - 1, out);
 }
 
-/* Members of what it points to are for who has debug information at hand. */
-static int refuse_member(struct probe_read *read, const struct probe_param *param, size_t at)
-{
-	if (param->kind != 'p')
-		return probe_refuse(read, -EINVAL, "This is not a pointer to union/structure.", at);
-	return probe_refuse(read, -ENOENT, "This field is not found.", at);
-}
-
 /* NAME, and $retval as it is one where functions are known. */
 static int read_plain(struct probe_read *read, const char *text, const struct spec_fetch **out)
 {
-	size_t len = strcspn(text, "-."), at = read->offset + len;
 	const struct probe_param *param = &read->returned;
+	const size_t len = strcspn(text, "-.");
 	int n, ret;
 
 	if (!has_params(read))
 		return probe_refuse(read, -EINVAL, "BTF is not available or not supported", read->offset);
-	if (text[len] == '-' && text[len + 1] != '>')
-		return probe_refuse(read, -EINVAL, "Failed to parse single hyphen. Forgot '>'?", at);
+	for (size_t i = len; text[i]; i++)
+		if (text[i] == '-' && text[i + 1] != '>')
+			return probe_refuse(read, -EINVAL, "Failed to parse single hyphen. Forgot '>'?", read->offset + i);
 	if (text[len] == '.')
-		return probe_refuse(read, -EOPNOTSUPP, "Non pointer structure/union argument is not supported.", at + 1);
+		return probe_refuse(read, -EOPNOTSUPP, "Non pointer structure/union argument is not supported.", read->offset + len + 1);
 	if (len == 7 && !memcmp(text, "$retval", 7)) {
 		if (param->kind == 'v')
 			return probe_refuse(read, -ENOENT, "This function returns 'void' type", read->offset);
@@ -326,7 +319,7 @@ static int read_plain(struct probe_read *read, const char *text, const struct sp
 		ret = read_param(read, (uint32_t)n, out);
 	}
 	if (!ret && text[len])
-		return refuse_member(read, param, at + 2);
+		return probe_read_member(read, text, len, param, out);
 	read->last = param->kind ? param : NULL;
 	return ret;
 }
@@ -398,7 +391,7 @@ static int read_deref(struct probe_read *read, char *text, bool *user, const str
 	ret = probe_step(read);
 	if (ret)
 		return ret;
-	*out = peek_at(read, of, offset);
+	*out = probe_peek(read, of, offset);
 	read->is_memory = true;
 	read->last = NULL;
 	return *out ? 0 : -ENOMEM;
@@ -409,6 +402,7 @@ int probe_read_fetch(struct probe_read *read, char *text, bool *user, const stru
 	*user = false;
 	read->is_memory = false;
 	read->last = NULL;
+	read->bits = 0;
 	switch (text[0]) {
 	case '$':
 		return read_variable(read, text, out);

@@ -168,7 +168,7 @@ static int follow_text(struct probe_read *read, struct spec_arg *arg)
 {
 	struct spec_fetch *fetch;
 
-	if (is_text(read, arg->fetch))
+	if (is_text(read, arg->fetch) || read->last->kind == 'a')
 		return 0;
 	if (read->last->kind != 'p')
 		return probe_refuse(read, -EINVAL, "This type does not fit for string.", read->offset);
@@ -255,8 +255,11 @@ int probe_read_body(struct probe_read *read, struct spec_arg *arg)
 	}
 	if (!ret)
 		ret = probe_read_fetch(read, text, &user, &arg->fetch);
-	if (!ret && !type)
+	if (!ret && !type) {
 		type = known_type(read, arg->fetch);
+		arg->bits = read->bits;
+		arg->shift = read->shift;
+	}
 	if (!ret && name && read->last && strstr(name, "string"))
 		ret = follow_text(read, arg);
 	if (!ret)

@@ -216,6 +216,7 @@ struct spec_probe {
 	char *symbol;		/* _CODE, _FUNCTION; NULL: `offset` is an address that no function is known at. _TRACEPOINT: the place
 				   as it was written */
 	char *known_as;		/* what the function is called where it is patched, if `symbol` is another name of it; else NULL */
+	char *members;		/* `PATH MEMBER;` for each member that was asked for (layout/prototype.h); NULL: none was */
 	uint64_t offset;
 	uint64_t semaphore;	/* _FILE: (REFCTR), 0: none */
 };
@@ -257,6 +258,9 @@ struct spec_world {
 	const char *(*known_as)(void *arg, const char *module, const char *name);
 	/* What a function takes and gives, by its debug information: see layout/prototype.h; NULL: not known. */
 	const char *(*prototype)(void *arg, const char *module, const char *name);
+	/* What a path leads to that begins with a parameter of that function or $retval: MEMBER of layout/prototype.h; a semicolon
+	 * may end it. NULL: not known. */
+	const char *(*member)(void *arg, const char *module, const char *name, const char *path);
 	/* 0; -ENOENT: there is no such file, -EINVAL: it is no regular one. `real`: its path without links, PATH_MAX bytes. */
 	int (*file)(void *arg, const char *path, char *real);
 	bool anything;		/* names of events and fields are believed: for programs that are still to come */

@@ -42,6 +42,18 @@ plain() {
 	sed -E 's/in [0-9.]+ ?m?s(ec)?//g; s/[0-9]+(\.[0-9]+)? (sec|min)[a-z]*//g' "$1"
 }
 
+# What a traced run said and did is what the untraced one did, in $want and want.*: as_untraced HOW
+as_untraced() {
+	sed -i '/^ringside: .* events, .* lost$/d' "$dir/got.err"
+	[ "$got" -eq "$want" ] || fail "$1: exit $got, untraced $want: $(tail -n 3 "$dir/got.err")"
+	for file in out err; do
+		plain "$dir/want.$file" >"$dir/a"
+		plain "$dir/got.$file" >"$dir/b"
+		cmp -s "$dir/a" "$dir/b" || fail "$1: std$file differs: $(diff "$dir/a" "$dir/b" | head -n 5)"
+	done
+	[ -s "$dir/trace.dat" ] || fail "$1: nothing recorded"
+}
+
 # As untraced, and never a word of ours on stderr but the sum in the end: traced NAME TRACER COMMAND...
 traced() {
 	name=$1 tracer=$2
@@ -50,14 +62,7 @@ traced() {
 	timeout -k 5 "${LIMIT:-120}" "$RINGSIDE" record -q -p "$tracer" ${HOW--m 2048} -o "$dir/trace.dat" "$@" \
 		>"$dir/got.out" 2>"$dir/got.err" </dev/null
 	got=$?
-	sed -i '/^ringside: .* events, .* lost$/d' "$dir/got.err"
-	[ "$got" -eq "$want" ] || fail "$name, $tracer: exit $got, untraced $want: $(tail -n 3 "$dir/got.err")"
-	for file in out err; do
-		plain "$dir/want.$file" >"$dir/a"
-		plain "$dir/got.$file" >"$dir/b"
-		cmp -s "$dir/a" "$dir/b" || fail "$name, $tracer: std$file differs: $(diff "$dir/a" "$dir/b" | head -n 5)"
-	done
-	[ -s "$dir/trace.dat" ] || fail "$name, $tracer: nothing recorded"
+	as_untraced "$name, $tracer"
 }
 
 # same NAME COMMAND...: FRESH, when set, is run before each.

@@ -8,22 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "insist.h"
+#include "plan/make.h"
 #include "plan/plan.h"
-
-static const char *place;	/* of the test's files */
-
-static void make(const char *file, const char *text, const char *command)
-{
-	char line[1024];
-	FILE *f;
-
-	snprintf(line, sizeof(line), "%s/%s", place, file);
-	f = fopen(line, "w");
-	CHECK(f && fputs(text, f) >= 0 && !fclose(f), "%s", line);
-	snprintf(line, sizeof(line), "cd %s && %s", place, command);
-	CHECK(!system(line), "%s", line);
-}
 
 /* ---- a plan ---- */
 

@@ -76,6 +76,7 @@ static const char c_text[] =
 	"struct two { long a; char *b; }; struct __attribute__((packed)) odd { char c; long l; }; struct pair { float a, b; };\n"
 	"struct bits { int a : 3, b : 5; }; union either { int i; char *p; }; struct nested { struct small s; int n[2]; };\n"
 	"enum colour { RED, BLUE = -3 };\n"
+	"struct node { struct node *next; char text[5]; unsigned hue : 3, shade : 6; struct two inner; union { short half; long whole; }; };\n"
 	"#define NI __attribute__((noinline)) __attribute__((used))\n"
 	"#define BARRIER __asm__ volatile(\"\" ::: \"memory\")\n"
 	"NI int plain(int a, const char *s) { BARRIER; return a + s[0]; }\n"
@@ -96,12 +97,42 @@ static const char c_text[] =
 	"NI number *derived(function f, int array[4], number n) { BARRIER; return f(array[0] + n) ? (number *)array : 0; }\n"
 	"NI long complexes(_Complex double z, long double l, int a) { BARRIER; return (long)z + (long)l + a; }\n"
 	"NI int none(void) { BARRIER; return 1; }\n"
+	"NI const struct node *nodes(struct node *node, int n) { BARRIER; return node->next + n; }\n"
 	"__attribute__((noinline)) static int dropped(int first, int used) { BARRIER; (void)first; return used * 2; }\n"
 	"int main(int argc, char **argv) { (void)argv; return dropped(1, argc) + dropped(2, argc + 1) < 0; }\n";
+
+static void expect_member(const char *how, const char *path, const char *want)
+{
+	struct symbol_function function;
+	struct buf out = BUF_INIT;
+	char file[512];
+
+	snprintf(file, sizeof(file), "%s/c", place);
+	CHECK(symbol_table_find(table, "nodes", &function), "%s: it is not there", how);
+	CHECK(prototypes_member(prototypes, &(struct symbol_file){ .path = file }, function.address, path, &out) == (*want ? 0 : -ENOENT),
+	      "%s: %s", how, path);
+	CHECK(!*want || !strcmp(out.data, want), "%s: %s is %s", how, path, out.data);
+	buf_fini(&out);
+}
+
+static void expect_members(const char *how)
+{
+	static const char *const all[][2] = {
+		{ "node->next", "p+0" }, { "node->text", "a+8" }, { "node->hue", "u4:3@8+12" }, { "node->shade", "u4:6@11+12" },
+		{ "node->inner.b", "p+24" }, { "node->whole", "i8+32" }, { "node->half", "i2+32" }, { "node->inner", "s16+16" },
+		{ "node->next->next->inner.a", "i8+0+0+16" }, { "$retval->next->text", "a+0+8" }, { "node->nothing", "?6" },
+		{ "node->next->", "?12" }, { "node->next.half", "!11" }, { "node->text.x", "!11" }, { "n->half", "!3" },
+		{ "node->inner->a", "!13" }, { "other->half", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		expect_member(how, all[i][0], all[i][1]);
+}
 
 static void expect_c(const char *how, bool optimised)
 {
 	look_into("c");
+	expect_members(how);
 	expect(how, "plain", "i4(i4@0 a,p@1 s)", 2);
 	expect(how, "many", "v(b@0 b,e4@1 c,u1@2 u,i2@3 sh,u8@4 q,p@5 p,i8 seventh)", 6);
 	expect(how, "floats", "f8(f8 d,i4@0 i,f4 f,i8@1 j)", 2);
@@ -235,6 +266,7 @@ static void look(const char *bytes, size_t len)
 	struct err err = ERR_INIT;
 	struct prototypes *all;
 	struct prototype prototype;
+	struct buf member = BUF_INIT;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
@@ -244,10 +276,17 @@ static void look(const char *bytes, size_t len)
 		refused++;
 		return;
 	}
-	for (uint64_t at = 0x1000; at < 0x1800; at++)
-		if (prototypes_at(all, at, &prototype))
-			CHECK(prototype.nregs <= PROTOTYPE_REGISTERS && strchr(prototype.text, '(') && strlen(prototype.text) < 8192,
-			      "'%s'", prototype.text);
+	for (uint64_t at = 0x1000; at < 0x1800; at++) {
+		if (!prototypes_at(all, at, &prototype))
+			continue;
+		CHECK(prototype.nregs <= PROTOTYPE_REGISTERS && strchr(prototype.text, '(') && strlen(prototype.text) < 8192,
+		      "'%s'", prototype.text);
+		buf_reset(&member);
+		if (prototype.text[0] == 'p' &&
+		    !prototypes_member(all, &(struct symbol_file){ .path = path }, at, "$retval->next->inner.a", &member))
+			CHECK(strchr("iuefspa?vb!*", *member.data), "'%s'", member.data);
+	}
+	buf_fini(&member);
 	made++;
 	prototypes_close(all);
 }
