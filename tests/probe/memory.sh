@@ -50,7 +50,7 @@ histograms ''
 want 0 start -e kmem:kmalloc -e kmem:kfree
 alone ./memory 4 400
 sort "$out" >says
-[ "$(wc -l <says)" -eq 13 ] || fail "the program ran otherwise"
+[ "$(wc -l <says)" -eq 15 ] || fail "the program ran otherwise"
 counted >sees
 cmp -s says sees || { cp says "$out"; cp sees "$err"; fail "histograms do not say what the program does"; }
 want 0 cat trace
