@@ -62,7 +62,7 @@ static void plan(struct control *control)
 	Dl_info info;
 
 	if (dladdr((void *)(uintptr_t)&free, &info) && info.dli_fname && *info.dli_fname == '/')
-		(void)control_plans_bring(control, info.dli_fname, NULL);
+		(void)control_plans_library(control, info.dli_fname, NULL);
 	else
 		(void)control_plans_file(control, NULL);
 }

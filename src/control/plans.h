@@ -43,6 +43,8 @@ void control_functions_fini(struct control_functions *functions);
 int control_plans_file(struct control *control, struct err *err);
 /* Makes known to the directory a file that no program brought yet, with what it needs to run, and files plans for all of it. */
 int control_plans_bring(struct control *control, const char *path, struct err *err);
+/* The same of a library alone, by the path under which programs find it: a link stays one. */
+int control_plans_library(struct control *control, const char *path, struct err *err);
 
 /* An instruction of a file, by its address in the memory image, and what can be done there. */
 struct control_point {

@@ -193,3 +193,10 @@ int control_plans_bring(struct control *control, const char *path, struct err *e
 	free(real);
 	return r ? r : control_plans_file(control, err);
 }
+
+int control_plans_library(struct control *control, const char *path, struct err *err)
+{
+	int r = intern_library(control, path, err);
+
+	return r ? r : control_plans_file(control, err);
+}

@@ -17,9 +17,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { MALLOC, CALLOC, REALLOC, MEMALIGN, ALIGNED, DEEP, EARLY, HANDLER, FUNCTIONS };
+enum { MALLOC, CALLOC, REALLOC, FAILURE, MEMALIGN, ALIGNED, DEEP, EARLY, HANDLER, FUNCTIONS };
 static const char *const names[] = {
-	"by_malloc", "by_calloc", "by_realloc", "by_memalign", "by_aligned", "by_deep", "by_early", "by_handler",
+	"by_malloc", "by_calloc", "by_realloc", "by_failure", "by_memalign", "by_aligned", "by_deep", "by_early", "by_handler",
 };
 
 static struct {
@@ -72,6 +72,15 @@ FUNCTION void *by_realloc(void *memory, size_t size)
 	if (was)
 		freed(REALLOC);
 	return got(REALLOC, memory, size);
+}
+
+/* It stays what it is, and is told of again. */
+FUNCTION void *by_failure(void *memory)
+{
+	if (realloc(memory, SIZE_MAX / 4))
+		abort();
+	freed(FAILURE);
+	return got(FAILURE, memory, malloc_usable_size(memory));
 }
 
 FUNCTION void *by_memalign(size_t size)
@@ -135,8 +144,7 @@ FUNCTION void round_of(int i)
 	give_back(by_calloc(3, 1 + (size_t)i % 50));
 	memory = by_realloc(NULL, 20);
 	memory = by_realloc(memory, 2000 + (size_t)i);
-	/* Too large: it stays where it is, and is told of again. */
-	give_back(by_realloc(memory, 10));
+	give_back(by_failure(by_realloc(memory, 10)));
 	give_back(by_memalign(100));
 	give_back(by_aligned(96));
 	give_back(by_deep(i % 10));

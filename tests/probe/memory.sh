@@ -50,7 +50,7 @@ histograms ''
 want 0 start -e kmem:kmalloc -e kmem:kfree
 alone ./memory 4 400
 sort "$out" >says
-[ "$(wc -l <says)" -eq 13 ] || fail "the program ran otherwise"
+[ "$(wc -l <says)" -eq 15 ] || fail "the program ran otherwise"
 counted >sees
 cmp -s says sees || { cp says "$out"; cp sees "$err"; fail "histograms do not say what the program does"; }
 want 0 cat trace
@@ -59,6 +59,10 @@ balanced trace.txt
 grep -q ': kmalloc: call_site=by_calloc+[0-9a-fx/]* ptr=[0-9a-f]* bytes_req=3 bytes_alloc=24 gfp_flags=none node=-1 ' trace.txt ||
 	fail "no record says what calloc(3, 1) is"
 grep -q 'LOST' trace.txt && fail "records were lost"
+
+# The library that it was planned for is the one that programs have.
+want 0 list -f malloc
+says 'malloc [libc.so.6]'
 
 # ---- with tracers of functions at the same places ----
 
