@@ -2,7 +2,7 @@
  * func/hit: a thread comes by an instruction that is probed. The hot path of probes.
  *
  * Any thread, any signal handler, in the middle of anything, with general registers only. A record that is nothing but copies of
- * registers, for the top buffer alone, is made here; everything else goes aside.
+ * registers, for one buffer alone, is made here; everything else goes aside.
  */
 #include "base/regs.h"
 
@@ -63,8 +63,8 @@ static inline void fill(unsigned char *record, const struct func_probe *probe, c
 	}
 }
 
-/* Into the top buffer, by the sections that events have. */
-static inline bool put(const struct view *view, uint64_t generation, const struct func_probe *probe, void *record)
+/* Into the top buffer, where other events go, too. */
+static __attribute__((noinline)) bool put_top(const struct view *view, uint64_t generation, const struct func_probe *probe, void *record)
 {
 	struct ring_near *near = &runtime_self.near;
 	struct ring_rseq *rs = runtime_self.rs;
@@ -96,6 +96,7 @@ static inline __attribute__((always_inline)) void hit_one(const struct func_prob
 	const bool stale = !view || func_is_stale(view, generation);
 	const uint64_t mask = view ? LOAD(view->mask[probe->event]) : 0;
 	uint64_t record[2 + 2 * FUNC_COPIES_MAX];
+	const struct func_put put = { view, generation, record };
 
 	if (!mask && !stale)
 		return;
@@ -105,7 +106,9 @@ static inline __attribute__((always_inline)) void hit_one(const struct func_prob
 		return;
 	}
 	fill((unsigned char *)record, probe, hit);
-	if (UNLIKELY(stale || mask != 1 || !put(view, generation, probe, record)))
+	if (LIKELY(!stale) && LIKELY(func_put_lone(&put, probe->event, probe->size)))
+		return;
+	if (stale || mask != 1 || !put_top(view, generation, probe, record))
 		go_aside(probe, hit, record);
 }
 

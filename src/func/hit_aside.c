@@ -1,5 +1,5 @@
 /*
- * func/hit_aside: what a hit needs beyond the hot path, in code that is compiled as usual: other buffers than the top one, filters and
+ * func/hit_aside: what a hit needs beyond the hot path, in code that is compiled as usual: several buffers, filters and
  * triggers, memory that is looked at. Under func_aside().
  */
 #include <errno.h>

@@ -98,6 +98,31 @@ bool func_put_long(const struct func_put *put, uint32_t id, uint32_t len, uint64
 	return func_put_head(put->record, id) && put_whole(put, id, len, ts);
 }
 
+bool func_put_lone_near(const struct func_put *put, uint32_t len)
+{
+	const struct view *view = put->view;
+	struct ring_near *near = &runtime_self.lone_near;
+	struct ring_rseq *rs = runtime_self.rs;
+	uint64_t ts;
+
+	return section_near(rs, near, view->lone.refs, view->ncpu, view->published_at, put->generation) == RING_DONE &&
+	       section_fast(rs, near, view->published_at, put->generation, put->record, len, &ts) == RING_DONE;
+}
+
+static void wake_lone_aside(void *arg)
+{
+	const uint64_t generation = *(const uint64_t *)arg;
+	const struct view *view = LOAD_ACQUIRE(wiped.view);
+
+	if (view && LOAD_ACQUIRE(view->published) == generation && view->lone.mask)
+		runtime_wake(&view->buffer[__builtin_ctzll(view->lone.mask)], runtime_self.lone_near.head, generation, NULL);
+}
+
+void func_put_lone_wake(uint64_t generation)
+{
+	func_aside(wake_lone_aside, &generation);
+}
+
 void func_put_aside(struct func_event *event)
 {
 	if (event->mask && !func_aside(func_write_aside, event) && runtime.registry)

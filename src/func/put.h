@@ -21,6 +21,9 @@ struct func_put {
 /* put.c: where the section alone does not do, by what came of it. False: nothing was written. */
 bool func_put_near(const struct func_put *put, uint32_t id, enum ring_result result, uint64_t *ts) __attribute__((noinline));
 bool func_put_long(const struct func_put *put, uint32_t id, uint32_t len, uint64_t *ts) __attribute__((noinline));
+/* Another CPU, or another page; then a reader who waits for each record. */
+bool func_put_lone_near(const struct func_put *put, uint32_t len) __attribute__((noinline));
+void func_put_lone_wake(uint64_t generation) __attribute__((noinline));
 /* The same for any number of buffers, whatever it takes. What cannot be had is counted. */
 void func_put_aside(struct func_event *event) __attribute__((noinline));
 /* A reader of that ring waits for each record. */
@@ -64,6 +67,30 @@ static inline __attribute__((always_inline)) bool func_put(const struct func_put
 		return false;
 	result = func_put_section(put, id, ts);
 	return LIKELY(result == RING_DONE) || func_put_near(put, id, result, ts);
+}
+
+/* Into the one buffer that probes and system calls go to, if that is all. False: nothing was done. The view is in force. */
+static inline __attribute__((always_inline)) bool func_put_lone(const struct func_put *put, uint32_t id, uint32_t len)
+{
+	const struct view *view = put->view;
+	const struct chosen *chosen = &runtime_self.chosen;
+	const struct ring_near *near = &runtime_self.lone_near;
+	uint64_t ts;
+
+	if (UNLIKELY(LOAD(view->mask[id]) != view->lone.mask || !func_put_head(put->record, id)))
+		return false;
+	if (UNLIKELY(view->lone.choosy)) {
+		if (LOAD(view->hooks[id]) || chosen->in != put->generation)
+			return false;
+		if (!(chosen->buffers & view->lone.choosy))
+			return true;
+	}
+	if (UNLIKELY(section_fast(runtime_self.rs, near, view->published_at, put->generation, put->record, len, &ts) != RING_DONE) &&
+	    !func_put_lone_near(put, len))
+		return false;
+	if (UNLIKELY(LOAD(near->head->waiters) & RING_WAIT_EVENT))
+		func_put_lone_wake(put->generation);
+	return true;
 }
 
 static inline bool func_is_stale(const struct view *view, uint64_t generation)

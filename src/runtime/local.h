@@ -81,6 +81,16 @@ struct view_measure {
 enum { VIEW_FREE, VIEW_BUILDING, VIEW_READY, VIEW_RETIRED };
 enum { VIEW_PROBE_NEW, VIEW_PROBE_BOUND, VIEW_PROBE_BAD };
 
+/*
+ * System calls, probes and allocations, if one buffer alone wants any of them, timed by the counter: where their records go in a few
+ * instructions. An event that has more than this mask, or has a hook, takes the long way.
+ */
+struct view_lone {
+	uint64_t mask;		/* the buffer, and VIEW_SPECIAL if it takes those of some threads only; 0: there is none */
+	uint64_t choosy;	/* the buffer, if it does */
+	const struct ring_ref *refs;
+};
+
 struct view {
 	uint64_t published;	/* the word it was made from: what every section compares */
 	const uint64_t *published_at;
@@ -111,9 +121,7 @@ struct view {
 				   three, and graphs may go everywhere; else none */
 	struct view_measure measure;
 	const struct state_calls *calls;	/* in `copy`; NULL: no system calls are wanted */
-	uint64_t call_only;	/* their mask, if one buffer alone wants them, and nothing but records, timed by the counter */
-	uint64_t call_choosy;	/* and this is that buffer, if it takes those of some threads only */
-	const struct ring_ref *call_refs;	/* its rings */
+	struct view_lone lone;
 	uint32_t ncalled;
 	uint32_t place;		/* counts the views that were built here: what hooks compare */
 	uint32_t binding;	/* lock of what is bound, here and in `room`, for events that become known later */
@@ -218,7 +226,7 @@ struct thread {
 	bool locking;		/* a guarded child gave up system calls: we did not */
 	struct ring_near near;	/* in the top buffer; generation 0 at first, which none has */
 	struct ring_near func_near;	/* in the one that has a function tracer */
-	struct ring_near call_near;	/* in the one that has system calls */
+	struct ring_near lone_near;	/* in the one that has what is found in code: struct view_lone */
 	uintptr_t own;		/* not 0: what the runtime does by itself, from there on down the stack: see runtime_own_begin() */
 	struct func_stack *func_stack;	/* the calls it is in; NULL: none yet */
 	uintptr_t stage_frame[RUNTIME_STAGES];	/* where on its stack it uses that stage, or is about to: stage.c. 0: nowhere */

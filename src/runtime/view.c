@@ -271,26 +271,12 @@ static void fill_made(struct view *view)
 	}
 }
 
-/* The buffer that has all system calls, if there is one, with nothing that hangs on any: it may choose threads. `first`: of them. */
-static uint64_t only_buffer(const struct view *view, uint64_t all, uint32_t first)
-{
-	const uint64_t buffer = all & ~VIEW_SPECIAL;
-
-	if (!buffer || buffer & (buffer - 1) || view->switched & buffer || !view->buffer[__builtin_ctzll(buffer)].by_counter)
-		return 0;
-	for (uint32_t i = first; i < view->ncalled; i++)
-		if (view->hooks[view->called[i]] || view->mask[view->called[i]] != all)
-			return 0;
-	return all == buffer || view->choosy & buffer ? buffer : 0;
-}
-
-static void fill_call(struct view *view, uint32_t id, uint64_t *all)
+static void fill_call(struct view *view, uint32_t id)
 {
 	if (id < EVENT_ID_FIRST || id >= EVENT_ID_END || view->ncalled == sizeof(view->called) / sizeof(view->called[0]))
 		return;
 	view->called[view->ncalled++] = (uint16_t)id;
 	fill_event(view, id);
-	*all |= view->mask[id];
 }
 
 /* System calls and allocations, which no program brings either. */
@@ -298,37 +284,49 @@ static void fill_calls(struct view *view)
 {
 	const struct state_head *state = (const struct state_head *)view->copy;
 	const struct state_calls *calls = (const void *)((const char *)state + state->calls);
-	uint64_t all = 0, memory = 0;
-	uint32_t first;
 
 	for (uint32_t i = 0; i < view->ncalled; i++) {
 		view->mask[view->called[i]] = 0;
 		view->hooks[view->called[i]] = 0;
 	}
 	view->ncalled = 0;
-	view->call_only = view->call_choosy = 0;
-	view->call_refs = NULL;
 	STORE(view->calls, state->calls && !view->asleep ? calls : NULL);
 	if (!view->asleep) {
-		fill_call(view, state->kmalloc, &memory);
-		fill_call(view, state->kfree, &memory);
+		fill_call(view, state->kmalloc);
+		fill_call(view, state->kfree);
 	}
 	if (!view->calls)
 		return;
-	first = view->ncalled;
-	fill_call(view, calls->raw_enter, &all);
-	fill_call(view, calls->raw_exit, &all);
+	fill_call(view, calls->raw_enter);
+	fill_call(view, calls->raw_exit);
 	for (uint32_t i = 0; i < CALLS_MAX; i++) {
-		fill_call(view, calls->enter[i], &all);
-		fill_call(view, calls->exit[i], &all);
+		fill_call(view, calls->enter[i]);
+		fill_call(view, calls->exit[i]);
 	}
-	if (only_buffer(view, all, first)) {
-		view->call_only = all;
-		view->call_choosy = view->choosy & all;
-		view->call_refs = view->buffer[__builtin_ctzll(all)].refs;
-	}
-	fill_call(view, calls->data_id, &all);
-	fill_call(view, calls->generate_id, &all);
+	fill_call(view, calls->data_id);
+	fill_call(view, calls->generate_id);
+}
+
+/* Behind all of what may go there. */
+static void fill_lone(struct view *view)
+{
+	uint64_t all = 0, buffer;
+	uint32_t b;
+
+	for (uint32_t i = 0; i < view->nmade; i++)
+		all |= view->mask[view->made[i]];
+	for (uint32_t i = 0; i < view->ncalled; i++)
+		all |= view->mask[view->called[i]];
+	buffer = all & ~VIEW_SPECIAL;
+	view->lone = (struct view_lone){ 0 };
+	if (!buffer || buffer & (buffer - 1) || buffer & view->switched || view->unreachable)
+		return;
+	b = (uint32_t)__builtin_ctzll(buffer);
+	if (!view->buffer[b].by_counter)
+		return;
+	view->lone.choosy = view->choosy & buffer;
+	view->lone.mask = view->lone.choosy ? buffer | VIEW_SPECIAL : buffer;
+	view->lone.refs = view->buffer[b].refs;
 }
 
 const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n)
@@ -519,6 +517,7 @@ static void fill(struct view *view)
 	fill_functions(view);
 	fill_measure(view);
 	fill_calls(view);
+	fill_lone(view);
 	view->published_at = &runtime.control->published;
 	view->ncpu = runtime.ncpu;
 	view->fast = view->usable & 1 && view->buffer[0].by_counter ? view->buffer[0].refs : NULL;

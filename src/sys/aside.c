@@ -68,16 +68,6 @@ void sys_arm_aside(void *unused)
 	errno = saved;
 }
 
-void sys_wake_aside(void *arg)
-{
-	const uint64_t generation = *(const uint64_t *)arg;
-	const struct view *view = LOAD_ACQUIRE(wiped.view);
-
-	/* Under another state by now: who reads looks by himself soon. */
-	if (view && LOAD_ACQUIRE(view->published) == generation && view->call_only)
-		runtime_wake(&view->buffer[__builtin_ctzll(view->call_only)], runtime_self.call_near.head, generation, NULL);
-}
-
 void sys_life_aside(void *arg)
 {
 	const struct sys_living *living = arg;

@@ -58,56 +58,21 @@ static inline __attribute__((always_inline)) bool look(struct looked *looked)
 	return LIKELY(!func_is_stale(looked->view, looked->generation)) || look_again(looked);
 }
 
-/* Where this thread writes changed, or the section alone does not do. */
-static __attribute__((noinline)) void put_otherwise(const struct looked *looked, uint32_t id, void *record, uint32_t len)
+static __attribute__((noinline)) void put_otherwise(uint32_t id, void *record, uint32_t len)
 {
-	const struct view *view = looked->view;
 	struct sys_record arg = { id, len, record };
-	uint64_t ts;
 
-	if (view->call_refs && runtime_self.tid && LOAD(view->mask[id]) == view->call_only &&
-	    (!view->call_choosy || runtime_self.chosen.in == looked->generation) &&
-	    section_near(runtime_self.rs, &runtime_self.call_near, view->call_refs, view->ncpu, view->published_at,
-			 looked->generation) == RING_DONE &&
-	    section_fast(runtime_self.rs, &runtime_self.call_near, view->published_at, looked->generation, record, len, &ts) ==
-		    RING_DONE) {
-		if (LOAD(runtime_self.call_near.head->waiters) & RING_WAIT_EVENT)
-			func_aside(sys_wake_aside, (void *)&looked->generation);
-		return;
-	}
 	func_aside(sys_write_aside, &arg);
-}
-
-/* Whether the one buffer takes those of this thread; in *known, whether that is known. */
-static inline bool is_chosen(const struct looked *looked, bool *known)
-{
-	const struct chosen *chosen = &runtime_self.chosen;
-
-	*known = chosen->in == looked->generation;
-	return *known && chosen->buffers & looked->view->call_choosy;
 }
 
 static inline __attribute__((always_inline)) void put(const struct looked *looked, uint32_t id, void *record, uint32_t len)
 {
-	const struct view *view = looked->view;
-	bool known = true;
-	uint64_t mask, ts;
+	const struct func_put put = { looked->view, looked->generation, record };
 
-	if (!id || id >= EVENT_ID_END)
+	if (!id || id >= EVENT_ID_END || !LOAD(looked->view->mask[id]))
 		return;
-	mask = LOAD(view->mask[id]);
-	if (!mask)
-		return;
-	if (UNLIKELY(view->call_choosy) && mask == view->call_only && runtime_self.tid && !is_chosen(looked, &known) && known)
-		return;
-	if (LIKELY(mask == view->call_only) && LIKELY(known) && LIKELY(func_put_head(record, id)) &&
-	    LIKELY(section_fast(runtime_self.rs, &runtime_self.call_near, view->published_at, looked->generation, record, len, &ts) ==
-		   RING_DONE)) {
-		if (UNLIKELY(LOAD(runtime_self.call_near.head->waiters) & RING_WAIT_EVENT))
-			func_aside(sys_wake_aside, (void *)&looked->generation);
-		return;
-	}
-	put_otherwise(looked, id, record, len);
+	if (UNLIKELY(!func_put_lone(&put, id, len)))
+		put_otherwise(id, record, len);
 }
 
 static __attribute__((noinline)) void put_data(const struct calls_frame *call, bool behind)

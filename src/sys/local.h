@@ -101,7 +101,6 @@ void sys_refresh_aside(void *unused);
 extern uint8_t sys_told[CALLS_MAX] __attribute__((visibility("hidden")));
 void sys_told_aside(void *number);
 void sys_arm_aside(void *unused);
-void sys_wake_aside(void *generation);
 /* What arguments of the call point to, before it or behind it. */
 struct sys_look {
 	const struct calls_frame *call;
