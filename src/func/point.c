@@ -318,27 +318,33 @@ static void add_named(struct func_wants *wants, const struct func_file *file, co
 	}
 }
 
-static bool is_call(const struct plan_site *site)
+/*
+ * Calls that make a process come to us whenever anything of ours runs in the program's code, so that a child that has its parent's
+ * memory, and its thread-local memory, writes nothing in its parent's name: those that libc makes by itself, for system(3), and vfork
+ * where we came behind libc.
+ */
+static bool is_call(const struct plan_site *site, const struct func_selection *selection)
 {
-	return site && site->flags & PLAN_SITE_SYSCALL && site->kind == PLAN_JUMP;
+	return site && site->flags & PLAN_SITE_SYSCALL && site->kind == PLAN_JUMP && sys_thunk &&
+	       (selection->calls || site->flags & PLAN_SITE_CHILD);
 }
 
-static void add_calls(struct func_wants *wants, const struct func_file *file)
+static void add_calls(struct func_wants *wants, const struct func_file *file, const struct func_selection *selection)
 {
 	for (uint32_t i = 0; i < file->plan->nsites && wants->n < wants->room; i++) {
 		const struct plan_site *site = func_plan_site(file->plan, i);
 
-		if (is_call(site))
+		if (is_call(site, selection))
 			wants->all[wants->n++] = (struct func_want){ .at = file->load + site->address };
 	}
 }
 
-static uint32_t count_calls(const struct func_file *file)
+static uint32_t count_calls(const struct func_file *file, const struct func_selection *selection)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < file->plan->nsites; i++)
-		n += is_call(func_plan_site(file->plan, i));
+		n += is_call(func_plan_site(file->plan, i), selection);
 	return n;
 }
 
@@ -352,10 +358,10 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 	*wants = (struct func_wants){ 0 };
 	if (file->fresh)
 		forget(file);
-	if (!state || (!state->nprobes && !selection->calls) || !func_points_init())
+	if (!state || !func_selection_any(selection) || !func_points_init())
 		return false;
 	probe = table(state, &n);
-	wants->room = 2 * n + 64 + (selection->calls ? count_calls(file) : 0);
+	wants->room = 2 * n + 64 + count_calls(file, selection);
 	wants->all = map(wants->room * sizeof(*wants->all));
 	if (!wants->all)
 		return false;
@@ -373,8 +379,7 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 		if (at && add(wants, at, find_probe(state, i)) && probe[i].semaphore)
 			raise(file, address_of(file, probe[i].semaphore, PF_W));
 	}
-	if (selection->calls)
-		add_calls(wants, file);
+	add_calls(wants, file, selection);
 	sort(wants);
 	return wants->n;
 }
