@@ -60,10 +60,18 @@ __attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = 
 	.start = (uintptr_t)sys_range_begin, .within = (uintptr_t)sys_within,
 };
 
+static bool given_up;
+
 void sys_dispatch(bool on)
 {
-	__ringside_calls.on = on && __ringside_calls.selector;
+	__ringside_calls.on = on && __ringside_calls.selector && !LOAD(given_up);
 	sys_selector = __ringside_calls.on ? SIGNAL : PASS;
+}
+
+void sys_give_up(void)
+{
+	STORE(given_up, true);
+	sys_dispatch(false);
 }
 
 /* As the kernel has it. */
