@@ -103,8 +103,8 @@ void sys_arm(void)
 {
 	const uint64_t unblock = 1ull << (SIGSYS - 1);
 
-	/* Whatever comes of it: there is no second try. */
-	sys_self.armed = true;
+	/* Whatever comes of it: there is no second try. Of calls that make processes we see some that nobody has asked for yet. */
+	sys_self.armed = __ringside_calls.selector != 0;
 	if (LOAD(runtime.locked) || !__ringside_calls.selector || sys_self.foreign)
 		return;
 	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&unblock, 0, sizeof(unblock), 0, 0);
