@@ -14,7 +14,8 @@
 #include "control/file.h"
 #include "layout/table.h"
 
-#define TOGETHER_NS 1000000000ull	/* what is given up within that time counts as given up at its beginning, and waits for so much longer */
+/* What is given up within that time counts as given up at its beginning, and waits for so much longer. */
+#define TOGETHER_NS 1000000000ull
 
 static uint64_t word_offset(uint32_t word)
 {

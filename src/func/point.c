@@ -342,27 +342,33 @@ static void add_own(void *wants, uintptr_t at, uint32_t i, bool returns, uint32_
 	add(wants, at, find_own(i, returns, event));
 }
 
-static bool is_call(const struct plan_site *site)
+/*
+ * Calls that make a process come to us whenever anything of ours runs in the program's code, so that a child that has its parent's
+ * memory, and its thread-local memory, writes nothing in its parent's name: those that libc makes by itself, for system(3), and vfork
+ * where we came behind libc.
+ */
+static bool is_call(const struct plan_site *site, const struct func_selection *selection)
 {
-	return site && site->flags & PLAN_SITE_SYSCALL && site->kind == PLAN_JUMP;
+	return site && site->flags & PLAN_SITE_SYSCALL && site->kind == PLAN_JUMP && sys_thunk &&
+	       (selection->calls || site->flags & PLAN_SITE_CHILD);
 }
 
-static void add_calls(struct func_wants *wants, const struct func_file *file)
+static void add_calls(struct func_wants *wants, const struct func_file *file, const struct func_selection *selection)
 {
 	for (uint32_t i = 0; i < file->plan->nsites && wants->n < wants->room; i++) {
 		const struct plan_site *site = func_plan_site(file->plan, i);
 
-		if (is_call(site))
+		if (is_call(site, selection))
 			wants->all[wants->n++] = (struct func_want){ .at = file->load + site->address };
 	}
 }
 
-static uint32_t count_calls(const struct func_file *file)
+static uint32_t count_calls(const struct func_file *file, const struct func_selection *selection)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < file->plan->nsites; i++)
-		n += is_call(func_plan_site(file->plan, i));
+		n += is_call(func_plan_site(file->plan, i), selection);
 	return n;
 }
 
@@ -376,10 +382,10 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 	*wants = (struct func_wants){ 0 };
 	if (file->fresh)
 		forget(file);
-	if (!state || (!state->nprobes && !selection->calls && !selection->kmalloc && !selection->kfree) || !func_points_init())
+	if (!state || !func_selection_any(selection) || !func_points_init())
 		return false;
 	probe = table(state, &n);
-	wants->room = 2 * n + 64 + (selection->calls ? count_calls(file) : 0);
+	wants->room = 2 * n + 64 + count_calls(file, selection);
 	wants->all = func_map(wants->room * sizeof(*wants->all));
 	if (!wants->all)
 		return false;
@@ -399,8 +405,7 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 	}
 	if (selection->kmalloc || selection->kfree)
 		func_allocator_wants(file, selection, add_own, wants);
-	if (selection->calls)
-		add_calls(wants, file);
+	add_calls(wants, file, selection);
 	sort(wants);
 	return wants->n;
 }

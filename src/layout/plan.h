@@ -76,6 +76,7 @@ enum {
 	PLAN_SITE_HIDDEN = 1u << 5,	/* for the runtime itself: no function to trace */
 	PLAN_SITE_POINT = 1u << 6,	/* an instruction anywhere: see below */
 	PLAN_SITE_SYSCALL = 1u << 7,	/* a point: a system call. Always hidden, too */
+	PLAN_SITE_CHILD = 1u << 8,	/* and one that makes a process or a thread */
 };
 
 /*

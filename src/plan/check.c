@@ -93,6 +93,8 @@ static const char *check_site(const struct plan *plan, const struct plan_site *s
 		return "a window that is not at its point";
 	if (site->flags & PLAN_SITE_SYSCALL && (~site->flags & (PLAN_SITE_POINT | PLAN_SITE_HIDDEN)))
 		return "a system call that is no point";
+	if (site->flags & PLAN_SITE_CHILD && !(site->flags & PLAN_SITE_SYSCALL))
+		return "a child of no system call";
 	return check_code(plan, site);
 }
 

@@ -368,7 +368,8 @@ static void put_syscall(struct making *making, uint64_t address)
 	const char *name = point_plan(making, address, &site);
 
 	if (site.kind != PLAN_NOT && !(address >> SYMBOL_SPACE_SHIFT))
-		put_point(making, &site, address, name, PLAN_SITE_SYSCALL | PLAN_SITE_HIDDEN);
+		put_point(making, &site, address, name,
+			  PLAN_SITE_SYSCALL | PLAN_SITE_HIDDEN | (points_makes_child(&making->points, address) ? PLAN_SITE_CHILD : 0));
 }
 
 static void put_points(struct making *making)

@@ -55,6 +55,40 @@ static const struct image_symbol *symbol_at(const struct image *image, uint64_t 
 	return last && !last->size ? last : NULL;
 }
 
+bool points_makes_child(const struct points *points, uint64_t address)
+{
+	static const uint16_t numbers[] = { 56, 57, 58, 435 };	/* clone, fork, vfork, clone3 */
+	const struct image_text *text = image_text(points->image, address);
+	const uint64_t room = address - text->start;
+	const uint8_t *before = text->bytes + room - 5;
+	uint32_t number;
+
+	if (room < 5 || before[0] != 0xb8)
+		return false;
+	memcpy(&number, before + 1, sizeof(number));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (number == numbers[i])
+			return true;
+	return false;
+}
+
+/*
+ * libc's clone3 tells of no frame where it calls the kernel, since its child has none, and has no name: it goes on from the one before
+ * to the next.
+ */
+static bool between_frames(const struct points *points, const struct image_text *text, struct point_function *function, uint64_t address)
+{
+	const struct frame *before = address > text->start ? frames_at(points->frames, address - 1) : NULL;
+	uint64_t end = address;
+
+	if (!before || before->end != address || !points_makes_child(points, address))
+		return false;
+	while (end < text->end && end - address < PLAN_WINDOW_MAX && !frames_at(points->frames, end))
+		end++;
+	function->around = (struct site_around){ .start = before->start > text->start ? before->start : text->start, .end = end };
+	return true;
+}
+
 bool points_function(const struct points *points, struct point_function *function, uint64_t address)
 {
 	const struct image_text *text = image_text(points->image, address);
@@ -62,6 +96,8 @@ bool points_function(const struct points *points, struct point_function *functio
 	uint64_t start, end;
 
 	*function = (struct point_function){ .symbol = symbol_at(points->image, address, &end) };
+	if (text && !function->symbol && !frame && between_frames(points, text, function, address))
+		return true;
 	if (!text || (function->symbol && !is_code(function->symbol)) || (!function->symbol && !frame && !text->whole))
 		return false;
 	start = function->symbol ? function->symbol->address : text->start;

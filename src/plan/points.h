@@ -28,6 +28,9 @@ bool points_function(const struct points *points, struct point_function *functio
 /* Of what is in that function. */
 void points_site(struct points *points, const struct point_function *function, struct site *site, uint64_t address);
 
+/* Does the system call there make a process or a thread? By the number that is put into its register right before it. */
+bool points_makes_child(const struct points *points, uint64_t address);
+
 /* Is somebody to know it by its bytes or its address: unwinders, the kernel, a signal handler of libc's? */
 bool points_special(const struct points *points, const struct point_function *function, uint64_t address);
 

@@ -17,6 +17,7 @@
 
 #define MODULES 2048u	/* a power of two */
 #define PROBES 16u
+#define NT_GO_BUILD_ID 4u
 
 enum { MODULE_FREE, MODULE_CLAIMED, MODULE_READY };
 
@@ -42,7 +43,7 @@ struct found {
 };
 extern int find_object(void *address, struct found *found) __asm__("_dl_find_object") __attribute__((weak));
 
-static void note_build_id(struct module *module, const ElfW(Phdr) *phdr)
+static void take_notes(struct module *module, const ElfW(Phdr) *phdr)
 {
 	const unsigned char *at = (const unsigned char *)(module->load + phdr->p_vaddr);
 	const unsigned char *end = at + phdr->p_memsz;
@@ -54,13 +55,13 @@ static void note_build_id(struct module *module, const ElfW(Phdr) *phdr)
 
 		if (note->n_namesz > 64 || note->n_descsz > (size_t)(end - at))
 			return;
-		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && note->n_descsz >= 4 &&
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && note->n_descsz >= 4 && !module->build_id &&
 		    !memcmp(name, "GNU", 4)) {
 			module->build_id = desc;
 			module->build_id_len = note->n_descsz <= 64 ? note->n_descsz : 64;
 			memcpy(&module->build_id_first, desc, 4);
-			return;
 		}
+		module->go |= note->n_type == NT_GO_BUILD_ID && note->n_namesz == 4 && !memcmp(name, "Go\0", 4);
 		at = desc + ((note->n_descsz + 3) & ~3u);
 	}
 }
@@ -73,8 +74,8 @@ static void describe(struct module *module, const ElfW(Phdr) *phdr, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		if (phdr[i].p_type == PT_GNU_EH_FRAME && !frames)
 			frames = module->load + phdr[i].p_vaddr;
-		if (phdr[i].p_type == PT_NOTE && !module->build_id)
-			note_build_id(module, &phdr[i]);
+		if (phdr[i].p_type == PT_NOTE)
+			take_notes(module, &phdr[i]);
 	}
 	module->frames = (const unsigned char *)frames;
 	for (uint32_t i = 0; i < n; i++) {

@@ -25,6 +25,7 @@ struct module {
 	const unsigned char *build_id;	/* in the file's memory */
 	uint32_t build_id_len;
 	uint32_t build_id_first;	/* bytes of it */
+	bool go;		/* a Go program: code that runs on stacks of a few hundred bytes */
 	uint64_t base;		/* in the symbol space; 0 not asked for yet */
 };
 

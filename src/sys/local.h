@@ -76,6 +76,8 @@ static inline bool sys_is_own(uintptr_t here)
 /* special.c, with general registers only */
 /* Signals are sent for calls, or not; for those of threads that asked for it. */
 void sys_dispatch(bool on);
+/* Never again in this process: calls at patched places are seen all the same. */
+void sys_give_up(void);
 extern volatile char sys_selector __attribute__((visibility("hidden")));
 extern struct calls_dispatch __ringside_calls;
 uint32_t sys_special(struct calls_frame *call);

@@ -46,10 +46,11 @@ const uint64_t sys_specials[SYS_SPECIALS] = {
 	[NR_CLONE3 / 64] = BIT(NR_CLONE3) | BIT(NR_EPOLL_PWAIT2),
 };
 #define SAME(a, b) ((a) / 64 == (b) / 64)
-static_assert(SAME(SYS_rt_sigreturn, SYS_vfork) && SAME(SYS_rt_sigreturn, SYS_kill) && SAME(SYS_rt_sigreturn, SYS_exit) && SAME(SYS_tkill, SYS_exit_group) && SAME(SYS_arch_prctl, SYS_prctl) &&
-	      SAME(SYS_arch_prctl, SYS_rt_sigsuspend) && SAME(SYS_arch_prctl, SYS_rt_sigqueueinfo) && SAME(SYS_tkill, SYS_tgkill) &&
-	      SAME(SYS_pselect6, SYS_epoll_pwait) && SAME(SYS_pselect6, NR_SECCOMP) && SAME(SYS_pselect6, SYS_rt_tgsigqueueinfo) &&
-	      SAME(NR_CLONE3, NR_EPOLL_PWAIT2), "bits of one word");
+static_assert(SAME(SYS_rt_sigreturn, SYS_vfork) && SAME(SYS_rt_sigreturn, SYS_kill) && SAME(SYS_rt_sigreturn, SYS_exit) &&
+	      SAME(SYS_arch_prctl, SYS_prctl) && SAME(SYS_arch_prctl, SYS_rt_sigsuspend) && SAME(SYS_arch_prctl, SYS_rt_sigqueueinfo) &&
+	      SAME(SYS_tkill, SYS_tgkill) && SAME(SYS_tkill, SYS_exit_group) && SAME(SYS_pselect6, SYS_epoll_pwait) &&
+	      SAME(SYS_pselect6, NR_SECCOMP) && SAME(SYS_pselect6, SYS_rt_tgsigqueueinfo) && SAME(NR_CLONE3, NR_EPOLL_PWAIT2),
+	      "bits of one word");
 
 enum { PASS = 0, SIGNAL = 1 };
 volatile char sys_selector = PASS;
@@ -59,10 +60,18 @@ __attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = 
 	.start = (uintptr_t)sys_range_begin, .within = (uintptr_t)sys_within,
 };
 
+static bool given_up;
+
 void sys_dispatch(bool on)
 {
-	__ringside_calls.on = on && __ringside_calls.selector;
+	__ringside_calls.on = on && __ringside_calls.selector && !LOAD(given_up);
 	sys_selector = __ringside_calls.on ? SIGNAL : PASS;
+}
+
+void sys_give_up(void)
+{
+	STORE(given_up, true);
+	sys_dispatch(false);
 }
 
 /* As the kernel has it. */

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "runtime/module.h"
 #include "runtime/signal.h"
 #include "sys/local.h"
 
@@ -19,6 +20,7 @@
 #define CODE_DISPATCH 2	/* SYS_USER_DISPATCH, of si_code */
 #define ARCH_X86_64 0xc000003eu
 #define SA_OWN_RESTORER 0x04000000u
+#define SYSCALL_SIZE 2
 
 struct kernel_action {
 	uint64_t handler, flags, restorer, mask;
@@ -35,6 +37,14 @@ static void call_old(greg_t *regs)
 	regs[REG_RAX] = sys_raw_old(args);
 }
 
+/* Its stacks have room for what Go has counted beforehand, and for nothing of ours: such calls are not seen. */
+static bool is_of_go(uintptr_t behind)
+{
+	const struct module *module = runtime_module(behind - SYSCALL_SIZE);
+
+	return module && module->go;
+}
+
 /* Any thread, at any `syscall`: it is done again, by the thunk. */
 static bool hit(const siginfo_t *info, void *context)
 {
@@ -44,6 +54,11 @@ static bool hit(const siginfo_t *info, void *context)
 		return false;
 	if (info->si_arch != ARCH_X86_64) {
 		call_old(regs);
+		return true;
+	}
+	if (is_of_go((uintptr_t)regs[REG_RIP])) {
+		sys_give_up();
+		regs[REG_RIP] -= SYSCALL_SIZE;
 		return true;
 	}
 	regs[REG_RCX] = regs[REG_R11] = regs[REG_RIP];
@@ -88,8 +103,8 @@ void sys_arm(void)
 {
 	const uint64_t unblock = 1ull << (SIGSYS - 1);
 
-	/* Whatever comes of it: there is no second try. */
-	sys_self.armed = true;
+	/* Whatever comes of it: there is no second try. Of calls that make processes we see some that nobody has asked for yet. */
+	sys_self.armed = __ringside_calls.selector != 0;
 	if (LOAD(runtime.locked) || !__ringside_calls.selector || sys_self.foreign)
 		return;
 	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&unblock, 0, sizeof(unblock), 0, 0);

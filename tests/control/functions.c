@@ -493,7 +493,10 @@ static void check_told(struct control *control)
 		{ "set_ftrace_notrace", "traced_alpha", false }, { "set_graph_function", "traced_beta", false },
 		{ "current_tracer", "function_graph", true }, { "set_graph_function", "traced_alpha", true },
 		{ "set_ftrace_filter", "", true }, { "set_ftrace_notrace", "", true }, { "set_graph_function", "", true },
-		{ "max_graph_depth", "3", false }, { "events/sched/enable", "1", false }, { "events/sched/enable", "0", false },
+		{ "max_graph_depth", "3", false }, { "events/timer/enable", "1", false }, { "events/timer/enable", "0", false },
+		/* Processes that begin and end are seen at their calls. */
+		{ "events/sched/enable", "1", CALLS }, { "events/sched/enable", "0", CALLS },
+		{ "events/sched/sched_switch/enable", "1", false }, { "events/sched/sched_switch/enable", "0", false },
 		{ "events/raw_syscalls/enable", "1", CALLS }, { "events/syscalls/enable", "1", false },
 		{ "events/raw_syscalls/enable", "0", false }, { "events/syscalls/enable", "0", CALLS },
 		{ "current_tracer", "nop", true }, { "set_ftrace_filter", "traced_alpha:traceoff", true },

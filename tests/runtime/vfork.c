@@ -54,6 +54,25 @@ static void by_vfork(int depth)
 	expect_exit(pid, 10, "vfork's child");
 }
 
+int __ringside_poke(const struct stopped_thread *threads, size_t n);
+int __ringside_detach(const struct stopped_thread *threads, size_t n);
+
+/* The tool may come to a child by its own number: what it shares with others, whose threads run, it leaves as it is. */
+static void by_vfork_poked(void)
+{
+	const struct stopped_thread *nobody = NULL;
+	pid_t pid = vfork();
+
+	if (!pid)
+		_exit(__ringside_poke(nobody, 0) == -ECHILD && __ringside_detach(nobody, 0) == -ECHILD ? 0 : 1);
+	expect_exit(pid, 10, "vfork's child that is poked");
+	CHECK(__ringside_poke(nobody, 0) >= 0, "the parent is not itself");
+	pid = fork();
+	if (!pid)
+		_exit(__ringside_poke(nobody, 0) >= 0 ? 0 : 1);
+	expect_exit(pid, 10, "fork's child that is poked");
+}
+
 /* A child of vfork that forks: rseq is neither's. */
 static void by_vfork_fork(void)
 {
@@ -128,6 +147,8 @@ int main(int argc, char **argv)
 	by_vfork_fork();
 	CHECK(overflows(control) >= taken + 10, "a child that vfork's child forked wrote by sections");
 	expect_sections(control, "fork in vfork's child");
+	by_vfork_poked();
+	expect_sections(control, "a poke in vfork's child");
 	by_spawn();
 	expect_sections(control, "posix_spawn");
 	by_clone(CLONE_VM | CLONE_VFORK);

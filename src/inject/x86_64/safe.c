@@ -46,6 +46,8 @@ static bool in_sequence(const struct image *image, const struct tracee *tracee)
 }
 
 #define PENDING_MAX 16
+#define FAULTS (1ull << (SIGSYS - 1) | 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGFPE - 1) | \
+		1ull << (SIGTRAP - 1))
 
 /*
  * Has it just done something that the kernel sends it a signal for, which it has not had yet? The handler would take what we set it
@@ -57,12 +59,9 @@ static bool has_fault(const struct tracee *tracee)
 	siginfo_t pending[PENDING_MAX];
 	const long n = ptrace(PTRACE_PEEKSIGINFO, tracee->tid, &which, pending);
 
-	for (long i = 0; i < n; i++) {
-		const int sig = pending[i].si_signo;
-
-		if (pending[i].si_code > 0 && (sig == SIGSYS || sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP))
+	for (long i = 0; i < n; i++)
+		if (pending[i].si_code > 0 && 1ull << (pending[i].si_signo - 1) & FAULTS)
 			return true;
-	}
 	return n == PENDING_MAX;
 }
 

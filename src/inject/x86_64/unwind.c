@@ -419,8 +419,8 @@ static enum frame_step step(const struct image *image, struct frame *frame, cons
 #define SIGNAL_INFO_AT (offsetof(ucontext_t, uc_sigmask) + 8)
 
 /*
- * mov $15, %rax; syscall: what a signal's handler returns to. The kernel's ucontext is then on top of the stack, and still is behind it, for
- * who was sent a signal for the call.
+ * mov $15, %rax; syscall: what a signal's handler returns to. The kernel's ucontext is then on top of the stack, and still is behind it,
+ * for who was sent a signal for the call.
  */
 static bool is_signal_return(const struct image *image, uint64_t address)
 {
