@@ -36,7 +36,8 @@ has() {
 		all=$((all + $1))
 		shift 2
 	done
-	[ "$(grep -vc '^cpus=\|: sched_\|: sys_\|: signal_\|: kmalloc: \|: kfree: ' "$out.lines")" -eq $all ] || fail "$line: others, too: $(cat "$out.lines")"
+	others='^cpus=\|: sched_\|: sys_\|: signal_\|: kmalloc: \|: kfree: '
+	[ "$(grep -vc "$others" "$out.lines")" -eq $all ] || fail "$line: others, too: $(cat "$out.lines")"
 }
 
 # may OPTION... [COMMAND]...: recorded, or refused in a line of words with nothing done. For what is not there yet.
