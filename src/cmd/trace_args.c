@@ -320,8 +320,9 @@ static const struct {
 	{ "recvfrom", "dbuGpp" }, { "rename", "ss" }, { "renameat", "DsDs" }, { "renameat2", "DsDsx" }, { "rmdir", "s" },
 	{ "rt_sigaction", "Sgpu" }, { "rt_sigprocmask", "Hmmu" }, { "rt_sigreturn", "" }, { "sendto", "dbuGjd" },
 	{ "set_robust_list", "pu" }, { "socket", "KYd" }, { "socketpair", "KYdi" }, { "stat", "st" }, { "statfs", "sp" },
-	{ "statx", "DsTxp" }, { "symlink", "ss" }, { "symlinkat", "sDs" }, { "tgkill", "ddS" }, { "tkill", "dS" }, { "truncate", "su" }, { "unlink", "s" }, { "unlinkat", "DsT" },
-	{ "utimensat", "DspT" }, { "wait4", "dwBp" }, { "write", "dbu" }, { "umask", "o" }, { "getxattr", "sspu" }, { "lgetxattr", "sspu" },
+	{ "statx", "DsTxp" }, { "symlink", "ss" }, { "symlinkat", "sDs" }, { "tgkill", "ddS" }, { "tkill", "dS" },
+	{ "truncate", "su" }, { "unlink", "s" }, { "unlinkat", "DsT" }, { "utimensat", "DspT" }, { "wait4", "dwBp" },
+	{ "write", "dbu" }, { "umask", "o" }, { "getxattr", "sspu" }, { "lgetxattr", "sspu" },
 };
 
 static const char *shape_of(const char *name)
