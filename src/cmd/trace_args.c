@@ -319,9 +319,10 @@ static const struct {
 	{ "pselect6", "dppppp" }, { "pwrite64", "dbuu" }, { "read", "dbu" }, { "readlink", "sbu" }, { "readlinkat", "Dsbu" },
 	{ "recvfrom", "dbuGpp" }, { "rename", "ss" }, { "renameat", "DsDs" }, { "renameat2", "DsDsx" }, { "rmdir", "s" },
 	{ "rt_sigaction", "Sgpu" }, { "rt_sigprocmask", "Hmmu" }, { "rt_sigreturn", "" }, { "sendto", "dbuGjd" },
-	{ "set_robust_list", "pu" }, { "socket", "KYd" }, { "socketpair", "KYdi" }, { "stat", "st" }, { "statfs", "sp" }, { "statx", "DsTxp" }, { "symlink", "ss" },
-	{ "symlinkat", "sDs" }, { "tgkill", "ddS" }, { "tkill", "dS" }, { "truncate", "su" }, { "unlink", "s" }, { "unlinkat", "DsT" },
-	{ "utimensat", "DspT" }, { "wait4", "dwBp" }, { "write", "dbu" }, { "umask", "o" }, { "getxattr", "sspu" }, { "lgetxattr", "sspu" },
+	{ "set_robust_list", "pu" }, { "socket", "KYd" }, { "socketpair", "KYdi" }, { "stat", "st" }, { "statfs", "sp" },
+	{ "statx", "DsTxp" }, { "symlink", "ss" }, { "symlinkat", "sDs" }, { "tgkill", "ddS" }, { "tkill", "dS" },
+	{ "truncate", "su" }, { "unlink", "s" }, { "unlinkat", "DsT" }, { "utimensat", "DspT" }, { "wait4", "dwBp" },
+	{ "write", "dbu" }, { "umask", "o" }, { "getxattr", "sspu" }, { "lgetxattr", "sspu" },
 };
 
 static const char *shape_of(const char *name)

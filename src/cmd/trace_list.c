@@ -12,8 +12,8 @@ static const struct {
 } classes[] = {
 	{ "file", ",access,chdir,chmod,chown,chroot,creat,execve,execveat,faccessat,faccessat2,fchmodat,fchownat,getcwd,getxattr,"
 		  "inotify_add_watch,lchown,lgetxattr,link,linkat,listxattr,lsetxattr,lstat,mkdir,mkdirat,mknod,mknodat,mount,"
-		  "newfstatat,open,openat,openat2,readlink,readlinkat,rename,renameat,renameat2,rmdir,setxattr,stat,statfs,statx,symlink,symlinkat,"
-		  "truncate,umount2,unlink,unlinkat,utime,utimensat,utimes," },
+		  "newfstatat,open,openat,openat2,readlink,readlinkat,rename,renameat,renameat2,rmdir,setxattr,stat,statfs,"
+		  "statx,symlink,symlinkat,truncate,umount2,unlink,unlinkat,utime,utimensat,utimes," },
 	{ "network", ",accept,accept4,bind,connect,getpeername,getsockname,getsockopt,listen,recvfrom,recvmmsg,recvmsg,sendmmsg,sendmsg,"
 		     "sendto,setsockopt,shutdown,socket,socketpair,sendfile," },
 	{ "process", ",clone,clone3,execve,execveat,exit,exit_group,fork,kill,pidfd_open,pidfd_send_signal,rt_sigqueueinfo,tgkill,tkill,"
@@ -22,8 +22,8 @@ static const struct {
 	{ "signal", ",kill,pause,rt_sigaction,rt_sigpending,rt_sigprocmask,rt_sigqueueinfo,rt_sigreturn,rt_sigsuspend,rt_sigtimedwait,"
 		    "sigaltstack,signalfd,signalfd4,tgkill,tkill," },
 	{ "desc", ",close,close_range,dup,dup2,dup3,epoll_create1,epoll_ctl,epoll_pwait,epoll_wait,eventfd2,fadvise64,fallocate,"
-		  "fchdir,fchmod,fchown,fcntl,fdatasync,flock,fstat,fsync,ftruncate,getdents64,ioctl,lseek,mmap,newfstatat,openat,pipe,pipe2,poll,ppoll,"
-		  "pread64,preadv,pselect6,pwrite64,pwritev,read,readv,select,sendfile,splice,tee,timerfd_create,"
+		  "fchdir,fchmod,fchown,fcntl,fdatasync,flock,fstat,fsync,ftruncate,getdents64,ioctl,lseek,mmap,newfstatat,openat,"
+		  "pipe,pipe2,poll,ppoll,pread64,preadv,pselect6,pwrite64,pwritev,read,readv,select,sendfile,splice,tee,timerfd_create,"
 		  "timerfd_settime,write,writev," },
 };
 

@@ -18,11 +18,11 @@ enum {
 	DW_AT_sibling = 0x01, DW_AT_location = 0x02, DW_AT_name = 0x03, DW_AT_byte_size = 0x0b, DW_AT_bit_size = 0x0d,
 	DW_AT_low_pc = 0x11, DW_AT_language = 0x13, DW_AT_upper_bound = 0x2f, DW_AT_abstract_origin = 0x31,
 	DW_AT_artificial = 0x34, DW_AT_calling_convention = 0x36, DW_AT_count = 0x37, DW_AT_data_member_location = 0x38,
-	DW_AT_declaration = 0x3c, DW_AT_encoding = 0x3e, DW_AT_external = 0x3f, DW_AT_specification = 0x47, DW_AT_type = 0x49, DW_AT_ranges = 0x55,
-	DW_AT_signature = 0x69, DW_AT_data_bit_offset = 0x6b, DW_AT_str_offsets_base = 0x72, DW_AT_addr_base = 0x73,
-	DW_AT_rnglists_base = 0x74, DW_AT_loclists_base = 0x8c, DW_AT_GNU_vector = 0x2107, DW_AT_GNU_addr_base = 0x2133,
-	DW_AT_bit_offset = 0x0c, DW_AT_const_value = 0x1c, DW_AT_lower_bound = 0x22, DW_AT_producer = 0x25, DW_AT_frame_base = 0x40,
-	DW_AT_linkage_name = 0x6e,
+	DW_AT_declaration = 0x3c, DW_AT_encoding = 0x3e, DW_AT_external = 0x3f, DW_AT_specification = 0x47, DW_AT_type = 0x49,
+	DW_AT_ranges = 0x55, DW_AT_signature = 0x69, DW_AT_data_bit_offset = 0x6b, DW_AT_str_offsets_base = 0x72,
+	DW_AT_addr_base = 0x73, DW_AT_rnglists_base = 0x74, DW_AT_loclists_base = 0x8c, DW_AT_GNU_vector = 0x2107,
+	DW_AT_GNU_addr_base = 0x2133, DW_AT_bit_offset = 0x0c, DW_AT_const_value = 0x1c, DW_AT_lower_bound = 0x22,
+	DW_AT_producer = 0x25, DW_AT_frame_base = 0x40, DW_AT_linkage_name = 0x6e,
 };
 
 enum {

@@ -1,7 +1,8 @@
 /*
  * trigger/probe_member: members of what a parameter, or what is returned, points to: NAME->MEMBER->MEMBER.MEMBER.
  *
- * Where they are is asked of the world, which has debug information, and kept with the probe: that may be gone when the line is read again.
+ * Where they are is asked of the world, which has debug information, and kept with the probe: that may be gone when the line is read
+ * again.
  */
 #include <ctype.h>
 #include <errno.h>

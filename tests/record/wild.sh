@@ -28,7 +28,7 @@ rec() {
 	cp "$out" "$out.lines"
 }
 
-# has COUNT EVENT [COUNT EVENT]...: of these, so many, and of no others but those that tell of processes.
+# has COUNT EVENT [COUNT EVENT]...: of these, so many, and of no others but those that every program has: processes, calls, memory.
 has() {
 	all=0
 	while [ $# -gt 0 ]; do
@@ -36,7 +36,8 @@ has() {
 		all=$((all + $1))
 		shift 2
 	done
-	[ "$(grep -vc '^cpus=\|: sched_process_' "$out.lines")" -eq $all ] || fail "$line: others, too: $(cat "$out.lines")"
+	others='^cpus=\|: sched_\|: sys_\|: signal_\|: kmalloc: \|: kfree: '
+	[ "$(grep -vc "$others" "$out.lines")" -eq $all ] || fail "$line: others, too: $(cat "$out.lines")"
 }
 
 # may OPTION... [COMMAND]...: recorded, or refused in a line of words with nothing done. For what is not there yet.

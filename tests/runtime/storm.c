@@ -540,7 +540,7 @@ static void end_all(pid_t pid[WORKERS], pid_t peek)
 
 int main(int argc, char **argv)
 {
-	unsigned seconds = argc > 1 ? (unsigned)atoi(argv[1]) : STORM_WILD ? 5 : 8;
+	unsigned seconds = argc > 1 ? (unsigned)atoi(argv[1]) : STORM_WILD ? 5 : 6;
 	struct consumer consumer = { 0 };
 	pthread_t reader, changer;
 	struct control *control;
