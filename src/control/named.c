@@ -39,6 +39,10 @@ static const struct {
 	{ "sched", "sched_process_exec" },
 	{ "sched", "sched_process_exit" },
 	{ "sched", "sched_process_fork" },
+	/* And the tool for them. */
+	{ "sched", "sched_switch" },
+	{ "sched", "sched_wakeup" },
+	{ "sched", "sched_waking" },
 };
 
 bool control_event_is_call(const char *system)
