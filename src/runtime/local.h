@@ -126,7 +126,7 @@ struct view {
 	struct ring_ref *refs;	/* STATE_BUFFERS_MAX * 2 * ncpu of them */
 	uint64_t mask[EVENT_ID_END];	/* bit b: event is on in buffer b; VIEW_SPECIAL. Mostly untouched pages */
 	uint32_t hooks[EVENT_ID_END];	/* first of an event's in `bound`, which has none at 0; VIEW_SIMPLE, VIEW_FOUR */
-	uint16_t called[2 * CALLS_MAX + 4];	/* ids of system calls' events, which have their masks */
+	uint16_t called[2 * CALLS_MAX + 5];	/* ids of system calls' events, which have their masks */
 	uint16_t made[STATE_ITEMS_MAX];	/* ids of synthetic events and probes, which no program brings */
 	alignas(32) struct program_quick quick[VIEW_HOOKS_MAX];	/* how to tell what the filter of bound[i] rejects */
 	struct hook_bound bound[VIEW_HOOKS_MAX];

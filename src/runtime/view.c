@@ -324,6 +324,7 @@ static void fill_calls(struct view *view)
 	}
 	fill_call(view, calls->data_id, &all);
 	fill_call(view, calls->generate_id, &all);
+	fill_call(view, calls->deliver_id, &all);
 }
 
 const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n)

@@ -27,6 +27,9 @@ want 0 list
 says 'sched:sched_process_exec
 sched:sched_process_exit
 sched:sched_process_fork
+sched:sched_switch
+sched:sched_wakeup
+sched:sched_waking
 shop:order
 shop:pay
 till:open'
@@ -34,7 +37,7 @@ till:open'
 grep -q "^ringside: [0-9]* events of the kernel's names are left out" "$err" || fail "nothing is left out"
 n=$(sed -n 's/^ringside: \([0-9]*\) events of.*/\1/p' "$err")
 want 0 list -a
-[ "$(wc -l <"$out")" -eq $((n + 6)) ] || fail "-a does not list the $n that were left out"
+[ "$(wc -l <"$out")" -eq $((n + 9)) ] || fail "-a does not list the $n that were left out"
 [ ! -s "$err" ] || fail "-a leaves something out"
 "$RINGSIDE" cat available_events | cmp -s - "$out" || fail "-a is not what there is"
 want 0 list '^signal:'

@@ -33,6 +33,9 @@ want 0 list
 says 'sched:sched_process_exec
 sched:sched_process_exit
 sched:sched_process_fork
+sched:sched_switch
+sched:sched_wakeup
+sched:sched_waking
 shop:order
 shop:pay'
 want 0 list -e PAY
