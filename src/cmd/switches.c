@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@
 /* Without anybody who wants it. */
 #define IDLE_MS 1000
 #define END_MS 2000
+#define FOLLOW_MS 100
 
 static const char *const events[] = { "sched_switch", "sched_waking", "sched_wakeup" };
 
@@ -83,10 +85,10 @@ static int lock(struct teller *teller)
 	return teller->rings < 0 ? -errno : told_lock(teller->rings);
 }
 
-static int teller_open(struct teller *teller, struct source *source, pid_t root, bool launched)
+static int teller_open(struct teller *teller, struct control *control, pid_t root, bool launched)
 {
 	struct runtime_moment now;
-	int r = control_again(&teller->control, source_control(source), NULL);
+	int r = control_again(&teller->control, control, NULL);
 
 	if (!r)
 		r = lock(teller);
@@ -172,10 +174,10 @@ static void serve(struct teller *teller)
 }
 
 /* `ready`: where to tell that what happens from now on is seen, or why not. */
-static void __attribute__((noreturn)) run_teller(struct source *source, pid_t root, bool stays, int ready)
+static void __attribute__((noreturn)) run_teller(struct control *control, pid_t root, bool stays, int ready)
 {
 	static struct teller teller = { .rings = -1 };
-	int r = teller_open(&teller, source, root, !stays);
+	int r = teller_open(&teller, control, root, !stays);
 
 	teller.stays = stays;
 	if (write(ready, &r, sizeof(r)) != sizeof(r) || r)
@@ -256,7 +258,7 @@ void switches_begin(struct switches *switches, struct source *source, pid_t root
 		set_signals();
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != recorder)
 			_exit(1);
-		run_teller(source, root > 0 ? root : 0, false, ready[1]);
+		run_teller(source_control(source), root > 0 ? root : 0, false, ready[1]);
 	}
 	close(ready[1]);
 	r = switches->pid < 0 ? -errno : hear(ready[0]);
@@ -311,20 +313,26 @@ static void close_others(int ready)
 		closedir(dir);
 }
 
-/* Nobody waits for it, and it keeps nothing open. */
-static void __attribute__((noreturn)) stay(struct source *source, pid_t root, int ready)
+/* Of the terminal, and the place where it was called. */
+static void let_go(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	(void)!chdir("/");
+}
+
+/* Nobody waits for it, and it keeps nothing open. */
+static void __attribute__((noreturn)) stay(struct control *control, pid_t root, int ready)
+{
 	setsid();
 	if (fork())
 		_exit(0);
 	set_signals();
-	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
-		dup2(null, fd);
-	(void)!chdir("/");
+	let_go();
 	close_others(ready);
-	run_teller(source, root, true, ready);
+	run_teller(control, root, true, ready);
 }
 
 void switches_stay(struct source *source)
@@ -338,10 +346,61 @@ void switches_stay(struct source *source)
 	pid = fork();
 	if (!pid) {
 		close(ready[0]);
-		stay(source, caller, ready[1]);
+		stay(source_control(source), caller, ready[1]);
 	}
 	close(ready[1]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	say_why(pid < 0 ? -errno : hear(ready[0]));
+}
+
+/* ---- for as long as somebody else serves the tree ---- */
+
+/* A teller whenever one is wanted, until the other end of the pipe is closed. Nobody hears why there is none. */
+static void __attribute__((noreturn)) follow(struct control *control, int alive)
+{
+	struct pollfd end = { .fd = alive };
+	pid_t teller = 0, self = getpid();
+
+	while (!poll(&end, 1, FOLLOW_MS)) {
+		int null;
+
+		if (teller > 0 && waitpid(teller, NULL, WNOHANG) == teller)
+			teller = 0;
+		if (teller > 0 || !any_wanted(control))
+			continue;
+		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		teller = fork();
+		if (!teller) {
+			if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != self)
+				_exit(1);
+			run_teller(control, 0, true, null);
+		}
+		close(null);
+	}
+	_exit(0);
+}
+
+void switches_follow(struct control *control, int *keep)
+{
+	int ends[2];
+	pid_t pid;
+
+	*keep = -1;
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		setsid();
+		if (fork())
+			_exit(0);
+		set_signals();
+		let_go();
+		follow(control, ends[0]);
+	}
+	close(ends[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	*keep = ends[1];
 }

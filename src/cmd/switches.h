@@ -31,4 +31,7 @@ void switches_end(struct switches *switches);
 /* The same in the background; the root is who called us, a shell perhaps. */
 void switches_stay(struct source *source);
 
+/* The same, time and again, for as long as a process lives that serves the tree: it keeps *keep open; -1: nothing comes of it. */
+void switches_follow(struct control *control, int *keep);
+
 #endif
