@@ -361,14 +361,17 @@ static void __attribute__((noreturn)) follow(struct control *control, int alive)
 {
 	struct pollfd end = { .fd = alive };
 	pid_t teller = 0, self = getpid();
+	int64_t started = 0;
 
 	while (!poll(&end, 1, FOLLOW_MS)) {
 		int null;
 
 		if (teller > 0 && waitpid(teller, NULL, WNOHANG) == teller)
 			teller = 0;
-		if (teller > 0 || !any_wanted(control))
+		/* One that ended at once will do so again. */
+		if (teller > 0 || mono_ms() - started < IDLE_MS || !any_wanted(control))
 			continue;
+		started = mono_ms();
 		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		teller = fork();
 		if (!teller) {

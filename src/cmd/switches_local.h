@@ -131,7 +131,6 @@ struct tell {
 	uint32_t nmoments;
 };
 
-/* -ENOENT: the directory does not have the events. */
 int tell_init(struct tell *tell, struct control *control, struct tasks *tasks);
 void tell_fini(struct tell *tell);
 void tell_moment(struct tell *tell, const struct runtime_moment *now);

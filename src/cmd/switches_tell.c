@@ -14,7 +14,7 @@
 
 #include "base/mono.h"
 #include "cmd/switches_local.h"
-#include "control/registry.h"
+#include "control/named.h"
 #include "layout/page.h"
 
 /* From a thread's going to another one's coming, if there is none between: about a microsecond, on slow machines a few. */
@@ -42,22 +42,24 @@ static_assert(sizeof(struct wake_record) == 36, "sched_waking");
 
 static struct task nobody = { .comm = "<...>", .prio = 120 };
 
+static const char *const names[TELL_EVENTS] = { "sched_switch", "sched_waking", "sched_wakeup" };
+
+/* The one of the kernel's layout, whatever others programs have brought by that name. */
+static int bring(void *ctx, const char *system, const char *name, const struct buf *body)
+{
+	struct tell *tell = ctx;
+	const uint32_t *hint;
+
+	for (int i = 0; i < TELL_EVENTS; i++)
+		if (!strcmp(system, "sched") && !strcmp(name, names[i]))
+			return runtime_event_intern(system, name, body->data, body->len, 0, &tell->id[i], &hint);
+	return 0;
+}
+
 int tell_init(struct tell *tell, struct control *control, struct tasks *tasks)
 {
-	static const char *const names[TELL_EVENTS] = { "sched_switch", "sched_waking", "sched_wakeup" };
-	const struct control_registry *events = control_events(control, NULL);
-	int r = 0;
-
 	*tell = (struct tell){ .ncpu = control->dir.ncpu, .tasks = tasks };
-	if (!events)
-		return -ENOMEM;
-	for (int i = 0; !r && i < TELL_EVENTS; i++) {
-		const struct control_event *event = control_registry_find(events, "sched", names[i]);
-		const uint32_t *hint;
-
-		r = event ? runtime_event_intern("sched", names[i], event->body, event->body_len, 0, &tell->id[i], &hint) : -ENOENT;
-	}
-	return r;
+	return control_named_walk(bring, tell);
 }
 
 void tell_fini(struct tell *tell)

@@ -16,8 +16,8 @@ same deliver ./deliver
 [ "$(cat got)" = 'all hold' ] || fail "traced: $(cat got)"
 "$RINGSIDE" report -i trace.dat 2>/dev/null | sed -n 's/.*: \(signal_deliver\|handled\): *//p' >seen
 {
-	for line in "10 -6 $(place one) 14000000" "12 -1 $(place three) 4000004" "1 -6 $(place one) 84000000" "10 -6 $(place one) 14000000" \
-		"11 1 $(place jump) 4000000"; do
+	for line in "10 -6 $(place one) 14000000" "12 -1 $(place three) 4000004" "1 -6 $(place one) 84000000" \
+		"10 -6 $(place one) 14000000" "11 1 $(place jump) 4000000"; do
 		# shellcheck disable=SC2086
 		set -- $line
 		echo "sig=$1 errno=0 code=$2 sa_handler=$3 sa_flags=$4"
