@@ -35,6 +35,8 @@
 #define LAG_NS 20000000u
 /* As long as it takes until a record lies there. */
 #define LAG_MIN_NS 1000000u
+/* Until what is told then is told. */
+#define MARGIN_NS 200000000u
 /* Without anybody who wants it. */
 #define IDLE_MS 1000
 #define END_MS 2000
@@ -161,7 +163,7 @@ static void serve(struct teller *teller)
 		tasks_find(&teller->tasks, &teller->perf);
 		take(teller, &now);
 		/* We were stopped, and nobody has waited. */
-		if (now.raw - tell->told > TOLD_PATIENCE_NS / 2) {
+		if (now.raw - tell->told > TOLD_PATIENCE_NS - MARGIN_NS) {
 			tell_lose(tell);
 			tell->told = now.raw - LAG_NS;
 		}

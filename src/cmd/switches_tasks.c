@@ -157,9 +157,12 @@ static bool told_name(const struct tasks *tasks, int32_t tid, int32_t tgid)
 
 static void look_at(struct tasks *tasks, struct program *program, int64_t now)
 {
+	int64_t pause = LOOK_MS + (program->looked - program->born) / 2;
 	char path[64], exe[4];
 
-	if (program->attached || program->gone || program->tgid == getpid() || now - program->looked < LOOK_MS)
+	/* Soon at first, then less and less often. */
+	pause = pause < SWEEP_MS / 2 ? pause : SWEEP_MS / 2;
+	if (program->attached || program->gone || program->tgid == getpid() || (program->looked && now - program->looked < pause))
 		return;
 	program->looked = now;
 	program->attached = attached_is(program->tgid, tasks->control);

@@ -189,7 +189,7 @@ static_assert(sizeof(struct overflow_slot) == 64, "a line each");
  * set that is that much behind is not told to any more; a teller that is that much behind the time is not waited for.
  */
 #define TOLD_BEHIND_NS 60000000ull
-#define TOLD_PATIENCE_NS 1000000000ull
+#define TOLD_PATIENCE_NS 2000000000ull
 
 struct rings_head {
 	struct segment_head seg;
