@@ -35,6 +35,32 @@ int told_lock(int rings)
 	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
 }
 
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ 0, LOOK_NS }, NULL);
+}
+
+uint64_t told_wishes(int rings)
+{
+	uint64_t wishes;
+
+	return pread(rings, &wishes, sizeof(wishes), offsetof(struct rings_head, told_wishes)) == sizeof(wishes) ? wishes : 0;
+}
+
+int told_take_over(int rings)
+{
+	const uint64_t end = mono_ns() + TOLD_PATIENCE_NS, wishes = told_wishes(rings) + 1;
+	int r = told_lock(rings);
+
+	if (r == -EBUSY && pwrite(rings, &wishes, sizeof(wishes), offsetof(struct rings_head, told_wishes)) != sizeof(wishes))
+		return r;
+	while (r == -EBUSY && mono_ns() < end) {
+		nap();
+		r = told_lock(rings);
+	}
+	return r;
+}
+
 static bool is_alive(int rings)
 {
 	struct flock lock = teller_byte(F_WRLCK);
@@ -47,11 +73,6 @@ static bool told_to(int rings, uint64_t *mono)
 {
 	return pread(rings, mono, sizeof(*mono), offsetof(struct rings_head, told_mono)) == sizeof(*mono) && *mono &&
 	       (int64_t)(mono_ns() - *mono) < (int64_t)TOLD_PATIENCE_NS && is_alive(rings);
-}
-
-static void nap(void)
-{
-	nanosleep(&(struct timespec){ 0, LOOK_NS }, NULL);
 }
 
 void told_settle(int rings)

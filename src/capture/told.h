@@ -12,6 +12,10 @@
 
 /* Makes the caller the teller, through an open file of its own, for as long as that is open. -EBUSY: there is one. */
 int told_lock(int rings);
+/* The same by one who has something to do: who only waits for that is asked to leave. */
+int told_take_over(int rings);
+/* Changes when somebody does. */
+uint64_t told_wishes(int rings);
 
 /* Waits until all that has happened by now is told, if there is somebody who tells. */
 void told_settle(int rings);

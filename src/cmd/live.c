@@ -343,6 +343,7 @@ void live_close_instance(struct live *live)
 void live_close(struct live *live)
 {
 	live_close_instance(live);
+	switches_close(&live->switches);
 	launch_close(&live->launch);
 	source_close(live->source);
 	free(live->argv);

@@ -393,6 +393,7 @@ static void give_up(struct session *session)
 	if (session->setup && (session->ask.keep_buffers && session->began ? setup_leave(session->setup, &err)
 									   : setup_undo(session->setup, &err)))
 		cmd_say("%s", err.text);
+	switches_close(&session->switches);
 	planner_end(&session->planner);
 	launch_close(&session->launch);
 	setup_close(session->setup);

@@ -203,6 +203,7 @@ static void give_up(struct session *session)
 	stream_lines_close(session->lines);
 	if (session->setup && setup_undo(session->setup, &err))
 		cmd_say("%s", err.text);
+	switches_close(&session->switches);
 	planner_end(&session->planner);
 	launch_close(&session->launch);
 	setup_close(session->setup);

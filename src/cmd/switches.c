@@ -3,7 +3,8 @@
  *
  *   each 5 ms:  what the kernel has  ->  by time  ->  all that is old enough is told  ->  "complete up to there"
  *
- * Where it is told who was woken that is 20 ms, because a thread that has waited for its CPU was woken before others that we know of.
+ * Where it is told who was woken that is 20 ms, because a thread that has waited for its CPU was woken before others that we know of;
+ * and in the background, because it takes a program some time to attach.
  * Who has to know all up to now waits for it (told_settle()), and at the end all is told.
  */
 #include "cmd/switches.h"
@@ -75,16 +76,20 @@ struct teller {
 	int rings;		/* holds the lock */
 	bool stays;		/* in the background, as long as somebody wants it */
 	int64_t wanted;		/* mono_ms(): when somebody last did */
+	uint64_t wishes;	/* told_wishes() when we came */
 };
 
 /* A file of our own: locks are the open file's. */
-static int lock(struct teller *teller)
+static int lock(struct teller *teller, bool takes_over)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", teller->control->dir.fd[SEGMENT_RINGS]);
 	teller->rings = open(path, O_RDWR | O_CLOEXEC);
-	return teller->rings < 0 ? -errno : told_lock(teller->rings);
+	if (teller->rings < 0)
+		return -errno;
+	teller->wishes = told_wishes(teller->rings);
+	return takes_over ? told_take_over(teller->rings) : told_lock(teller->rings);
 }
 
 static int teller_open(struct teller *teller, struct control *control, pid_t root, bool launched)
@@ -93,7 +98,7 @@ static int teller_open(struct teller *teller, struct control *control, pid_t roo
 	int r = control_again(&teller->control, control, NULL);
 
 	if (!r)
-		r = lock(teller);
+		r = lock(teller, launched && root);
 	if (!r)
 		r = runtime_attach(teller->control->dir.path);
 	if (!r) {
@@ -137,7 +142,7 @@ static bool goes_on(struct teller *teller)
 		return true;
 	if (tell_wanted(&teller->tell))
 		teller->wanted = mono_ms();
-	return mono_ms() - teller->wanted < IDLE_MS && is_there(teller);
+	return mono_ms() - teller->wanted < IDLE_MS && told_wishes(teller->rings) == teller->wishes && is_there(teller);
 }
 
 static void take(struct teller *teller, struct runtime_moment *now)
@@ -167,7 +172,7 @@ static void serve(struct teller *teller)
 			tell_lose(tell);
 			tell->told = now.raw - LAG_NS;
 		}
-		until = now.raw - (tell_wants_wakes(tell) ? LAG_NS : LAG_MIN_NS);
+		until = now.raw - (teller->stays || tell_wants_wakes(tell) ? LAG_NS : LAG_MIN_NS);
 		if (until > tell->told)
 			tell_until(tell, until, false);
 	}
@@ -248,6 +253,8 @@ static int hear(int from)
 
 void switches_begin(struct switches *switches, struct source *source, pid_t root)
 {
+	const struct control *control = source_control(source);
+	const uint64_t wishes = control ? told_wishes(control->dir.fd[SEGMENT_RINGS]) : 0;
 	pid_t recorder = getpid();
 	int ready[2], r;
 
@@ -265,6 +272,9 @@ void switches_begin(struct switches *switches, struct source *source, pid_t root
 	close(ready[1]);
 	r = switches->pid < 0 ? -errno : hear(ready[0]);
 	switches->control = !r || r == -EBUSY ? source_control(source) : NULL;
+	/* Whose place we have taken was there for somebody. */
+	if (!r && told_wishes(control->dir.fd[SEGMENT_RINGS]) != wishes)
+		switches->source = source;
 	if (!r)
 		return;
 	say_why(r);
@@ -299,16 +309,33 @@ void switches_end(struct switches *switches)
 	switches->pid = 0;
 }
 
-/* What is not ours alone: a lock, perhaps, that is to go when the caller does. */
-static void close_others(int ready)
+void switches_close(struct switches *switches)
+{
+	switches_end(switches);
+	if (switches->source)
+		switches_stay(switches->source);
+	switches->source = NULL;
+}
+
+static bool is_of(const struct control *control, int fd)
+{
+	bool is = fd == control->dir.dir;
+
+	for (int i = 0; i < SEGMENT_KINDS; i++)
+		is |= fd == control->dir.fd[i];
+	return is;
+}
+
+/* All but that: locks, perhaps, that are to go when the caller does, of its own or of those who called it. */
+static void close_others(const struct control *control, int ready)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)) != NULL) {
-		int fd = atoi(entry->d_name), flags = fcntl(fd, F_GETFD);
+		int fd = atoi(entry->d_name);
 
-		if (fd > STDERR_FILENO && fd != ready && fd != dirfd(dir) && flags >= 0 && !(flags & FD_CLOEXEC))
+		if (fd > STDERR_FILENO && fd != ready && fd != dirfd(dir) && !is_of(control, fd))
 			close(fd);
 	}
 	if (dir)
@@ -328,13 +355,17 @@ static void let_go(void)
 /* Nobody waits for it, and it keeps nothing open. */
 static void __attribute__((noreturn)) stay(struct control *control, pid_t root, int ready)
 {
+	struct control *own;
+
 	setsid();
 	if (fork())
 		_exit(0);
 	set_signals();
 	let_go();
-	close_others(ready);
-	run_teller(control, root, true, ready);
+	if (control_again(&own, control, NULL))
+		_exit(1);
+	close_others(own, ready);
+	run_teller(own, root, true, ready);
 }
 
 void switches_stay(struct source *source)
@@ -388,6 +419,7 @@ static void __attribute__((noreturn)) follow(struct control *control, int alive)
 
 void switches_follow(struct control *control, int *keep)
 {
+	struct control *own;
 	int ends[2];
 	pid_t pid;
 
@@ -402,7 +434,10 @@ void switches_follow(struct control *control, int *keep)
 			_exit(0);
 		set_signals();
 		let_go();
-		follow(control, ends[0]);
+		if (control_again(&own, control, NULL))
+			_exit(1);
+		close_others(own, ends[0]);
+		follow(own, ends[0]);
 	}
 	close(ends[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)

@@ -18,6 +18,7 @@
 struct switches {
 	pid_t pid;	/* 0: there is none */
 	struct control *control;	/* where we tell, or somebody else does; NULL: nobody */
+	struct source *source;	/* where somebody told in the background, and is to again; NULL */
 };
 
 /* If one of the events is on, by name and not just with all others: `root` is watched from now on with all that it will start, 0: nobody
@@ -27,6 +28,8 @@ void switches_begin(struct switches *switches, struct source *source, pid_t root
 void switches_ready(const struct switches *switches);
 /* All that happened so far is told. Before events are switched off. */
 void switches_end(struct switches *switches);
+/* Behind all else, before the source is closed: who told before us comes again. */
+void switches_close(struct switches *switches);
 
 /* The same in the background; the root is who called us, a shell perhaps. */
 void switches_stay(struct source *source);

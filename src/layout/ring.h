@@ -195,7 +195,8 @@ struct rings_head {
 	struct segment_head seg;
 	uint64_t counter;	/* atomic: the clock `counter`, one for all */
 	uint64_t told_mono;	/* by CLOCK_MONOTONIC */
-	uint64_t reserved[54];
+	uint64_t told_wishes;	/* counts those who want to be the teller: one that only waits for work leaves then */
+	uint64_t reserved[53];
 	struct overflow_slot slot[];	/* seg.ncpu of them, then RING_KEEPERS */
 };
 static_assert(offsetof(struct rings_head, slot) == 512, "overflow slots");

@@ -100,11 +100,19 @@ want 0 show
 mv "$out" "$text"
 turns 400 'start'
 grep -q 'sched_switch: .*prev_comm=ping .*next_comm=pong ' "$text" || fail "start: no switches"
+# Who has a command to look at takes its place, and gives it back.
+want 0 record -o "$file" -B his -e sched_switch "$pair" 50
+want 0 report -i "$file"
+[ "$(grep -c 'sched_switch:.* ping:' "$out")" -ge 49 ] || fail "not seen while somebody stays"
+before=$teller
+teller=$(stays)
+[ -n "$teller" ] || fail "nobody stays after a recording"
+[ "$teller" != "$before" ] || fail "its place was not taken"
 kill -9 "$teller"
 "$pair" 100 || fail "pair"
 want 0 show
 mv "$out" "$text"
-turns 800 'start, killed'
+turns 1000 'start, killed'
 # One comes again; and goes when nobody wants it.
 want 0 start -e sched_waking
 [ -n "$(stays)" ] || fail "nobody came in its place"
