@@ -79,7 +79,8 @@ void told_settle(int rings)
 {
 	uint64_t now = mono_ns(), told;
 
-	while (told_to(rings, &told) && told < now)
+	/* Whatever the words say: not for ever. */
+	while (told_to(rings, &told) && told < now && mono_ns() - now < TOLD_PATIENCE_NS)
 		nap();
 }
 
@@ -126,11 +127,12 @@ static bool is_limited(const struct stream *stream)
 /* What comes after that a reader gets when it asks again. */
 bool stream_limit_wait(struct stream *stream)
 {
+	const uint64_t now = mono_ns();
 	uint64_t told;
 
 	if (!stream->opened || !is_limited(stream))
 		return false;
-	while (is_limited(stream) && told_to(stream->rings, &told) && told < stream->opened) {
+	while (is_limited(stream) && told_to(stream->rings, &told) && told < stream->opened && mono_ns() - now < TOLD_PATIENCE_NS) {
 		nap();
 		stream_limit(stream);
 	}
