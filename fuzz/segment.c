@@ -69,7 +69,7 @@ static void add_regions(void)
 	add(SEGMENT_RINGS, 0, 4096);
 	add(SEGMENT_TABLES, 0, 4096);
 	add(SEGMENT_RINGS, set->offset, SET_HEAD_SIZE);
-	for (uint32_t i = 0; i < 2 * ncpu && i < 4; i++) {
+	for (uint32_t i = 0; i < 3 * ncpu && i < 6; i++) {
 		uint64_t ring = set_ring_offset(set->offset, i, ncpu, set->npages, set->page_size);
 
 		add(SEGMENT_RINGS, ring, 1024);

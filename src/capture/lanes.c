@@ -33,7 +33,7 @@ struct ring_source stream_lane_source(const struct stream *stream, const struct 
 static int lane_open(const struct stream *stream, const struct reader *reader, uint32_t n)
 {
 	struct lane *lane = &reader->lane[n];
-	struct ring_source source = stream_lane_source(stream, &reader->set, n ? stream->ncpu + n - 1 : stream->cpu);
+	struct ring_source source = stream_lane_source(stream, &reader->set, stream_lane_ring(stream, n));
 	struct ring_head head;
 	int ret = ring_read_head(&source, &head);
 
@@ -44,7 +44,9 @@ static int lane_open(const struct stream *stream, const struct reader *reader, u
 	lane->consumed_at = offsetof(struct ring_head, consumed);
 	lane->records_at = offsetof(struct ring_head, read);
 	if (n) {
-		uint64_t at = RING_STREAMS_OFFSET + (uint64_t)stream->cpu * sizeof(struct ring_stream);
+		/* What is told late has one stream that reads it, the first of that ring. */
+		uint32_t of = n == stream_lane_told(stream) ? 0 : stream->cpu;
+		uint64_t at = RING_STREAMS_OFFSET + (uint64_t)of * sizeof(struct ring_stream);
 
 		lane->consumed_at = at + offsetof(struct ring_stream, consumed);
 		lane->records_at = at + offsetof(struct ring_stream, read);
@@ -67,7 +69,8 @@ int stream_reader_open(const struct stream *stream, struct reader *reader, const
 	if (!shape_ok(set))
 		return -EBADMSG;
 	reader->set = *set;
-	reader->lane = calloc(1 + stream->ncpu, sizeof(*reader->lane));
+	reader->until = UINT64_MAX;
+	reader->lane = calloc(stream_lanes(stream), sizeof(*reader->lane));
 	if (!reader->lane)
 		return -ENOMEM;
 	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, stream->rings, (off_t)set->offset);
@@ -77,7 +80,7 @@ int stream_reader_open(const struct stream *stream, struct reader *reader, const
 
 void stream_reader_close(const struct stream *stream, struct reader *reader)
 {
-	for (uint32_t i = 0; reader->lane && i < 1 + stream->ncpu; i++)
+	for (uint32_t i = 0; reader->lane && i < stream_lanes(stream); i++)
 		if (reader->lane[i].open)
 			cursor_close(&reader->lane[i].cursor);
 	free(reader->lane);
@@ -99,11 +102,11 @@ int stream_lane_peek(const struct stream *stream, const struct reader *reader, u
 		uint32_t cpu;
 
 		if (!n)
-			return 1;
+			return event->ts <= reader->until;
 		if (event->len > sizeof(cpu)) {
 			memcpy(&cpu, event->data, sizeof(cpu));
 			if (cpu == stream->cpu || (cpu >= stream->ncpu && !stream->cpu))
-				return 1;
+				return event->ts <= reader->until;
 		}
 		cursor_pass(&lane->cursor);
 	}
@@ -137,14 +140,13 @@ uint64_t stream_slots_taken(const struct stream *stream)
 int stream_lane_earliest(const struct stream *stream, struct reader *reader, uint32_t *which)
 {
 	uint64_t taken = stream_slots_taken(stream);
-	uint32_t candidate;
+	bool empty = taken && taken == reader->taken;
+	uint32_t first = empty ? stream_lane_told(stream) : 1, end = stream_lane_told(stream) + reader->told, candidate;
 
 	*which = 0;
-	if (taken && taken == reader->taken)
-		return 0;
 	do {
 		candidate = *which;
-		for (uint32_t n = 1; n <= stream->ncpu; n++) {
+		for (uint32_t n = first; n < end; n++) {
 			int ret = stream_lane_peek(stream, reader, n);
 
 			if (ret < 0)
@@ -154,6 +156,8 @@ int stream_lane_earliest(const struct stream *stream, struct reader *reader, uin
 				*which = n;
 		}
 	} while (*which != candidate);
-	reader->taken = *which ? 0 : taken;
+	/* What is held back is no emptiness. */
+	if (!empty)
+		reader->taken = *which || reader->until != UINT64_MAX ? 0 : taken;
 	return 0;
 }

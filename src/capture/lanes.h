@@ -26,7 +26,9 @@ struct lane {
 
 struct reader {
 	struct state_set set;
-	struct lane *lane;	/* [0]: the CPU's ring; [1 + i]: overflow ring i */
+	struct lane *lane;	/* [0]: the CPU's ring; [1 + i]: overflow ring i; [1 + ncpu]: what is told late */
+	bool told;		/* there may be something in that one */
+	uint64_t until;		/* nothing that is later is shown: see stream_reader_limit() */
 	uint64_t refused;	/* told by this stream */
 	uint64_t taken;		/* how often overflow slots had been taken when all their rings were empty */
 	const uint32_t *wakes;	/* mapped for futex only, never looked at */
@@ -49,6 +51,7 @@ struct stream {
 	uint32_t ncpu, cpu, page_size;
 	bool consume;
 	bool unaccepted;
+	uint64_t opened;	/* mono_ns(): what happened before is waited for; 0: it is there */
 	uint64_t last_ts;
 	/* What the last look for runs found: from where the reader stands to `until` there are closed pages and nothing else. */
 	struct {
@@ -80,21 +83,50 @@ struct stream {
 	struct reader reader[SETS_MAX];
 };
 
-/* A ring of the set: the CPU's for ring < ncpu, else an overflow ring. */
+static inline uint32_t stream_lanes(const struct stream *stream)
+{
+	return 2 + stream->ncpu;
+}
+
+static inline uint32_t stream_lane_told(const struct stream *stream)
+{
+	return 1 + stream->ncpu;
+}
+
+/* Are losses of that lane this stream's to tell? Of overflow rings, which all share, it tells those of one. */
+static inline bool stream_lane_tells(const struct stream *stream, uint32_t n)
+{
+	return !n || n == 1 + stream->cpu || n == stream_lane_told(stream);
+}
+
+/* The ring of a set that lane `n` reads. */
+static inline uint32_t stream_lane_ring(const struct stream *stream, uint32_t n)
+{
+	return !n ? stream->cpu : n == stream_lane_told(stream) ? 2 * stream->ncpu + stream->cpu : stream->ncpu + n - 1;
+}
+
+/* A ring of the set, by its number there. */
 struct ring_source stream_lane_source(const struct stream *stream, const struct state_set *set, uint32_t ring);
 
 int stream_reader_open(const struct stream *stream, struct reader *reader, const struct state_set *set);
 void stream_reader_close(const struct stream *stream, struct reader *reader);
 
+/* told.c */
+/* Looks how far what is told late is complete: `until` of the reader. Before its lanes are looked at. */
+void stream_reader_limit(const struct stream *stream, struct reader *reader);
+void stream_limit(struct stream *stream);
+/* Waits, if it has to, until what happened before the stream was opened is told. False: there was nothing to wait for. */
+bool stream_limit_wait(struct stream *stream);
+
 /* Opens the lane if it is not: a ring without memory has no events, its lane opens when it gets some. 0 or -errno. */
 int stream_lane_open(const struct stream *stream, const struct reader *reader, uint32_t n);
 
-/* Shows the lane's next event that belongs to this CPU: 1, 0 when there is none now, -errno. */
+/* Shows the lane's next event that belongs to this CPU: 1, 0 when there is none now or it is later than `until`, -errno. */
 int stream_lane_peek(const struct stream *stream, const struct reader *reader, uint32_t n);
 
 /* How often overflow slots were taken, all together; 0 is never equal to what was seen before. */
 uint64_t stream_slots_taken(const struct stream *stream);
-/* The overflow lane with the earliest event for this CPU, 0 if there is none. */
+/* The lane but for the CPU's own with the earliest event for this CPU, 0 if there is none. */
 int stream_lane_earliest(const struct stream *stream, struct reader *reader, uint32_t *which);
 
 /* No run is under way, and last_ts is what it says. */

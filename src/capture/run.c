@@ -117,7 +117,7 @@ static bool is_untold(const struct stream *stream, struct reader *reader, const 
 	const struct lane *own = &reader->lane[0];
 
 	reader->run.refused = own->open && (int64_t)(head->refused - own->cursor.refused_before - reader->refused) > 0;
-	for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+	for (uint32_t n = 0; n < stream_lanes(stream); n++)
 		if (reader->lane[n].open && reader->lane[n].cursor.lost)
 			return true;
 	return reader->run.refused;
@@ -180,13 +180,17 @@ static int reader_look(struct stream *stream, struct reader *reader, bool *idle)
 	uint32_t other;
 	int ret = stream_lane_open(stream, reader, 0);
 
+	*idle = false;
+	stream_reader_limit(stream, reader);
+	if (reader->until != UINT64_MAX)
+		return ret;
 	if (!ret && reader->lane[0].open) {
 		ret = ring_read_tail(source, &tail);						/* a */
 		closed = ret ? 0 : count_closed(reader, live, tail, &page);
 	}
 	if (!ret)
 		ret = stream_lane_earliest(stream, reader, &other);
-	for (uint32_t n = 0; !ret && !live && n < 1 + stream->ncpu; n++)
+	for (uint32_t n = 0; !ret && !live && n < stream_lanes(stream); n++)
 		if (reader->lane[n].open)
 			cursor_finish(&reader->lane[n].cursor);
 	if (!ret && reader->lane[0].open)

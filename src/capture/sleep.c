@@ -107,22 +107,27 @@ static void arm(const struct stream *stream, uint32_t percent)
 		return;
 }
 
-/* Whether the lane has something that is unread, or so many pages of it. */
+/* Whether the lane has something that is unread, or so many pages of it; and may hand it out. */
 static bool lane_filled(const struct stream *stream, const struct reader *reader, uint32_t n, uint32_t percent)
 {
 	const struct cursor *cursor = &reader->lane[n].cursor;
 	uint64_t page, tail;
 
-	if (!percent)
-		return stream_lane_peek(stream, reader, n) > 0;
+	if (!percent || reader->until != UINT64_MAX) {
+		bool something = stream_lane_peek(stream, reader, n) > 0;
+
+		if (!percent || !something)
+			return something;
+	}
 	if (stream_lane_open(stream, reader, n) || !reader->lane[n].open || ring_read_tail(&cursor->source, &tail))
 		return false;
 	cursor_at_page(cursor, &page);
 	return ring_distance(&cursor->source, page, tail) >= batch(&cursor->source, percent);
 }
 
-static bool is_worth(const struct stream *stream, uint32_t percent)
+static bool is_worth(struct stream *stream, uint32_t percent)
 {
+	stream_limit(stream);
 	for (uint32_t i = 0; i < stream->nreaders; i++) {
 		const struct reader *reader = &stream->reader[i];
 		bool live = i + 1 == stream->nreaders;
@@ -134,6 +139,8 @@ static bool is_worth(const struct stream *stream, uint32_t percent)
 		for (uint32_t n = 1; n < 1 + stream->ncpu && (!taken || taken != reader->taken); n++)
 			if (lane_filled(stream, reader, n, live ? percent : 0))
 				return true;
+		if (reader->told && lane_filled(stream, reader, stream_lane_told(stream), live ? percent : 0))
+			return true;
 	}
 	return false;
 }

@@ -15,7 +15,7 @@ static bool is_behind(const struct cursor *cursor, uint64_t tail, uint32_t commi
 static int add_lane(const struct stream *stream, struct reader *reader, uint32_t n, struct stream_stats *stats)
 {
 	struct lane *lane = &reader->lane[n];
-	struct ring_source source = stream_lane_source(stream, &reader->set, n ? stream->ncpu + n - 1 : stream->cpu);
+	struct ring_source source = stream_lane_source(stream, &reader->set, stream_lane_ring(stream, n));
 	uint64_t lost, tail = 0;
 	uint32_t commit;
 	int ret = ring_read_tail(&source, &tail);
@@ -48,7 +48,7 @@ static int add_lane(const struct stream *stream, struct reader *reader, uint32_t
 		/* Told losses are overwritten, dropped or refused ones. */
 		lost -= lost < lane->cursor.refused_before ? lost : lane->cursor.refused_before;
 		stats->overrun += lost > head.dropped ? lost - head.dropped : 0;
-	} else if (n == 1 + stream->cpu) {
+	} else if (stream_lane_tells(stream, n)) {
 		stats->overrun += lost;
 	}
 	return 0;
@@ -65,7 +65,7 @@ int stream_stats(struct stream *stream, struct stream_stats *stats)
 		struct reader reader;
 
 		ret = stream_reader_open(&fresh, &reader, &stream->reader[i].set);
-		for (uint32_t n = 0; !ret && n < 1 + fresh.ncpu; n++)
+		for (uint32_t n = 0; !ret && n < stream_lanes(&fresh); n++)
 			ret = add_lane(&fresh, &reader, n, stats);
 		stream_reader_close(&fresh, &reader);
 	}

@@ -3,8 +3,8 @@
  * wait.c and sleep.c, counting in stats.c.
  *
  * Sets are asked in the order in which they were made, each time anew: a writer that was late for the switch may still add an
- * event to a retired one. Within a set the CPU's own ring sets the pace; records from overflow rings are slipped in by time,
- * never before what is known of the own ring, and time never goes back in what is handed out (R5).
+ * event to a retired one. Within a set the CPU's own ring sets the pace; records from overflow rings, and those told late, are
+ * slipped in by time, never before what is known of the own ring, and time never goes back in what is handed out (R5).
  */
 #include "capture/stream.h"
 
@@ -144,7 +144,8 @@ int stream_open(struct stream **out, int rings, const struct state_buffer *buffe
 	}
 	stream->ncpu = ncpu;
 	stream->cpu = cpu;
-	stream->last.begin = calloc(1 + ncpu, sizeof(struct move));
+	stream_settle(stream);
+	stream->last.begin = calloc(stream_lanes(stream), sizeof(struct move));
 	ret = stream->last.begin ? stream_update(stream, buffer, err) : err_set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		stream_close(stream);
@@ -181,12 +182,12 @@ static uint64_t take_lost(struct lane *lane)
 	return lost;
 }
 
-/* What was lost since it was last told: in the CPU's ring, in the overflow ring of the same number, and for want of any. */
+/* What was lost since it was last told: in the CPU's rings, in the overflow ring of the same number, and for want of any. */
 static uint64_t reader_lost(const struct stream *stream, struct reader *reader)
 {
 	struct lane *own = &reader->lane[0];
 	uint64_t told = own->cursor.refused_before + reader->refused;
-	uint64_t lost = take_lost(own) + take_lost(&reader->lane[1 + stream->cpu]);
+	uint64_t lost = take_lost(own) + take_lost(&reader->lane[1 + stream->cpu]) + take_lost(&reader->lane[stream_lane_told(stream)]);
 	struct ring_head head;
 
 	/* Once a batch is often enough, unless a run waits for it to be told. */
@@ -206,8 +207,8 @@ static bool lost_more(const struct stream *stream, struct reader *reader)
 {
 	bool more = false;
 
-	for (uint32_t n = 1; n <= stream->ncpu; n++) {
-		if (n != 1 + stream->cpu && reader->lane[n].cursor.lost) {
+	for (uint32_t n = 1; n < stream_lanes(stream); n++) {
+		if (!stream_lane_tells(stream, n) && reader->lane[n].cursor.lost) {
 			reader->lane[n].cursor.lost = 0;
 			/* Where it stands by number has changed, and is to be stored. */
 			reader->lane[n].told = UINT64_MAX;
@@ -225,7 +226,8 @@ static bool pass_through(struct stream *stream, struct reader *reader, uint64_t 
 	uint32_t bytes = cursor_whole_page(&own->cursor);
 	uint32_t used = PAGE_HEAD_SIZE + bytes;
 
-	if (!bytes || own->cursor.walk.time_stamp < stream->last_ts ||
+	/* Some of it may have to be held back. */
+	if (!bytes || reader->until != UINT64_MAX || own->cursor.walk.time_stamp < stream->last_ts ||
 	    (lost && used + sizeof(lost) > own->cursor.source.page_size))
 		return false;
 	memcpy(page, own->cursor.copy, used);
@@ -277,8 +279,8 @@ static int move(struct stream *stream, const struct reader *reader, uint32_t n, 
 	return moves_add(&stream->last.moves, &now) ? -ENOMEM : 1;
 }
 
-/* Events of all lanes by time, until the page is full or the own ring's page in hand is through. `other` is the overflow lane
- * with the earliest event. */
+/* Events of all lanes by time, until the page is full or the own ring's page in hand is through. `other` is the lane of the
+ * others with the earliest event. */
 static int merge(struct stream *stream, struct reader *reader, struct build *build, uint32_t other)
 {
 	struct lane *own = &reader->lane[0];
@@ -330,16 +332,18 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 	uint64_t lost = 0;
 	bool more = false;
 	uint32_t other;
-	int own = stream_lane_peek(stream, reader, 0);
-	int ret = own < 0 ? own : stream_lane_earliest(stream, reader, &other);
+	int own, ret;
 
+	stream_reader_limit(stream, reader);
+	own = stream_lane_peek(stream, reader, 0);
+	ret = own < 0 ? own : stream_lane_earliest(stream, reader, &other);
 	if (ret < 0)
 		return ret;
 	if (!own && !other)
 		return 0;
 	/* Before the merge: losses that it comes upon belong to the page after. Older sets may have ended with one. */
 	for (struct reader *each = stream->reader; each <= reader; each++) {
-		for (uint32_t n = 0; each < reader && n < 1 + stream->ncpu; n++)
+		for (uint32_t n = 0; each < reader && n < stream_lanes(stream); n++)
 			if (each->lane[n].open)
 				cursor_finish(&each->lane[n].cursor);
 		lost += reader_lost(stream, each);
@@ -349,7 +353,7 @@ static int reader_next(struct stream *stream, struct reader *reader, void *page,
 		mark_more(page, info, more);
 		return 1;
 	}
-	for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+	for (uint32_t n = 0; n < stream_lanes(stream); n++)
 		stream->last.begin[n] = standing(reader, n);
 	build_begin(&build, page, stream->page_size);
 	ret = merge(stream, reader, &build, other);
@@ -382,16 +386,18 @@ int stream_next(struct stream *stream, void *page, struct stream_page *info)
 	stream_run_settle(stream);
 	stream->last.reader = NULL;
 	stream->last.moves.n = 0;
-	for (uint32_t i = 0; i < stream->nreaders; i++) {
-		int ret = reader_next(stream, &stream->reader[i], page, info);
+	do {
+		for (uint32_t i = 0; i < stream->nreaders; i++) {
+			int ret = reader_next(stream, &stream->reader[i], page, info);
 
-		if (ret > 0) {
-			stream->last_ts = info->last_ts;
-			stream->unaccepted = stream->consume;
+			if (ret > 0) {
+				stream->last_ts = info->last_ts;
+				stream->unaccepted = stream->consume;
+			}
+			if (ret)
+				return ret;
 		}
-		if (ret)
-			return ret;
-	}
+	} while (stream_limit_wait(stream));
 	/* What was passed by on the way, of other CPUs in overflow rings, counts as read also when nothing was yielded: a change
 	 * of the buffer may wait for it. */
 	stream_accept(stream);
@@ -403,7 +409,7 @@ static void lane_accept(const struct stream *stream, const struct reader *reader
 	struct lane *lane = &reader->lane[n];
 	struct cursor *cursor = &lane->cursor;
 	/* A loss that was come upon and not told yet is left to whoever reads on; of overflow rings one stream tells. */
-	uint64_t untold = !n || n == 1 + stream->cpu ? cursor->lost : 0;
+	uint64_t untold = stream_lane_tells(stream, n) ? cursor->lost : 0;
 	struct ring_read record = {
 		.pos = ring_pos(cursor->page, cursor->offset),
 		.nr = cursor->nr - untold,
@@ -424,7 +430,7 @@ void stream_accept(struct stream *stream)
 	if (!stream->consume)
 		return;
 	for (uint32_t i = 0; i < stream->nreaders; i++)
-		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+		for (uint32_t n = 0; n < stream_lanes(stream); n++)
 			lane_accept(stream, &stream->reader[i], n);
 	stream->unaccepted = false;
 }
@@ -452,7 +458,7 @@ static void accept_part_moved(struct stream *stream, uint32_t events, uint64_t t
 {
 	const struct reader *reader = stream->last.reader;
 
-	for (uint32_t n = 0; n < 1 + stream->ncpu; n++) {
+	for (uint32_t n = 0; n < stream_lanes(stream); n++) {
 		struct lane *lane = &reader->lane[n];
 		uint32_t rest;
 		const struct move *at = moves_last(&stream->last.moves, n, events, &rest);
@@ -472,7 +478,7 @@ static void accept_part_moved(struct stream *stream, uint32_t events, uint64_t t
 		cursor_store(&lane->cursor, lane->consumed_at, lane->records_at, &record);
 	}
 	for (const struct reader *older = stream->reader; older < reader; older++)
-		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+		for (uint32_t n = 0; n < stream_lanes(stream); n++)
 			lane_accept(stream, older, n);
 }
 

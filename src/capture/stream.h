@@ -43,6 +43,10 @@ uint32_t stream_page_size(const struct stream *stream);
  * nothing more now, -errno. Call again after more was written. */
 int stream_next(struct stream *stream, void *page, struct stream_page *info);
 
+/* Some events are told late, and what came after them is held back meanwhile. From now on the stream does not say that there is
+ * nothing more before it has handed out all that has happened by now. A stream that was just opened is like that. */
+void stream_settle(struct stream *stream);
+
 /* Makes what the last stream_next() yielded count as read. */
 void stream_accept(struct stream *stream);
 

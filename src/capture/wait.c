@@ -15,10 +15,11 @@
 
 #define SLEEP_MS 100
 
-static int something(const struct stream *stream)
+static int something(struct stream *stream)
 {
+	stream_limit(stream);
 	for (uint32_t i = 0; i < stream->nreaders; i++)
-		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+		for (uint32_t n = 0; n < stream_lanes(stream); n++)
 			if (stream_lane_peek(stream, &stream->reader[i], n) > 0)
 				return 1;
 	return 0;
@@ -34,8 +35,9 @@ bool stream_is_filled(struct stream *stream, uint32_t percent)
 
 	if (!live)
 		return false;
+	stream_limit(stream);
 	for (const struct reader *old = stream->reader; old < live; old++)
-		for (uint32_t n = 0; n < 1 + stream->ncpu; n++)
+		for (uint32_t n = 0; n < stream_lanes(stream); n++)
 			if (stream_lane_peek(stream, old, n) > 0)
 				return true;
 	if (!something(stream))

@@ -35,6 +35,13 @@ static int maps(int32_t pid, const struct stat *st)
 	return found;
 }
 
+bool attached_is(int32_t pid, const struct control *control)
+{
+	struct stat st;
+
+	return !fstat(control->dir.fd[SEGMENT_REGISTRY], &st) && maps(pid, &st) == 1;
+}
+
 static bool told_name(const struct control_registry *registry, int32_t pid)
 {
 	for (uint32_t i = 0; i < registry->ntasks; i++)

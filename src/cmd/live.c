@@ -257,7 +257,10 @@ static int start_command(struct live *live)
 	};
 	int r = launch_start(&live->launch, &how, &live->err);
 
-	return r ? r : launch_go(&live->launch, &live->err);
+	if (r)
+		return r;
+	switches_begin(&live->switches, live->source, live->launch.pid);
+	return launch_go(&live->launch, &live->err);
 }
 
 static bool is_over(struct live *live, int64_t end)
@@ -310,8 +313,11 @@ int live_run(struct live *live)
 {
 	int r = live->argv ? start_command(live) : 0;
 
+	if (!live->argv)
+		switches_begin(&live->switches, live->source, 0);
 	if (!r)
 		r = watch(live);
+	switches_end(&live->switches);
 	if (!r && live->tick)
 		r = live->tick(live);
 	if (!r && interrupt_end() != SIGHUP)
@@ -337,6 +343,7 @@ void live_close_instance(struct live *live)
 void live_close(struct live *live)
 {
 	live_close_instance(live);
+	switches_close(&live->switches);
 	launch_close(&live->launch);
 	source_close(live->source);
 	free(live->argv);

@@ -13,6 +13,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/launch.h"
+#include "cmd/switches.h"
 #include "control/look.h"
 
 #define LIVE_OPTS                                                                                      \
@@ -26,6 +27,7 @@ struct live {
 	bool owned;		/* the instance is ours */
 	char **argv;		/* of the command, NULL: there is none */
 	struct launch launch;
+	struct switches switches;
 	bool ended;		/* the command has */
 	int status;
 	uint64_t for_ns;	/* 0: no end */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/switches.h"
 #include "mount/mount.h"
 
 static const struct opt mount_opts[] = {
@@ -64,12 +65,15 @@ static int serve(const struct opts *opts, const struct mount_how *how)
 {
 	struct control *control;
 	struct err err = ERR_INIT;
-	int r;
+	int keep, r;
 
 	r = cmd_open_directory(&control, opts, true, &err);
 	if (r)
 		return cmd_fail(&err);
+	switches_follow(control, &keep);
 	r = mount_serve(control, opts_arg(opts, 0), how, &err);
+	if (keep >= 0)
+		close(keep);
 	control_close(control);
 	return r ? cmd_fail(&err) : CMD_DONE;
 }

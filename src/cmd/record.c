@@ -28,6 +28,7 @@
 #include "cmd/record_flight.h"
 #include "cmd/scope.h"
 #include "cmd/setup.h"
+#include "cmd/switches.h"
 #include "control/clock.h"
 
 /* KiB of each CPU's ring. */
@@ -72,6 +73,7 @@ struct session {
 	char **argv;		/* the command */
 	struct launch launch;
 	struct planner planner;
+	struct switches switches;
 	struct background background;
 	struct reach reach;
 	struct flight_death others;	/* of -P without a command: whose end is ours */
@@ -193,6 +195,8 @@ static int begin(struct session *session)
 		r = start_command(session);
 	if (!r)
 		r = setup_apply(session->setup, session->source, &session->err);
+	if (!r)
+		switches_begin(&session->switches, session->source, session->ask.has_command ? session->launch.pid : 0);
 	if (!r)
 		r = reach_open(&session->reach, session->opts, source_name(session->source), session->ask.quiet, &session->err);
 	if (!r)
@@ -320,6 +324,7 @@ static int record_all(struct session *session)
 	if (r < 0)
 		tell_trouble(session);
 	progress_end(&session->progress);
+	switches_end(&session->switches);
 	setup_off(session->setup, NULL);
 	see_off(session);
 	end = record_finish(session->record, r ? NULL : &session->err);
@@ -360,6 +365,8 @@ static int go(struct session *session)
 {
 	int r = setup_on(session->setup, &session->err);
 
+	if (!r)
+		switches_ready(&session->switches);
 	if (!r && session->ask.daemonize)
 		r = background_begin(&session->background, session->ask.path, &session->err);
 	if (!r && session->ask.has_command)
@@ -380,11 +387,13 @@ static void give_up(struct session *session)
 
 	record_close(session->record);
 	record_flight_close(session->flight);
+	switches_end(&session->switches);
 	reach_close(&session->reach);
 	flight_death_fini(&session->others);
 	if (session->setup && (session->ask.keep_buffers && session->began ? setup_leave(session->setup, &err)
 									   : setup_undo(session->setup, &err)))
 		cmd_say("%s", err.text);
+	switches_close(&session->switches);
 	planner_end(&session->planner);
 	launch_close(&session->launch);
 	setup_close(session->setup);

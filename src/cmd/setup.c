@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/setup_local.h"
+#include "cmd/switches.h"
 
 size_t setup_buffers(const struct setup *setup)
 {
@@ -99,6 +100,8 @@ int setup_run(const struct cmd *cmd, const struct opts *opts, bool on)
 	r = cmd_open(&source, opts, true, &err);
 	if (!r)
 		r = setup_apply(setup, source, &err);
+	if (!r)
+		switches_stay(source);
 	setup_close(setup);
 	source_close(source);
 	return r ? cmd_fail(&err) : CMD_DONE;

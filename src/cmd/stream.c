@@ -18,6 +18,7 @@
 #include "cmd/scope.h"
 #include "cmd/setup.h"
 #include "cmd/stream_lines.h"
+#include "cmd/switches.h"
 
 static const struct opt stream_opts[] = {
 	SETUP_BUFFER_OPTS,
@@ -34,6 +35,7 @@ struct session {
 	char **argv;		/* the command, NULL: none */
 	struct launch launch;
 	struct planner planner;
+	struct switches switches;
 	struct stream_lines *lines;	/* of a tracing directory */
 	struct pager pager;
 	bool ended;		/* the command has */
@@ -93,11 +95,15 @@ static int begin(struct session *session)
 	if (!r)
 		r = setup_apply(session->setup, session->source, &session->err);
 	if (!r)
+		switches_begin(&session->switches, session->source, session->argv ? session->launch.pid : 0);
+	if (!r)
 		r = open_lines(session);
 	if (!r)
 		r = setup_hide(session->setup, getpid(), &session->err);
 	if (!r)
 		r = setup_on(session->setup, &session->err);
+	if (!r)
+		switches_ready(&session->switches);
 	if (!r && session->argv)
 		r = launch_go(&session->launch, &session->err);
 	return r;
@@ -138,6 +144,7 @@ static int print_lines(struct session *session)
 		if (r == -EINTR)
 			r = 0;
 	}
+	switches_end(&session->switches);
 	setup_off(session->setup, NULL);
 	if (r >= 0)
 		r = stream_lines_take(session->lines, NULL, NULL, &session->err);
@@ -192,9 +199,11 @@ static void give_up(struct session *session)
 {
 	struct err err = ERR_INIT;
 
+	switches_end(&session->switches);
 	stream_lines_close(session->lines);
 	if (session->setup && setup_undo(session->setup, &err))
 		cmd_say("%s", err.text);
+	switches_close(&session->switches);
 	planner_end(&session->planner);
 	launch_close(&session->launch);
 	setup_close(session->setup);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/switches.h"
 
 static const struct opt write_opts[] = {
 	{ 'a', "append", NULL, "as `>>` would: keep what the file says already" },
@@ -21,8 +22,10 @@ static int run(const struct opts *opts)
 	if (r)
 		return cmd_fail(&err);
 	r = source_write(source, path, text, strlen(text), opts_value(opts, "append"), &err);
-	if (!r)
+	if (!r) {
 		cmd_say_unreached(source);
+		switches_stay(source);
+	}
 	source_close(source);
 	return r ? cmd_fail(&err) : CMD_DONE;
 }

@@ -69,7 +69,7 @@ static bool may_mean(const struct state_rule *rule)
 	if (!rule->on)
 		return false;
 	if (!strcmp(rule->system, "ringside") || !strcmp(rule->system, "signal") || !strcmp(rule->event, "signal_generate") ||
-	    !strcmp(rule->system, "sched") || !strncmp(rule->event, PROCESS, strlen(PROCESS)))
+	    !strcmp(rule->event, "signal_deliver") || !strcmp(rule->system, "sched") || !strncmp(rule->event, PROCESS, strlen(PROCESS)))
 		return true;
 	return (glob_match(rule->system, RAW) || glob_match(rule->system, EACH)) &&
 	       (strpbrk(rule->event, "*?[\\") || !strncmp(rule->event, "sys_e", 5));
@@ -157,7 +157,12 @@ static void put_data(struct state_calls *calls, const struct control_state *stat
 
 static bool put_signal(struct state_calls *calls, const struct control_event *event)
 {
-	calls->generate_id = (uint16_t)event->id;
+	if (!strcmp(event->name, "signal_generate"))
+		calls->generate_id = (uint16_t)event->id;
+	else if (!strcmp(event->name, "signal_deliver"))
+		calls->deliver_id = (uint16_t)event->id;
+	else
+		return false;
 	return true;
 }
 
@@ -176,7 +181,7 @@ static bool put_all(struct state_calls *calls, const struct control_state *state
 
 		if (!strcmp(event->system, "ringside") && !strcmp(event->name, "call_data"))
 			put_data(calls, state, event);
-		else if (!strcmp(event->system, "signal") && !strcmp(event->name, "signal_generate") && is_named(state, event))
+		else if (!strcmp(event->system, "signal") && is_named(state, event))
 			any |= put_signal(calls, event);
 		else if (is_of_process(event) && is_named(state, event))
 			any = true;

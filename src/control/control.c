@@ -19,6 +19,7 @@
 
 #include "base/mono.h"
 #include "capture/stream.h"
+#include "capture/told.h"
 #include "control/buffer.h"
 #include "control/calls.h"
 #include "control/errors.h"
@@ -281,8 +282,11 @@ static void wake_readers(const struct control *control)
 
 int control_begin(struct control *control, struct err *err)
 {
-	int r = lock(control, err);
+	int r;
 
+	/* What is told late belongs to the state of before. Its teller looks at states, too: not under the lock. */
+	told_settle(control->dir.fd[SEGMENT_RINGS]);
+	r = lock(control, err);
 	if (r)
 		return r;
 	r = control_state_read(&control->state, &control->dir, err);

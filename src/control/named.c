@@ -39,6 +39,10 @@ static const struct {
 	{ "sched", "sched_process_exec" },
 	{ "sched", "sched_process_exit" },
 	{ "sched", "sched_process_fork" },
+	/* And the tool for them. */
+	{ "sched", "sched_switch" },
+	{ "sched", "sched_wakeup" },
+	{ "sched", "sched_waking" },
 };
 
 bool control_event_is_call(const char *system)
@@ -52,7 +56,7 @@ static bool is_call(const struct control_event *event)
 	const char *name = event->name;
 
 	if (strcmp(event->system, "syscalls") != 0)
-		return control_call_number("read") >= 0 && strcmp(name, "signal_deliver") != 0;
+		return control_call_number("read") >= 0;
 	name += !strncmp(name, "sys_enter_", 10) ? 10 : !strncmp(name, "sys_exit_", 9) ? 9 : 0;
 	return control_call_number(name) >= 0;
 }

@@ -14,6 +14,7 @@
 #include "control/rules.h"
 #include "inject/inject.h"
 #include "inject/process.h"
+#include "layout/calls.h"
 #include "layout/probe.h"
 
 #define ASIDE_MS 30000
@@ -74,10 +75,11 @@ static bool add_probes(const struct control_state *state, uint32_t *sum)
 
 uint64_t control_traced(const struct control_state *state)
 {
-	const bool calls = state->calls.len != 0;
-	const bool memory = state->kmalloc || state->kfree;
-	bool any = state->measure.deep || calls || memory;
-	uint32_t sum = state->measure.deep | (uint32_t)calls << 1 | (state->kmalloc ? 4u : 0u) | (state->kfree ? 8u : 0u);
+	const struct state_calls *of_calls = (const struct state_calls *)(const void *)state->calls.data;
+	const bool calls = state->calls.len != 0, deliver = calls && of_calls->deliver_id;
+	bool any = state->measure.deep || calls || state->kmalloc || state->kfree;
+	uint32_t sum = state->measure.deep | (uint32_t)calls << 1 | (state->kmalloc ? 4u : 0u) | (state->kfree ? 8u : 0u) |
+		       (uint32_t)deliver << 4;
 
 	for (uint32_t b = 0; b < state->nbuffers; b++) {
 		const struct state_buffer *buffer = &state->buffers[b];

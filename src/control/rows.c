@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/told.h"
 #include "control/clock.h"
 #include "control/names.h"
 #include "decode/page.h"
@@ -204,6 +205,9 @@ int control_rows_open(struct control_rows **out, struct control *control,
 	r = rows->lanes && rows->streams ? 0 : err_set(err, -ENOMEM, "out of memory");
 	if (!rows->lanes)
 		rows->nlanes = 0;
+	/* What is told late is to be counted, too. */
+	if (!r && !how->consume)
+		told_settle(control->dir.fd[SEGMENT_RINGS]);
 	if (!r)
 		r = look(rows, err);
 	if (!r)

@@ -15,6 +15,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "capture/told.h"
 #include "control/clock.h"
 #include "control/file.h"
 
@@ -117,8 +118,8 @@ static int check_space(const struct control *control, uint32_t npages, uint32_t 
 
 	if (online < 1 || online > (long)ncpu)
 		online = ncpu;
-	need = SET_HEAD_SIZE + 2ull * ncpu * ring_align((uint64_t)npages * 8) +
-	       ncpu * (4096 + ring_head_size(ncpu)) + (uint64_t)online * npages * page_size;
+	need = SET_HEAD_SIZE + 3ull * ncpu * ring_align((uint64_t)npages * 8) +
+	       ncpu * (4096 + 2 * ring_head_size(ncpu)) + (uint64_t)online * npages * page_size;
 	if (fstatvfs(control->dir.fd[SEGMENT_RINGS], &fs))
 		return 0;
 	room = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -142,7 +143,7 @@ static void head_init(unsigned char *bytes, uint32_t i, uint32_t ncpu, uint32_t 
 	head->slot[1].tag = UINT64_MAX;
 	head->read[0].pos = ring_pos(0, 0);
 	head->read[1].pos = UINT64_MAX;
-	head->cpu = i < ncpu ? i : i - ncpu;
+	head->cpu = i % ncpu;
 	head->npages = npages;
 	head->page_size = page_size;
 	head->ncpu = ncpu;
@@ -179,7 +180,7 @@ static int rings_init(const struct control *control, const struct state_set *set
 	if (!bytes)
 		return err_set(err, -ENOMEM, "out of memory");
 	r = control_file_back(dir, SEGMENT_RINGS, set->offset, SET_HEAD_SIZE, err);
-	for (uint32_t i = 0; !r && i < 2 * ncpu; i++) {
+	for (uint32_t i = 0; !r && i < 3 * ncpu; i++) {
 		uint64_t at = set_ring_offset(set->offset, i, ncpu, set->npages, set->page_size);
 
 		head_init(bytes, i, ncpu,
@@ -226,6 +227,7 @@ int control_set_make(struct control *control, struct state_set *set,
 		r = rings_init(control, &made, plan, err);
 	if (r)
 		return r;
+	told_hold(dir->fd[SEGMENT_RINGS], made.offset);
 	control_clock_make(&made.clock, plan->clock, dir, plan->before);
 	made.generation = control_state_generation(&control->state) + 1;
 	*set = made;
@@ -337,6 +339,10 @@ int control_set_unread(const struct control *control, const struct state_set *se
 		if (!r)
 			unread[cpu] += untold(&tally, tally.streams[cpu].consumed,
 					      tally.streams[cpu].read);
+		if (!r)
+			r = tally_read(&tally, control, set, 2 * ncpu + cpu) ? 0 : -EUCLEAN;
+		if (!r)
+			unread[cpu] += untold(&tally, tally.streams[0].consumed, tally.streams[0].read);
 	}
 	free(tally.bytes);
 	return r;
@@ -356,6 +362,14 @@ static bool overflow_consumed(const struct control *control, const struct state_
 	return true;
 }
 
+/* The same of what was told late: one CPU's stream reads it. */
+static bool told_consumed(const struct control *control, const struct state_set *set,
+			  struct tally *tally, uint32_t cpu)
+{
+	return tally_read(tally, control, set, 2 * control->dir.ncpu + cpu) &&
+	       !untold(tally, tally->streams[0].consumed, tally->streams[0].read);
+}
+
 bool control_set_consumed(const struct control *control, const struct state_set *set)
 {
 	uint32_t ncpu = control->dir.ncpu;
@@ -366,7 +380,8 @@ bool control_set_consumed(const struct control *control, const struct state_set 
 		consumed = tally_read(&tally, control, set, i) &&
 			   !untold(&tally, tally.head->consumed, tally.head->read) &&
 			   !untold_refused(tally.head) &&
-			   overflow_consumed(control, set, &tally, i);
+			   overflow_consumed(control, set, &tally, i) &&
+			   told_consumed(control, set, &tally, i);
 	free(tally.bytes);
 	return consumed;
 }
@@ -382,6 +397,8 @@ bool control_set_emptied(const struct control *control, const struct state_set *
 		emptied = emptied && tally_read(&tally, control, set, ncpu + i);
 		for (uint32_t cpu = 0; emptied && cpu < ncpu; cpu++)
 			emptied = tally.streams[cpu].consumed == tally.end;
+		emptied = emptied && tally_read(&tally, control, set, 2 * ncpu + i) &&
+			  tally.streams[0].consumed == tally.end;
 	}
 	free(tally.bytes);
 	return emptied;

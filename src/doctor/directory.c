@@ -184,7 +184,7 @@ static void look_at_space(struct doctor *doctor)
 {
 	const struct control *control = doctor->control;
 	const struct state_buffer *top = &control->state.buffers[0];
-	uint64_t need = set_size(control->dir.ncpu, top->npages, top->page_size), room;
+	uint64_t need = set_written_size(control->dir.ncpu, top->npages, top->page_size), room;
 	char type[32], left[32], more[32];
 	struct statfs fs;
 	const char *name;

@@ -10,6 +10,7 @@
  *   syscalls:sys_exit_X      head | int32 number, 4 bytes | int64 result
  *   ringside:call_data       struct record_call_data: what an argument points to
  *   signal:signal_generate   struct record_signal: before a call that sends one
+ *   signal:signal_deliver    struct record_deliver: a handler of the program begins
  */
 #ifndef LAYOUT_CALLS_H
 #define LAYOUT_CALLS_H
@@ -43,12 +44,14 @@ struct state_calls {
 	uint16_t raw_enter, raw_exit;
 	uint16_t data_id;
 	uint16_t generate_id;	/* signal:signal_generate */
+	uint16_t deliver_id;	/* signal:signal_deliver */
+	uint16_t reserved[3];
 	uint16_t enter[CALLS_MAX];
 	uint16_t exit[CALLS_MAX];
 	uint32_t data[CALLS_MAX];	/* enum call_data, four bits an argument, the first in the lowest */
 	uint8_t nargs[CALLS_MAX];
 };
-static_assert(sizeof(struct state_calls) == 8 + 9 * CALLS_MAX, "calls");
+static_assert(sizeof(struct state_calls) == 16 + 9 * CALLS_MAX, "calls");
 
 struct record_call_data {
 	struct record_head head;
@@ -67,6 +70,13 @@ struct record_signal {
 	int32_t pid, group, result;
 };
 static_assert(sizeof(struct record_signal) == 48, "as its format says");
+
+struct record_deliver {
+	struct record_head head;
+	int32_t sig, error, code, reserved;
+	uint64_t handler, flags;
+};
+static_assert(sizeof(struct record_deliver) == 40, "as its format says");
 
 /*
  * Where the tool finds, in a program whose threads it holds (`__ringside_calls`), how their calls come to be seen:

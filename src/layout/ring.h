@@ -8,7 +8,8 @@
  *   position  lap : 24 | index : 20 | offset : 20
  *
  * A *set* is what one buffer writes to in one generation: a head page, a ring for each CPU, then as many overflow
- * rings for writers that have no rseq. Rings of a set have the same shape, `stride` bytes apart:
+ * rings for writers that have no rseq, then as many for what is told late: events of the CPU that somebody else records some
+ * time after they happened. Rings of a set have the same shape, `stride` bytes apart:
  *
  *   set_head 4096 | ring_head (ring_head_size) | first[npages], rounded up to 4096 | pages | ring_head | ...
  */
@@ -113,10 +114,18 @@ struct ring_stream {
 static_assert(sizeof(struct ring_stream) == 192, "stream");
 #define RING_STREAMS_OFFSET 512u
 
+/*
+ * What is told late is complete up to a time, which the teller stores when all before it lies in the rings. 0: nobody ever told
+ * anything here. While a teller is at work (struct rings_head) on this set, readers hand out nothing that is later.
+ */
 struct set_head {
 	uint32_t wakes;		/* futex that blocked readers of any of the set's rings sleep on */
-	uint32_t reserved[15];
+	uint32_t reserved0;
+	uint64_t told;		/* by the set's clock */
+	uint64_t told_mono;	/* the same moment by CLOCK_MONOTONIC */
+	uint64_t reserved[5];
 };
+static_assert(sizeof(struct set_head) == 64, "readers lock the bytes behind it");
 
 #define SET_HEAD_SIZE 4096u
 
@@ -140,7 +149,7 @@ static inline uint64_t ring_stride(uint32_t ncpu, uint32_t npages, uint32_t page
 	return ring_pages_offset(ncpu, npages) + (uint64_t)npages * page_size;
 }
 
-/* Ring `i` of the set at `set`: i < ncpu is CPU i's, ncpu + i the overflow ring of slot i. */
+/* Ring `i` of the set at `set`: i < ncpu is CPU i's, ncpu + i the overflow ring of slot i, 2 * ncpu + i for what is told late of CPU i. */
 static inline uint64_t set_ring_offset(uint64_t set, uint32_t i, uint32_t ncpu, uint32_t npages,
 				       uint32_t page_size)
 {
@@ -149,7 +158,13 @@ static inline uint64_t set_ring_offset(uint64_t set, uint32_t i, uint32_t ncpu, 
 
 static inline uint64_t set_size(uint32_t ncpu, uint32_t npages, uint32_t page_size)
 {
-	return SET_HEAD_SIZE + 2 * (uint64_t)ncpu * ring_stride(ncpu, npages, page_size);
+	return SET_HEAD_SIZE + 3 * (uint64_t)ncpu * ring_stride(ncpu, npages, page_size);
+}
+
+/* As far as programs write. */
+static inline uint64_t set_written_size(uint32_t ncpu, uint32_t npages, uint32_t page_size)
+{
+	return set_ring_offset(0, 2 * ncpu, ncpu, npages, page_size);
 }
 
 /*
@@ -169,10 +184,19 @@ static_assert(sizeof(struct overflow_slot) == 64, "a line each");
  */
 #define RING_KEEPERS 64u
 
+/*
+ * Who tells late holds a lock on the first byte of `told_mono` for as long as it lives, and stores there what it has told up to. A
+ * set that is that much behind is not told to any more; a teller that is that much behind the time is not waited for.
+ */
+#define TOLD_BEHIND_NS 60000000ull
+#define TOLD_PATIENCE_NS 2000000000ull
+
 struct rings_head {
 	struct segment_head seg;
 	uint64_t counter;	/* atomic: the clock `counter`, one for all */
-	uint64_t reserved[55];
+	uint64_t told_mono;	/* by CLOCK_MONOTONIC */
+	uint64_t told_wishes;	/* counts those who want to be the teller: one that only waits for work leaves then */
+	uint64_t reserved[53];
 	struct overflow_slot slot[];	/* seg.ncpu of them, then RING_KEEPERS */
 };
 static_assert(offsetof(struct rings_head, slot) == 512, "overflow slots");

@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define SEGMENT_VERSION 6u
+#define SEGMENT_VERSION 7u
 #define SEGMENT_MAGIC_CONTROL 0x4c525443474e4952ull	/* "RINGCTRL" in memory, little endian */
 #define SEGMENT_MAGIC_REGISTRY 0x49474552474e4952ull	/* "RINGREGI" */
 #define SEGMENT_MAGIC_RINGS 0x53474e5252474e52ull	/* "RNGRRNGS" */

@@ -409,6 +409,8 @@ int record_finish(struct record *record, struct err *err)
 {
 	int r = 1, end;
 
+	for (uint32_t i = 0; i < record->nr_taps * record->nr_cpus; i++)
+		stream_settle(record->streams[i]);
 	/* Of a buffer that somebody has switched on again, no more than rings can hold. */
 	for (int i = 0; i < FINISH_TURNS && r > 0; i++)
 		r = record_take(record, true, err);

@@ -21,14 +21,8 @@
 
 static_assert(RUNTIME_RECORD_MAX <= RING_PAYLOAD_MAX, "a record of any size fits into any page");
 
-/* A set that somebody stores into outside of a section, kept from being freed meanwhile. */
-struct keeper {
-	struct overflow_slot *slot;
-	uint64_t before;	/* signals: a handler that never returns here would keep it for good */
-};
-
-/* False: the set is gone, or nobody can say. Partner: reclaiming publishes first and looks at the slots then. */
-static bool keep(struct keeper *keeper, uint64_t generation)
+/* Partner: reclaiming publishes first and looks at the slots then. */
+bool runtime_keep(struct keeper *keeper, uint64_t generation)
 {
 	struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
 	struct thread *thread = &runtime_self;
@@ -49,7 +43,7 @@ static bool keep(struct keeper *keeper, uint64_t generation)
 	return false;
 }
 
-static void let_go(struct keeper *keeper)
+void runtime_let_go(struct keeper *keeper)
 {
 	ring_overflow_release(keeper->slot);
 	runtime_signals_restore(&keeper->before);
@@ -89,11 +83,11 @@ void runtime_wake(const struct view_buffer *buffer, struct ring_head *head, uint
 	if (!(waiters & RING_WAIT_EVENT) && !(waiters & RING_WAIT_PAGE && switched && is_filled(buffer, switched, waiters)))
 		return;
 	own = runtime_own_begin();
-	if (!keep(&keeper, generation))
+	if (!runtime_keep(&keeper, generation))
 		goto out;
 	STORE(head->waiters, 0);
 	__atomic_fetch_add(wakes, 1, __ATOMIC_RELEASE);
-	let_go(&keeper);
+	runtime_let_go(&keeper);
 	/* Only an address: what lies there by now does not matter. */
 	if (!LOAD(runtime.locked))
 		syscall(SYS_futex, wakes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -144,9 +138,9 @@ void runtime_refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t gen
 	struct ring_head *head = (struct ring_head *)(void *)ring_of(ref);
 	struct keeper keeper;
 
-	if (keep(&keeper, generation)) {
+	if (runtime_keep(&keeper, generation)) {
 		__atomic_fetch_add(&head->refused, 1, __ATOMIC_RELAXED);
-		let_go(&keeper);
+		runtime_let_go(&keeper);
 	} else {
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
 	}
@@ -156,6 +150,8 @@ uint32_t runtime_current_cpu(void)
 {
 	unsigned cpu = 0;
 
+	if (runtime_self.told)
+		return runtime_self.told->cpu;
 #if !defined(__x86_64__)
 	/* There are no system calls any more, and the vDSO does not tell, or libc does not ask it. */
 	if (LOAD(runtime.locked)) {
@@ -189,6 +185,49 @@ static enum ring_result overflow_owned(const struct view *view, uint32_t b, stru
 	return ring_twin_write(ref, op, cpu);
 }
 
+/* A set is told to from when readers were told so: what they have handed out before stays the last. */
+static bool is_told_to(const struct view_buffer *buffer)
+{
+	const struct rings_head *rings = runtime_rings_reach(0, rings_data_offset(runtime.ncpu));
+	const struct set_head *set = (const void *)((const char *)buffer->wakes - offsetof(struct set_head, wakes));
+
+	return rings && LOAD(set->told) && (int64_t)(LOAD(rings->told_mono) - LOAD(set->told_mono)) < (int64_t)TOLD_BEHIND_NS;
+}
+
+/* What is told late goes to a ring for that, of the CPU that it was on, with the time that it had. */
+static enum ring_result tell(struct thread *thread, struct view *view, uint32_t b, struct ring_op *op)
+{
+	const struct view_buffer *buffer = &view->buffer[b];
+	enum ring_result result = RING_STALE;
+	struct keeper keeper;
+	struct ring_ref ref;
+	unsigned char *ring;
+	uint64_t before;
+
+	op->cpu = thread->told->cpu;
+	if (is_off(buffer, op->cpu) || !is_told_to(buffer))
+		return runtime_gone(op->generation) ? RING_STALE : RING_DROPPED;
+	hold_view(thread, view, &before);
+	if (runtime_keep(&keeper, op->generation)) {
+		/* Rings are equally far from one another, and there are at least two. */
+		const size_t stride = (size_t)(ring_of(&buffer->refs[1]) - ring_of(&buffer->refs[0]));
+
+		ring = ring_of(&buffer->refs[runtime.ncpu]) + (runtime.ncpu + op->cpu) * stride;
+		ref = buffer->refs[runtime.ncpu];
+		ref.pages = ring + (ref.pages - ring_of(&buffer->refs[runtime.ncpu]));
+		ref.first = (uint64_t *)(void *)(ring + ring_head_size(runtime.ncpu));
+		ref.head = NULL;
+		/* One stream reads it. */
+		op->ncpu = 1;
+		op->ts = runtime_buffer_time(buffer, &ref);
+		result = make_ring(&ref, ring, op->generation) ? ring_twin_write(&ref, op, op->cpu) :
+			 runtime_gone(op->generation) ? RING_STALE : RING_NOWHERE;
+		runtime_let_go(&keeper);
+	}
+	release_view(thread, view, &before);
+	return result;
+}
+
 static bool nobody_dead(uint64_t owner)
 {
 	(void)owner;
@@ -209,6 +248,8 @@ static enum ring_result overflow(struct thread *thread, struct view *view, uint3
 	op->cpu = cpu;
 	if (!rings)
 		return RING_NOWHERE;
+	if (thread->told)
+		return tell(thread, view, b, op);
 	if (is_off(&view->buffer[b], cpu))
 		return RING_DROPPED;
 	hold_view(thread, view, &before);
@@ -249,9 +290,9 @@ static bool find_ring(struct thread *thread, struct view *view, uint32_t b, cons
 		return false;
 	made = false;
 	hold_view(thread, view, &before);
-	if (keep(&keeper, op->generation)) {
+	if (runtime_keep(&keeper, op->generation)) {
 		made = make_ring(ref, ring_of(ref), op->generation);
-		let_go(&keeper);
+		runtime_let_go(&keeper);
 	}
 	release_view(thread, view, &before);
 	return made;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/local.h"
+#include "runtime/runtime.h"
 
 static bool named(const struct view *view, uint32_t b, uint32_t kind, int32_t tid)
 {
@@ -142,6 +143,36 @@ static uint64_t choose(const struct view *view, const struct sort *sort, int32_t
 	return chosen;
 }
 
+/* Of a thread of another process. */
+static bool is_told_of(const struct view *view, const struct runtime_told *told, uint32_t b, uint32_t kind, int32_t tid)
+{
+	if (!tid || named(view, b, kind, tid))
+		return tid;
+	for (const int32_t *pid = told->family; view->buffer[b].flags & BUFFER_EVENT_FORK && *pid; pid++)
+		if (named(view, b, kind, *pid))
+			return true;
+	return false;
+}
+
+static uint64_t choose_told(const struct view *view, const struct runtime_told *told)
+{
+	uint64_t chosen = 0;
+
+	for (uint64_t mask = view->choosy; mask; mask &= mask - 1) {
+		const uint32_t b = (uint32_t)__builtin_ctzll(mask);
+		const bool only = has_any(view, b, STATE_PID_ONLY);
+
+		for (int i = 0; i < 2; i++) {
+			const int32_t tid = i ? told->other : told->tid;
+
+			if (tid && (!only || is_told_of(view, told, b, STATE_PID_ONLY, tid)) &&
+			    !is_told_of(view, told, b, STATE_PID_NOT, tid))
+				chosen |= 1ull << b;
+		}
+	}
+	return chosen;
+}
+
 static uint64_t choose_once(const struct view *view, struct thread *thread, const struct sort *sort, struct chosen *known)
 {
 	uint64_t generation = LOAD_ACQUIRE(view->published), chosen;
@@ -163,6 +194,8 @@ static uint64_t choose_once(const struct view *view, struct thread *thread, cons
 
 uint64_t runtime_chosen(const struct view *view, struct thread *thread)
 {
+	if (thread->told)
+		return choose_told(view, thread->told);
 	return choose_once(view, thread, &events, &thread->chosen);
 }
 

@@ -5,6 +5,7 @@
 
 #include "ring/arch.h"
 #include "runtime/local.h"
+#include "runtime/runtime.h"
 
 /* One for all programs of the directory, as the kernel has one: where the words lie that no generation frees. */
 static uint64_t next_count(void)
@@ -60,8 +61,17 @@ static uint64_t scale(uint64_t a, uint64_t mult)
 	return high * mult + low * (mult >> 32) + (low * (mult & UINT32_MAX) >> 32);
 }
 
+uint64_t runtime_moment_time(const struct view_buffer *buffer, const struct ring_ref *ref, const struct runtime_moment *moment)
+{
+	if (!buffer->by_counter)
+		return moment->clock[buffer->clock < RUNTIME_CLOCKS ? buffer->clock : TRACE_CLOCK_MONO];
+	return ref->ns0 + scale(moment->counter - ref->counter0, ref->mult);
+}
+
 uint64_t runtime_buffer_time(const struct view_buffer *buffer, const struct ring_ref *ref)
 {
+	if (runtime_self.told)
+		return runtime_moment_time(buffer, ref, &runtime_self.told->at);
 	if (!buffer->by_counter)
 		return runtime_clock(buffer->clock);
 	return ref->ns0 + scale(section_counter() - ref->counter0, ref->mult);

@@ -56,13 +56,13 @@ static uint64_t now(const struct hook_host *host, uint64_t buffer)
 static const char *comm(const struct hook_host *host)
 {
 	(void)host;
-	return runtime_comm();
+	return runtime_self.told ? runtime_self.told->comm : runtime_comm();
 }
 
 static uint32_t stack(const struct hook_host *host, uint64_t *addresses, uint32_t max)
 {
 	(void)host;
-	return runtime_stack(addresses, max, 0);
+	return runtime_self.told ? 0 : runtime_stack(addresses, max, 0);
 }
 
 static bool is_event(uint32_t id)
@@ -123,7 +123,8 @@ void runtime_write_stack(struct thread *thread, struct view *view, uint64_t gene
 		uint64_t caller[STACK_MAX];
 	} record = { .head = { .type = EVENT_ID_KERNEL_STACK, .pid = pid } };
 
-	if (!(view->usable & 1ull << b) || is_off(view, b))
+	/* What is told late has no stack any more. */
+	if (!(view->usable & 1ull << b) || is_off(view, b) || thread->told)
 		return;
 	record.caller[0] = top;
 	n += runtime_stack(record.caller + n, STACK_MAX - n, 0);

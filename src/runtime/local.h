@@ -134,7 +134,7 @@ struct view {
 	struct ring_ref *refs;	/* STATE_BUFFERS_MAX * 2 * ncpu of them */
 	uint64_t mask[EVENT_ID_END];	/* bit b: event is on in buffer b; VIEW_SPECIAL. Mostly untouched pages */
 	uint32_t hooks[EVENT_ID_END];	/* first of an event's in `bound`, which has none at 0; VIEW_SIMPLE, VIEW_FOUR */
-	uint16_t called[2 * CALLS_MAX + 6];	/* ids of system calls' events and allocations', which have their masks */
+	uint16_t called[2 * CALLS_MAX + 7];	/* ids of system calls' events and allocations', which have their masks */
 	uint16_t made[STATE_ITEMS_MAX];	/* ids of synthetic events and probes, which no program brings */
 	alignas(32) struct program_quick quick[VIEW_HOOKS_MAX];	/* how to tell what the filter of bound[i] rejects */
 	struct hook_bound bound[VIEW_HOOKS_MAX];
@@ -172,6 +172,7 @@ struct runtime {
 	uint32_t locked;	/* the program gave up system calls: make none */
 	uint32_t timeless;	/* and the CPU's counter: reading it, in the vDSO too, would be a SIGSEGV */
 	uint32_t asleep;	/* detached by the tool: views in which nothing is on */
+	bool tells;		/* runtime_teller() */
 	uint32_t ncpu;
 	uint64_t dev, ino;	/* of the directory's control file */
 	pid_t pid;
@@ -227,6 +228,7 @@ struct thread {
 	struct ring_near near;	/* in the top buffer; generation 0 at first, which none has */
 	struct ring_near func_near;	/* in the one that has a function tracer */
 	struct ring_near lone_near;	/* in the one that has what is found in code: struct view_lone */
+	const struct runtime_told *told;	/* what is just being told, guarded: the slow way asks for it */
 	uintptr_t own;		/* not 0: what the runtime does by itself, from there on down the stack: see runtime_own_begin() */
 	struct func_stack *func_stack;	/* the calls it is in; NULL: none yet */
 	uintptr_t stage_frame[RUNTIME_STAGES];	/* where on its stack it uses that stage, or is about to: stage.c. 0: nowhere */
@@ -383,6 +385,9 @@ static inline uint64_t runtime_view_off(const struct view *view)
 /* clock.c */
 uint64_t runtime_clock(uint32_t id);
 uint64_t runtime_buffer_time(const struct view_buffer *buffer, const struct ring_ref *ref);
+/* The time of a moment by the buffer's clock. */
+struct runtime_moment;
+uint64_t runtime_moment_time(const struct view_buffer *buffer, const struct ring_ref *ref, const struct runtime_moment *moment);
 
 /* buffer.c */
 /* `ts`: out, the time that the record has; may be NULL. */
@@ -390,6 +395,14 @@ enum ring_result runtime_write_buffer(struct thread *thread, struct view *view, 
 				      const void *record, size_t len, uint64_t *ts);
 /* Counts an event of that CPU as lost. */
 void runtime_refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t generation);
+/* A set that somebody stores into outside of a section, kept from being freed meanwhile. */
+struct keeper {
+	struct overflow_slot *slot;
+	uint64_t before;	/* signals: a handler that never returns here would keep it for good */
+};
+/* False: the set is gone, or nobody can say. */
+bool runtime_keep(struct keeper *keeper, uint64_t generation);
+void runtime_let_go(struct keeper *keeper);
 /* Who waits for what there is now; `switched` is the write that entered a page, or NULL. */
 void runtime_wake(const struct view_buffer *buffer, struct ring_head *head, uint64_t generation, const struct ring_op *switched);
 uint32_t runtime_current_cpu(void);

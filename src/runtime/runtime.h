@@ -67,6 +67,42 @@ void runtime_write(uint32_t id, void *record, size_t len);
  */
 int runtime_write_to(uint32_t b, uint64_t born, uint32_t id, void *record, size_t len, int32_t tid);
 
+/* ---- for the tool that tells of other programs' events after they happened (capture/told.h) ---- */
+
+#define RUNTIME_CLOCKS 9	/* TRACE_CLOCK_* */
+
+/* A moment by all clocks. */
+struct runtime_moment {
+	uint64_t raw;		/* CLOCK_MONOTONIC_RAW */
+	uint64_t mono;
+	uint64_t counter;	/* the CPU's */
+	uint64_t clock[RUNTIME_CLOCKS];
+};
+void runtime_moment_now(struct runtime_moment *moment);
+/* The moment of that raw time; `a` and `b` are known, and best right before and behind it. */
+void runtime_moment_between(const struct runtime_moment *a, const struct runtime_moment *b, uint64_t raw, struct runtime_moment *out);
+
+#define RUNTIME_TOLD_FAMILY 16
+struct runtime_told {
+	struct runtime_moment at;
+	uint32_t cpu;
+	int32_t tid;		/* whose it is; 0: nobody knows */
+	int32_t other;		/* another thread that it is about, or 0: lists of threads may name either */
+	const int32_t *family;	/* of these: their processes, and those that they descend from; ends with 0 */
+	const char *comm;
+};
+
+/* Behind runtime_attach(): this process tells. */
+void runtime_teller(void);
+/* The same as runtime_write(), of another thread at another time. Times never go back from one call to the next. */
+void runtime_tell(const struct runtime_told *told, uint32_t id, void *record, size_t len);
+/* So many were not learnt of on that CPU. */
+void runtime_tell_lost(uint32_t id, uint32_t cpu, uint64_t n);
+/* Does anybody want that event? */
+bool runtime_tell_wanted(uint32_t id);
+/* All before that moment is told, in all buffers that have one of these events. UINT64_MAX for `ever`: and there is no more to come. */
+void runtime_told_until(const struct runtime_moment *moment, const uint32_t *ids, uint32_t n, bool ever);
+
 /* [any] Room for one record of up to RUNTIME_RECORD_MAX bytes, aligned to 8, for events too large for the stack of
  * somebody else's thread. NULL when all are in use: the caller then calls runtime_lose(id). */
 void *runtime_stage_get(void);

@@ -175,7 +175,8 @@ static bool fill_buffer(struct view *view, uint32_t b, const struct state_buffer
 		view->switched |= 1ull << b;
 	if (!from->born || !buffer_takes(from) || !shape_ok(set))
 		return false;
-	base = runtime_rings_reach(set->offset, set_size(runtime.ncpu, set->npages, set->page_size));
+	base = runtime_rings_reach(set->offset, runtime.tells ? set_size(runtime.ncpu, set->npages, set->page_size) :
+								set_written_size(runtime.ncpu, set->npages, set->page_size));
 	if (!base) {
 		view->unreachable |= 1ull << b;
 		return false;
@@ -305,6 +306,7 @@ static void fill_calls(struct view *view)
 	}
 	fill_call(view, calls->data_id);
 	fill_call(view, calls->generate_id);
+	fill_call(view, calls->deliver_id);
 }
 
 /* Behind all of what may go there. */

@@ -81,7 +81,7 @@ __attribute__((noinline)) void runtime_write_slowly(struct writing *writing)
 	runtime_thread_ready(thread);
 	*head = (struct record_head){
 		.type = (uint16_t)writing->id,
-		.pid = writing->tid ? writing->tid : thread->guard ? runtime_thread_tid() : thread->tid,
+		.pid = writing->tid ? writing->tid : thread->told ? thread->told->tid : thread->guard ? runtime_thread_tid() : thread->tid,
 	};
 	for (int tries = 0; tries < VIEW_TRIES; tries++) {
 		struct view *view = runtime_view_refresh();

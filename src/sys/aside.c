@@ -36,8 +36,7 @@ void sys_refresh_aside(void *unused)
 	errno = saved;
 }
 
-/* An event of the kernel's names that somebody records is in recordings and lists, like those of programs. */
-static void adopt(uint32_t id)
+void sys_adopt(uint32_t id)
 {
 	if (id >= EVENT_ID_FIRST && id < EVENT_ID_END)
 		intern_adopt(runtime.registry, intern_slot(runtime.registry, REGISTRY_EVENT, id - EVENT_ID_FIRST));
@@ -51,11 +50,11 @@ void sys_told_aside(void *arg)
 
 	if (!calls)
 		return;
-	adopt(calls->raw_enter);
-	adopt(calls->raw_exit);
-	adopt(calls->data_id);
-	adopt(calls->enter[number]);
-	adopt(calls->exit[number]);
+	sys_adopt(calls->raw_enter);
+	sys_adopt(calls->raw_exit);
+	sys_adopt(calls->data_id);
+	sys_adopt(calls->enter[number]);
+	sys_adopt(calls->exit[number]);
 	sys_told[number] = 1;
 }
 
@@ -93,10 +92,6 @@ void sys_guard_aside(void *arg)
 }
 
 /* ---- The program's own wish for SIGSYS ---- */
-
-struct kernel_action {
-	uint64_t handler, flags, restorer, mask;
-};
 
 void sys_action_aside(void *arg)
 {
@@ -179,7 +174,7 @@ void sys_signal_aside(void *arg)
 	memset(&record, 0, sizeof(record));
 	read_signal(call, &record);
 	if (record.sig && may_send(call)) {
-		adopt(id);
+		sys_adopt(id);
 		name_of(record.pid, record.comm);
 		runtime_write(id, &record, sizeof(record));
 	}

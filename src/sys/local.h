@@ -49,6 +49,11 @@ struct sys_thread {
 };
 extern __thread struct sys_thread sys_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
+/* As the kernel has it. */
+struct kernel_action {
+	uint64_t handler, flags, restorer, mask;
+};
+
 /* thunk.S */
 extern const char sys_within[] __attribute__((visibility("hidden")));
 extern const char sys_restorer[] __attribute__((visibility("hidden")));
@@ -91,7 +96,22 @@ void sys_born(struct calls_frame *call) __attribute__((visibility("hidden")));
 /* How many bytes of this process's memory could be had. */
 uint32_t sys_peek(void *to, uint64_t from, uint32_t len);
 
+/* While sys_delivers, sys_deliver() stands before the program's handlers, which are in the table. */
+#define SYS_SIGNALS 65u
+extern bool sys_delivers __attribute__((visibility("hidden")));
+extern struct kernel_action sys_handlers[SYS_SIGNALS] __attribute__((visibility("hidden")));
+bool sys_may_deliver(uint64_t signo);
+extern const char sys_deliver[] __attribute__((visibility("hidden")));
+
+/* deliver.c */
+/* Puts it there, or takes it away. The threads of this process stand still, or there is one. */
+void sys_deliver_update(bool on);
+/* Called by sys_deliver(): records that the handler begins, and says where it is. */
+uint64_t sys_deliver_note(int signo, const siginfo_t *info) __attribute__((visibility("hidden")));
+
 /* aside.c, under func_aside() */
+/* An event of the kernel's names that somebody records is in recordings and lists, like those of programs. */
+void sys_adopt(uint32_t id);
 struct sys_record {
 	uint32_t id;
 	uint32_t len;

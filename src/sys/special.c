@@ -74,11 +74,6 @@ void sys_give_up(void)
 	sys_dispatch(false);
 }
 
-/* As the kernel has it. */
-struct kernel_action {
-	uint64_t handler, flags, restorer, mask;
-};
-
 static long own_pid(void)
 {
 	/* Not that of the runtime: a child may not have told it yet. */
@@ -158,6 +153,47 @@ static uint32_t wait_masked(struct calls_frame *call, uint32_t which, bool withi
 	return done(call, run(call, args));
 }
 
+bool sys_delivers;
+struct kernel_action sys_handlers[SYS_SIGNALS];
+
+bool sys_may_deliver(uint64_t signo)
+{
+	/* Those that have a handler of ours, those that nobody may have, and libc's own. */
+	return signo && signo < SYS_SIGNALS && signo != SIGBUS && signo != SIGTRAP && signo != SIGSYS && signo != SIGKILL &&
+	       signo != SIGSTOP && signo != 32 && signo != 33;
+}
+
+/* Ours stands before the program's handler, which is not to notice. */
+static uint32_t change_delivered(struct calls_frame *call, struct kernel_action *act)
+{
+	const uint64_t signo = call->args[0];
+	const struct kernel_action before = sys_handlers[signo];
+	uint64_t args[CALLS_ARGS];
+	struct kernel_action old;
+	long result;
+
+	for (uint32_t i = 0; i < CALLS_ARGS; i++)
+		args[i] = call->args[i];
+	args[1] = call->args[1] ? (uintptr_t)act : 0;
+	args[2] = call->args[2] ? (uintptr_t)&old : 0;
+	if (args[1])
+		act->mask &= ~SIGSYS_BIT;
+	/* A child that shares our memory has handlers of its own, but not this table. */
+	if (args[1] && act->handler > (uintptr_t)SIG_IGN && !runtime_self.guard) {
+		sys_handlers[signo] = *act;
+		act->handler = (uintptr_t)sys_deliver;
+		act->flags |= SA_SIGINFO;
+	}
+	result = run(call, args);
+	if (result || !args[2])
+		return done(call, result);
+	if (old.handler == (uintptr_t)sys_deliver) {
+		old.handler = before.handler;
+		old.flags = (old.flags & ~(uint64_t)SA_SIGINFO) | (before.flags & SA_SIGINFO);
+	}
+	return done(call, copy((void *)(uintptr_t)call->args[2], &old, sizeof(old), true) ? 0 : -EFAULT);
+}
+
 static uint32_t change_action(struct calls_frame *call)
 {
 	struct kernel_action act;
@@ -177,6 +213,8 @@ static uint32_t change_action(struct calls_frame *call)
 			action.result = -EFAULT;
 		return done(call, action.result);
 	}
+	if (sys_delivers && sys_may_deliver(call->args[0]))
+		return change_delivered(call, &act);
 	if (!call->args[1] || !(act.mask & SIGSYS_BIT))
 		return SYS_RUN;
 	act.mask &= ~SIGSYS_BIT;

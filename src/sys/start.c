@@ -22,10 +22,6 @@
 #define SA_OWN_RESTORER 0x04000000u
 #define SYSCALL_SIZE 2
 
-struct kernel_action {
-	uint64_t handler, flags, restorer, mask;
-};
-
 /* Which register has which argument of the old way to call: eax, ebx, ecx, edx, esi, edi, ebp. */
 static void call_old(greg_t *regs)
 {
@@ -131,11 +127,21 @@ static bool is_wanted(void)
 	return view && LOAD(view->calls);
 }
 
+static bool delivers(void)
+{
+	const struct view *view = runtime_view_settle();
+	const struct state_calls *calls = view ? LOAD(view->calls) : NULL;
+
+	return calls && calls->deliver_id;
+}
+
 void sys_update(void)
 {
 	const uintptr_t own = runtime_own_begin();
 
 	sys_dispatch(is_wanted() && !LOAD(runtime.locked) && install());
+	if (!LOAD(runtime.locked))
+		sys_deliver_update(__ringside_calls.on && delivers());
 	runtime_own_end(own);
 }
 

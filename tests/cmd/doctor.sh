@@ -105,7 +105,7 @@ finds ok attaching works
 finds ok lock free
 finds note events 'none of 0 known'
 finds ok names 'without a source until a program brings them: '
-for system in 'kmem (6 of 8)' 'sched (16 of 19)' 'signal (1 of 2)' 'timer (13 of 13)'; do
+for system in 'kmem (6 of 8)' 'sched (13 of 19)' 'timer (13 of 13)'; do
 	finds ok names "$system"
 done
 ./shop
@@ -123,9 +123,9 @@ doctor 0
 finds ok events '1 of 2'
 
 # An event that is recorded has a source.
-want 0 write events/signal/signal_generate/inject 'sig=1'
+want 0 write events/timer/timer_init/inject 'timer=1'
 doctor 0
-finds ok names 'signal (1 of 2)'
+finds ok names 'timer (12 of 13)'
 finds ok events '1 of 3'
 
 # A choice of threads that was forgotten.

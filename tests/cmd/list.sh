@@ -29,6 +29,9 @@ kmem:kmalloc
 sched:sched_process_exec
 sched:sched_process_exit
 sched:sched_process_fork
+sched:sched_switch
+sched:sched_wakeup
+sched:sched_waking
 shop:order
 shop:pay
 till:open'
@@ -36,7 +39,7 @@ till:open'
 grep -q "^ringside: [0-9]* events of the kernel's names are left out" "$err" || fail "nothing is left out"
 n=$(sed -n 's/^ringside: \([0-9]*\) events of.*/\1/p' "$err")
 want 0 list -a
-[ "$(wc -l <"$out")" -eq $((n + 8)) ] || fail "-a does not list the $n that were left out"
+[ "$(wc -l <"$out")" -eq $((n + 11)) ] || fail "-a does not list the $n that were left out"
 [ ! -s "$err" ] || fail "-a leaves something out"
 "$RINGSIDE" cat available_events | cmp -s - "$out" || fail "-a is not what there is"
 want 0 list '^signal:'

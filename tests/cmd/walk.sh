@@ -35,6 +35,9 @@ kmem:kmalloc
 sched:sched_process_exec
 sched:sched_process_exit
 sched:sched_process_fork
+sched:sched_switch
+sched:sched_wakeup
+sched:sched_waking
 shop:order
 shop:pay'
 want 0 list -e PAY

@@ -26,7 +26,7 @@ struct lab {
 	uint32_t ncpu, npages, page_size;
 	uint64_t *published;		/* in the file's first page */
 	struct overflow_slot *slots;	/* there too */
-	struct ring_ref *refs;		/* 2 * ncpu */
+	struct ring_ref *refs;		/* 3 * ncpu */
 };
 
 #define LAB_SET 8192u
@@ -90,8 +90,8 @@ static inline void lab_open(struct lab *lab, uint32_t ncpu, uint32_t npages, uin
 	CHECK(lab->base != MAP_FAILED, "%s", strerror(errno));
 	lab->published = (void *)lab->base;
 	lab->slots = (void *)(lab->base + 512);
-	lab->refs = aligned_alloc(64, 2 * ncpu * sizeof(*lab->refs));
-	for (uint32_t i = 0; i < 2 * ncpu; i++) {
+	lab->refs = aligned_alloc(64, 3 * ncpu * sizeof(*lab->refs));
+	for (uint32_t i = 0; i < 3 * ncpu; i++) {
 		lab_ref_init(lab, i, flags);
 		lab_ring_init(lab, i, 0, 0, 0);
 	}

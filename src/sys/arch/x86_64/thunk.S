@@ -236,5 +236,25 @@ sys_untold_end:
 	.hidden sys_range_end
 sys_range_end:
 
+/* Before a handler of the program: told, and on to it, with the stack and the arguments as the kernel made them. */
+	BEGIN sys_deliver
+	.cfi_startproc
+	endbr64
+	PUSH(%rdi)
+	PUSH(%rsi)
+	PUSH(%rdx)
+	call sys_deliver_note
+	popq %rdx
+	.cfi_adjust_cfa_offset -8
+	popq %rsi
+	.cfi_adjust_cfa_offset -8
+	popq %rdi
+	.cfi_adjust_cfa_offset -8
+	movq %rax, %r11
+	xorl %eax, %eax
+	jmp *%r11
+	.cfi_endproc
+	END sys_deliver
+
 #endif
 	.section .note.GNU-stack, "", @progbits

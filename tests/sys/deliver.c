@@ -1,0 +1,101 @@
+/*
+ * deliver: handlers of all kinds, and a program that looks whether they are what it asked for. Each says with an event of its own
+ * that it runs. `deliver wait`: says "ready", then "came" for each SIGUSR1 until SIGTERM comes, and how many.
+ */
+#define _GNU_SOURCE
+#include <execinfo.h>
+#include <ringside/ringside.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+RINGSIDE_EVENT(mine, handled, field(int, sig))
+
+static volatile int count, ended, tells;
+static sigjmp_buf out;
+
+static void one(int sig)
+{
+	trace_mine_handled(sig);
+	count++;
+	if (tells && write(STDOUT_FILENO, "came\n", 5) != 5)
+		abort();
+}
+
+static void three(int sig, siginfo_t *info, void *context)
+{
+	void *stack[20];
+
+	trace_mine_handled(sig);
+	if (info->si_signo != sig || info->si_code != SI_QUEUE || !context || backtrace(stack, 20) < 3)
+		abort();
+	count += info->si_value.sival_int;
+}
+
+static void jump(int sig)
+{
+	trace_mine_handled(sig);
+	siglongjmp(out, 1);
+}
+
+static void end(int sig)
+{
+	(void)sig;
+	ended = 1;
+}
+
+static void must(int n, int holds)
+{
+	if (!holds) {
+		printf("%d does not hold\n", n);
+		exit(1);
+	}
+}
+
+static int wait_for_end(void)
+{
+	tells = 1;
+	signal(SIGTERM, end);
+	signal(SIGUSR1, one);
+	puts("ready");
+	fflush(stdout);
+	while (!ended)
+		pause();
+	must(20, signal(SIGUSR1, SIG_DFL) == one);
+	printf("%d\n", count);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction act = { .sa_flags = SA_SIGINFO }, old;
+	int status;
+
+	if (argc > 1 && !strcmp(argv[1], "wait"))
+		return wait_for_end();
+	must(1, signal(SIGUSR1, one) == SIG_DFL && !raise(SIGUSR1) && count == 1);
+	act.sa_sigaction = three;
+	must(2, !sigaction(SIGUSR2, &act, &old) && old.sa_handler == SIG_DFL);
+	must(3, !sigqueue(getpid(), SIGUSR2, (union sigval){ .sival_int = 10 }) && count == 11);
+	must(4, !sigaction(SIGUSR2, NULL, &old) && old.sa_sigaction == three && old.sa_flags & SA_SIGINFO);
+	must(5, !sigaction(SIGUSR1, NULL, &old) && old.sa_handler == one && !(old.sa_flags & SA_SIGINFO));
+	act.sa_handler = one;
+	act.sa_flags = SA_RESETHAND;
+	must(6, !sigaction(SIGHUP, &act, NULL) && !raise(SIGHUP) && count == 12);
+	must(7, !sigaction(SIGHUP, NULL, &old) && old.sa_handler == SIG_DFL);
+	if (!fork())
+		_exit(raise(SIGUSR1) || count != 13);
+	must(8, wait(&status) > 0 && !status && count == 12);
+	must(9, signal(SIGUSR1, SIG_IGN) == one && !raise(SIGUSR1) && count == 12);
+	act.sa_flags = 0;
+	act.sa_handler = jump;
+	must(10, !sigaction(SIGSEGV, &act, NULL));
+	if (!sigsetjmp(out, 1))
+		*(volatile int *)8 = 0;
+	puts("all hold");
+	return 0;
+}
