@@ -40,13 +40,15 @@ static void writer(void)
 	_exit(0);
 }
 
-static uint64_t cpu_us(void)
+/* How often we went to sleep, of our own will; and the CPU time that we had. */
+static long naps(uint64_t *cpu_us)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+	*cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+		  (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+	return usage.ru_nvcsw;
 }
 
 /* How often writers have woken somebody. */
@@ -101,7 +103,8 @@ int main(void)
 	uint32_t n = control->dir.ncpu;
 	struct stream **stream = calloc(n, sizeof(*stream));
 	struct nights nights = { 0 };
-	uint64_t before;
+	uint64_t before, after;
+	long slept;
 	struct err err = ERR_INIT;
 	pid_t pid;
 
@@ -126,11 +129,13 @@ int main(void)
 	CHECK(nights.sleeps >= ROUNDS / 10, "the reader hardly ever slept");
 
 	/* Nobody writes: waiting is free, but for a look every 100 ms. */
-	before = cpu_us();
+	slept = naps(&before);
 	for (uint64_t end = now_ns() + 500000000; now_ns() < end;)
 		stream_wait_any(stream, n, 500);
-	printf("%llu us of CPU time in half a second of waiting\n", (unsigned long long)(cpu_us() - before));
-	CHECK(cpu_us() - before < 50000, "waiting polls");
+	slept = naps(&after) - slept;
+	printf("half a second of waiting: %ld sleeps, %llu us of CPU time\n", slept, (unsigned long long)(after - before));
+	/* Where others take the CPU away, under an emulator above all, time says little; how often one sleeps says it. */
+	CHECK(slept >= 1 && slept <= 50 && after - before < 250000, "waiting polls");
 	__atomic_store_n(&shared->stop, 1, __ATOMIC_RELAXED);
 	expect_exit(pid, 10, "the writer");
 	for (uint32_t cpu = 0; cpu < n; cpu++)
