@@ -22,6 +22,7 @@
  */
 #include "hist/table.h"
 
+#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@
 
 #define TAG_LOCKED (1ull << 63)
 #define TRIES 64u
-#define SPINS 50000u		/* an owner is two steps from done: one that takes so long is dead, or was stopped */
+#define SPINS 50000u		/* an owner is two steps from done: one that takes so long is dead, or has lost its CPU */
+#define YIELDS 200u		/* which it has back by then */
 /* The value of a cell with a text: a count, then which of the cell's two texts it is. */
 #define TEXT_SIDE 1ull
 #define TEXT_STEP 2ull
@@ -239,6 +241,8 @@ static struct table_cell cell_read(struct table_cell *cell)
 		if (!(now.tag & TAG_LOCKED))
 			break;
 		if (spins > SPINS)
+			sched_yield();
+		if (spins > SPINS + YIELDS)
 			cas(&cell->tag, now.tag, 0);
 	}
 	now.value = LOAD(&cell->value);
