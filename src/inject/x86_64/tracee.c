@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inject/process.h"
+
 #define STOP_NS 200000000ull	/* a thread that does not stop by then waits for a disk, or for a vfork child */
 
 #define PTRACE_STOP_EVENT(status) ((status) >> 16)
@@ -224,24 +226,17 @@ static int describe(struct tracee *tracee)
 /* What it is when the kernel refuses it to us: ours already, another's for now, at its end, or not for us at all. */
 static int refused(const struct tracee *tracee)
 {
-	char path[64], line[256], state = 'X';
-	int tracer = 0;
-	FILE *file;
+	struct process thread;
+	int r = process_read(&thread, tracee->tid);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)tracee->pid, (int)tracee->tid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		sscanf(line, "State: %c", &state);
-		sscanf(line, "TracerPid: %d", &tracer);
-	}
-	if (file)
-		fclose(file);
+	if (r)
+		return r;
 	/* One that did not stop the last time, and so could not be let go, is still ours. */
-	if (tracer == getpid())
+	if (thread.tracer == getpid())
 		return 0;
-	if (state == 'X' || state == 'Z')
+	if (thread.state == 'X' || thread.state == 'Z')
 		return -ESRCH;
-	return tracer ? -EAGAIN : -EPERM;
+	return thread.tracer ? -EAGAIN : -EPERM;
 }
 
 static int seize(const struct tracee *tracee)
