@@ -17,17 +17,30 @@ struct overlay {
 	const struct sql_lines *lines;
 };
 
+/* The synthetic event of that name that a statement before this one makes. */
+static const struct decode_format *made(const struct sql_lines *lines, const char *name)
+{
+	for (size_t i = 0; i < lines->nsynths; i++)
+		if (!strcmp(lines->synths[i]->name, name))
+			return lines->synths[i];
+	return NULL;
+}
+
+/* One that is made stands for the world's of the same name: a recording may have the events of the same statements, made live. */
 static const struct decode_format *overlay_event(void *arg, const char *system, const char *name, unsigned int nth)
 {
 	const struct overlay *overlay = arg;
+	const struct sql_world *world = overlay->world;
+	const struct decode_format *synth = made(overlay->lines, name), *format;
 
-	for (size_t i = 0; i < overlay->lines->nsynths; i++) {
-		const struct decode_format *format = overlay->lines->synths[i];
-
-		if (!strcmp(format->name, name) && (!system || !strcmp(format->system, system)) && !nth--)
+	if (!synth || (system && strcmp(system, synth->system) != 0))
+		return world->event(world->arg, system, name, nth);
+	if (!nth--)
+		return synth;
+	for (unsigned int i = 0; (format = world->event(world->arg, system, name, i)); i++)
+		if (strcmp(format->system, synth->system) != 0 && !nth--)
 			return format;
-	}
-	return overlay->world->event(overlay->world->arg, system, name, nth);
+	return NULL;
 }
 
 /* The format that the synthetic event will have. */
