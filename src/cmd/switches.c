@@ -53,8 +53,8 @@ static void on_term(int signal)
 	stop = 1;
 }
 
-/* Ctrl-C is for the recorder, which then ends this one. */
-static void set_signals(void)
+/* Ctrl-C is for the recorder, which then ends this one; who lists processes takes neither for the other. */
+static void be_another(void)
 {
 	struct sigaction term = { .sa_handler = on_term };
 	sigset_t none;
@@ -64,6 +64,7 @@ static void set_signals(void)
 	sigaction(SIGTERM, &term, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_NAME, "switches");
 }
 
 /* ---- the process ---- */
@@ -264,7 +265,7 @@ void switches_begin(struct switches *switches, struct source *source, pid_t root
 	switches->pid = fork();
 	if (!switches->pid) {
 		close(ready[0]);
-		set_signals();
+		be_another();
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != recorder)
 			_exit(1);
 		run_teller(source_control(source), root > 0 ? root : 0, false, ready[1]);
@@ -360,7 +361,7 @@ static void __attribute__((noreturn)) stay(struct control *control, pid_t root, 
 	setsid();
 	if (fork())
 		_exit(0);
-	set_signals();
+	be_another();
 	let_go();
 	if (control_again(&own, control, NULL))
 		_exit(1);
@@ -432,7 +433,7 @@ void switches_follow(struct control *control, int *keep)
 		setsid();
 		if (fork())
 			_exit(0);
-		set_signals();
+		be_another();
 		let_go();
 		if (control_again(&own, control, NULL))
 			_exit(1);

@@ -2,8 +2,11 @@
 # A server's life: killed, mounted over, told to end, in the foreground; and mounts at wrong places.
 . "$RINGSIDE_SOURCE/tests/mount/room.sh"
 
+# Not who looks for wishes to be told of switches, beside it.
 server() {
-	pgrep -f "mount .*$place\$"
+	for process in $(pgrep -f "mount .*$place\$"); do
+		grep -qsvx switches "/proc/$process/comm" && echo "$process"
+	done
 }
 
 gone() {
