@@ -10,6 +10,7 @@
 
 #include "base/crc32c.h"
 #include "func/local.h"
+#include "func/point.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
@@ -260,9 +261,12 @@ static void look_at(const struct link_map *map, bool *waiting)
 	if (!file)
 		file = file_make(module, map, plan, offset, base);
 	if (file) {
-		/* New here, or it was gone for a while. */
 		look_for_extra(file, base, module);
-		file->fresh |= file->seen + 1 != func_all.update;
+		/* New here, or it was gone for a while. */
+		if (file->seen + 1 != func_all.update) {
+			file->fresh = true;
+			func_semaphores_forget(file);
+		}
 		file->seen = func_all.update;
 	}
 }

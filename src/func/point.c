@@ -285,8 +285,7 @@ void func_semaphores_lower(const struct func_file *file)
 	}
 }
 
-/* As the loader has just brought it. */
-static void forget(const struct func_file *file)
+void func_semaphores_forget(const struct func_file *file)
 {
 	for (uint32_t i = nsemaphores; i-- > 0;)
 		if (semaphores[i].file == file)
@@ -303,7 +302,6 @@ static bool add(struct func_wants *wants, uintptr_t at, const struct func_probe 
 	return true;
 }
 
-/* In the order of writing where they are at one place. */
 static bool is_before(const struct func_want *a, const struct func_want *b)
 {
 	if (a->at != b->at || !a->probe || !b->probe)
@@ -312,7 +310,7 @@ static bool is_before(const struct func_want *a, const struct func_want *b)
 }
 
 /* By hand: libc's takes memory, and the thread may have been borrowed in the middle of that. */
-static void sort(struct func_wants *wants)
+void func_wants_sort(struct func_wants *wants)
 {
 	for (uint32_t gap = wants->n / 2; gap; gap /= 2)
 		for (uint32_t i = gap; i < wants->n; i++) {
@@ -380,8 +378,6 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 	uint32_t n;
 
 	*wants = (struct func_wants){ 0 };
-	if (file->fresh)
-		forget(file);
 	if (!state || !func_selection_any(selection) || !func_points_init())
 		return false;
 	probe = table(state, &n);
@@ -406,7 +402,7 @@ bool func_points_of(struct func_wants *wants, const struct func_file *file, cons
 	if (selection->kmalloc || selection->kfree)
 		func_allocator_wants(file, selection, add_own, wants);
 	add_calls(wants, file, selection);
-	sort(wants);
+	func_wants_sort(wants);
 	return wants->n;
 }
 

@@ -144,8 +144,12 @@ bool func_points_init(void);
 bool func_points_any(const struct func_selection *selection);
 bool func_points_of(struct func_wants *wants, const struct func_file *file, const struct func_selection *selection);
 void func_points_done(struct func_wants *wants);
+/* By places, and in the order of writing at one. */
+void func_wants_sort(struct func_wants *wants);
 /* What nobody wants any more of a file that this update has looked at. */
 void func_semaphores_lower(const struct func_file *file);
+/* The loader has just brought the file: they are as the file has them. */
+void func_semaphores_forget(const struct func_file *file);
 /* The point there, with just these; 0: no room. */
 uint32_t func_point_make(const struct func_file *file, const struct func_want *wants, uint32_t n);
 const struct func_list *func_list_make(const struct func_list *old, const struct func_want *wants, uint32_t n, bool returns);

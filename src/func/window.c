@@ -104,8 +104,23 @@ static struct func_window *begin(uint32_t number, const struct func_file *file, 
 
 /* ---- Layout ---- */
 
+/* Probes at a function's first byte and behind its endbr64, which all come by at one step: they count as the first's. */
+static bool are_together(struct func_wants *wants, uint32_t w, uintptr_t behind)
+{
+	const uintptr_t at = wants->all[w].at;
+	bool moved = false;
+
+	for (; w < wants->n && wants->all[w].at <= behind; w++) {
+		moved |= wants->all[w].at != at;
+		wants->all[w].at = at;
+	}
+	return moved;
+}
+
 bool func_layout_open(struct func_layout *layout, struct func_file *file, const struct func_selection *selection)
 {
+	bool moved = false;
+
 	*layout = (struct func_layout){ .file = file };
 	if (!func_points_of(&layout->wants, file, selection) || !func_windows_init())
 		return false;
@@ -120,9 +135,14 @@ bool func_layout_open(struct func_layout *layout, struct func_file *file, const 
 		while (w < layout->wants.n && layout->wants.all[w].at < start)
 			w++;
 		/* Behind endbr64 is the entry, too. */
-		if (w < layout->wants.n && layout->wants.all[w].at <= start + site->at)
+		if (w < layout->wants.n && layout->wants.all[w].at <= start + site->at) {
 			layout->entries[i] = w + 1;
+			moved |= are_together(&layout->wants, w, start + site->at);
+		}
 	}
+	/* In the order of writing again, each group where it was. */
+	if (moved)
+		func_wants_sort(&layout->wants);
 	return layout->entries != NULL;
 }
 
@@ -221,7 +241,6 @@ static void put_point(struct func_layout *layout, struct func_window *window, ui
 		window->calls |= 1u << step;
 		window->npoints++;
 	}
-	/* At a function's first byte, and behind its endbr64: one of them will do. */
 	if (!point || window->point[step])
 		return;
 	window->point[step] = point;

@@ -39,5 +39,5 @@ run() {
 shop() {
 	# CC is a command line.
 	# shellcheck disable=SC2086
-	$CC -O2 -g "$RINGSIDE_SOURCE/tests/probe/shop.c" -o shop -pthread || exit 1
+	$CC -O2 -g -fcf-protection "$RINGSIDE_SOURCE/tests/probe/shop.c" -o shop -pthread || exit 1
 }
