@@ -132,17 +132,22 @@ static bool make_ring(struct ring_ref *ref, unsigned char *ring, uint64_t genera
 	return true;
 }
 
-void runtime_refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t generation)
+const struct ring_head *runtime_ring_head(const struct view_buffer *buffer, uint32_t cpu)
+{
+	return (const void *)ring_of(&buffer->refs[cpu]);
+}
+
+void runtime_refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t generation, uint64_t n)
 {
 	const struct ring_ref *ref = &buffer->refs[cpu < runtime.ncpu ? cpu : 0];
 	struct ring_head *head = (struct ring_head *)(void *)ring_of(ref);
 	struct keeper keeper;
 
 	if (runtime_keep(&keeper, generation)) {
-		__atomic_fetch_add(&head->refused, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&head->refused, n, __ATOMIC_RELAXED);
 		runtime_let_go(&keeper);
 	} else {
-		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&runtime.registry->refused, n, __ATOMIC_RELAXED);
 	}
 }
 
@@ -332,7 +337,7 @@ static __attribute__((noinline)) enum ring_result other_way(struct thread *threa
 		dead = nobody_dead;
 	}
 	if (!settled(result))
-		runtime_refuse(&view->buffer[b], op->cpu, op->generation);
+		runtime_refuse(&view->buffer[b], op->cpu, op->generation, 1);
 	errno = saved;
 	return result;
 }

@@ -393,8 +393,10 @@ uint64_t runtime_moment_time(const struct view_buffer *buffer, const struct ring
 /* `ts`: out, the time that the record has; may be NULL. */
 enum ring_result runtime_write_buffer(struct thread *thread, struct view *view, uint64_t generation, uint32_t b,
 				      const void *record, size_t len, uint64_t *ts);
-/* Counts an event of that CPU as lost. */
-void runtime_refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t generation);
+/* Counts so many events of that CPU as lost. */
+void runtime_refuse(const struct view_buffer *buffer, uint32_t cpu, uint64_t generation, uint64_t n);
+/* Of a ring that may not be made yet: readers wait by it all the same. */
+const struct ring_head *runtime_ring_head(const struct view_buffer *buffer, uint32_t cpu);
 /* A set that somebody stores into outside of a section, kept from being freed meanwhile. */
 struct keeper {
 	struct overflow_slot *slot;

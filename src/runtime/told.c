@@ -112,19 +112,16 @@ void runtime_tell_lost(uint32_t id, uint32_t cpu, uint64_t n)
 	uint64_t mask = wanted(view, id) & ~VIEW_SPECIAL;
 
 	for (; mask && cpu < runtime.ncpu; mask &= mask - 1)
-		for (uint64_t i = 0; i < n; i++)
-			runtime_refuse(&view->buffer[__builtin_ctzll(mask)], cpu, LOAD_ACQUIRE(view->published));
+		runtime_refuse(&view->buffer[__builtin_ctzll(mask)], cpu, LOAD_ACQUIRE(view->published), n);
 }
 
 /* Does a reader sleep until the next event, which this may have brought? */
 static bool is_awaited(const struct view_buffer *buffer)
 {
-	for (uint32_t cpu = 0; cpu < runtime.ncpu; cpu++) {
-		const struct ring_head *head = LOAD_ACQUIRE(buffer->refs[cpu].head);
-
-		if (head && LOAD(head->waiters) & RING_WAIT_EVENT)
+	/* A ring that no program has written to is waited for as well. */
+	for (uint32_t cpu = 0; cpu < runtime.ncpu; cpu++)
+		if (LOAD(runtime_ring_head(buffer, cpu)->waiters) & RING_WAIT_EVENT)
 			return true;
-	}
 	return false;
 }
 

@@ -35,7 +35,7 @@ static void lose(const struct view *view, uint32_t id, uint64_t done)
 	if (!view)
 		__atomic_fetch_add(&runtime.registry->refused, 1, __ATOMIC_RELAXED);
 	for (; mask; mask &= mask - 1)
-		runtime_refuse(&view->buffer[__builtin_ctzll(mask)], runtime_current_cpu(), generation);
+		runtime_refuse(&view->buffer[__builtin_ctzll(mask)], runtime_current_cpu(), generation, 1);
 }
 
 /* Every buffer that has not got the event yet, under one view; false when that went stale on the way. */

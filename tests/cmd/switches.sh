@@ -83,7 +83,7 @@ teller=
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.02
 	for child in $(cat /proc/$recorder/task/$recorder/children); do
-		[ "$(cat "/proc/$child/comm")" != ringside ] || teller=$child
+		[ "$(cat "/proc/$child/comm")" != switches ] || teller=$child
 	done
 done
 [ -n "$teller" ] && kill -9 "$teller" || fail "there is no teller"

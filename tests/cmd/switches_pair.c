@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,7 +20,7 @@ static void *ping(void *name)
 	int *in = !strcmp(name, "ping") ? back : there, *out = in == back ? there : back;
 	char byte = 0;
 
-	prctl(PR_SET_NAME, name);
+	pthread_setname_np(pthread_self(), name);
 	for (int i = 0; i < count; i++) {
 		if (in == there && read(in[0], &byte, 1) != 1)
 			exit(1);
@@ -39,7 +38,7 @@ static void *busy(void *name)
 {
 	struct timespec nap = { 0, 200000 };
 
-	prctl(PR_SET_NAME, name);
+	pthread_setname_np(pthread_self(), name);
 	for (int i = 0; i < 300; i++) {
 		for (int j = 0; j < 200; j++)
 			trace_pair_turn(gettid(), j);
