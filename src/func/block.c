@@ -143,14 +143,14 @@ bool func_block_make(struct func_blocks *blocks, uint32_t number, struct func_wi
 	const struct plan_step *steps;
 	const uint32_t n = func_steps(window->plan, window->site, &steps);
 	const uint32_t first = window->trap ? window->first : 0, end = window->trap ? first + 1u : n;
-	uintptr_t code;
+	uintptr_t code, body;
 
 	blocks->at += -(uintptr_t)blocks->at & 15;
 	code = (uintptr_t)blocks->at;
 	if (window->point[first])
 		put_call_out(blocks, window->point[first]);
 	put_way(blocks, number, window->way);
-	site->body = (uintptr_t)blocks->at;
+	body = (uintptr_t)blocks->at;
 	for (uint32_t i = first; i < end; i++) {
 		if (i > first && window->point[i])
 			put_call_out(blocks, window->point[i]);
@@ -160,6 +160,7 @@ bool func_block_make(struct func_blocks *blocks, uint32_t number, struct func_wi
 			return false;
 	}
 	put_back(blocks, window, steps, n);
+	site->body = body;
 	/* Others lead to the body that was. */
 	STORE(site->edge, 0);
 	memcpy(window->made, window->point, sizeof(window->made));

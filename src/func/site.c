@@ -224,7 +224,12 @@ bool func_sites_make(struct func_file *file, uint32_t *indexes, uint32_t n)
 		}
 		at += SITE_ROOM(site->moved);
 	}
-	return !mprotect(island, size, PROT_READ | PROT_EXEC);
+	if (!mprotect(island, size, PROT_READ | PROT_EXEC))
+		return true;
+	/* Nobody may run these: they are as if they had not been made. */
+	for (uint32_t i = 0; i < n; i++)
+		file->numbers[indexes[i]] = 0;
+	return false;
 }
 
 bool func_site_jump(const struct func_file *file, const struct plan_site *site, uint32_t number, bool graph,

@@ -429,7 +429,17 @@ void func_layout_make(struct func_layout *layout)
 	if (!n || !func_blocks_open(&blocks, layout->file, n, points))
 		return;
 	to_make(layout, &blocks, &points);
-	func_blocks_close(&blocks);
+	if (func_blocks_close(&blocks))
+		return;
+	/* Nobody may run these. */
+	for (uint32_t i = 1; i < func_all.nsites; i++) {
+		struct func_window *window = func_window_of(i);
+
+		if (!window || window->code - (uintptr_t)blocks.island >= (uintptr_t)(blocks.end - blocks.island))
+			continue;
+		func_window_drop(i);
+		window->code = 0;
+	}
 }
 
 #endif
