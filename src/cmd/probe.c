@@ -113,7 +113,7 @@ static int install(struct probe_events *events, const struct opts *opts, struct 
 /* The words of a definition: all of them, or, where -a stands, those behind each. */
 static int define_all(struct probe_events *events, const struct opts *opts, struct err *err)
 {
-	bool several = opts_value(opts, "add");
+	bool several = opts_value(opts, "add"), any = false;
 	struct buf text = BUF_INIT;
 	int r = 0;
 
@@ -121,11 +121,13 @@ static int define_all(struct probe_events *events, const struct opts *opts, stru
 		const struct opts_item *item = &opts->items[i];
 		bool is_end = i == opts->nitems || (several && item->opt && !strcmp(item->opt->word, "add"));
 
-		if (is_end && text.len) {
-			r = probe_define(events, opts, text.data, err);
+		if (is_end && any) {
+			r = probe_define(events, opts, text.len ? text.data : "", err);
 			buf_reset(&text);
+			any = false;
 		} else if (!is_end && !item->opt) {
-			buf_printf(&text, "%s%s", text.len ? " " : "", item->value);
+			buf_printf(&text, "%s%s", any ? " " : "", item->value);
+			any = true;
 		}
 		if (buf_failed(&text))
 			r = err_set(err, -ENOMEM, "out of memory");

@@ -2,6 +2,7 @@
  * cmd/probe_file: which ELF file a probe is in: the one that is named, those of a process, or those that programs of the tracing
  * directory have told of.
  */
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 #include "cmd/probe_local.h"
 #include "control/registry.h"
+#include "doctor/elf.h"
 #include "symbol/debug_place.h"
 
 #define FILES_MAX 1024u
@@ -21,6 +23,7 @@ static int read_loads(struct probe_file *file, struct err *err)
 {
 	struct err why = ERR_INIT;
 	struct elf elf;
+	char kind[32];
 	int fd = elf_file(file->path), r;
 
 	if (fd < 0)
@@ -31,6 +34,9 @@ static int read_loads(struct probe_file *file, struct err *err)
 	} else {
 		memcpy(file->loads, elf.loads, sizeof(file->loads));
 		file->nloads = elf.nloads;
+		file->machine = elf.machine;
+		file->foreign = !elf_runs_here(&elf);
+		snprintf(file->kind, sizeof(file->kind), "%s", elf_machine(&elf, kind));
 	}
 	elf_close(&elf);
 	close(fd);
@@ -64,9 +70,17 @@ void probe_file_close(struct probe_file *file)
 	*file = (struct probe_file){ .why = ERR_INIT };
 }
 
+int probe_file_own(const struct probe_file *file, struct err *err)
+{
+	return file->foreign ? err_set(err, -ENOEXEC, "%.300s is for %s, which this machine does not run", file->path, file->kind) : 0;
+}
+
 const char *probe_file_hint(const struct probe_file *file)
 {
-	return file->why.code == -ENOSYS ? "build ringside with libdw" : "compile with -g, or install its debug package";
+	if (file->why.code == -ENOSYS)
+		return "build ringside with libdw";
+	return file->machine == EM_X86_64 ? "compile with -g, or install its debug package"
+					  : "debug information is read of x86-64 code alone";
 }
 
 bool probe_file_offset(const struct probe_file *file, uint64_t address, uint64_t *offset)

@@ -24,6 +24,10 @@ static void put_plain(struct buf *out, const char *text)
 
 static int need_debug(const struct probe_file *file, struct err *err)
 {
+	int r = probe_file_own(file, err);
+
+	if (r)
+		return r;
 	if (file->debug)
 		return 0;
 	return err_set(err, file->why.code ? file->why.code : -ENODATA, "%.300s (%s)", file->why.text, probe_file_hint(file));

@@ -81,9 +81,14 @@ struct debug_where {
 	struct debug_piece pieces[DEBUG_PIECES_MAX];
 };
 
+/* What to do where something is, but not as a value that could be fetched. */
+#define DEBUG_UNREADABLE "; it has no place here that a probe can read: try another line, -V FUNCTION:LINE marks those that have none"
+
 /* -ENODATA: nowhere at this address. -EOPNOTSUPP: in a way that no probe can follow; words say which. */
 int debug_where_at(struct debug *debug, const struct debug_point *point, const struct debug_die *variable,
 		   struct debug_where *where, struct err *err);
+/* Can its value be fetched, or what it points to; or is there only a way to compute it? */
+bool debug_where_is_sum(const struct debug_where *where);
 /* Behind the function's first instructions a value is in its frame, at one place throughout. */
 bool debug_where_needs_frame(struct debug *debug, const struct debug_point *point, const struct debug_die *variable);
 
