@@ -320,6 +320,8 @@ int probe_file_open(struct probe_file *file, const struct opts *opts, const stru
 	*file = (struct probe_file){ .why = ERR_INIT };
 	if (!r)
 		r = probe_file_open_path(file, path, err);
+	if (!r && file->debug)
+		debug_look_in(file->debug, opts_value(opts, "source"));
 	free(path);
 	return r;
 }

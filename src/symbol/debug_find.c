@@ -310,14 +310,18 @@ static void without_blanks(char *text)
 }
 
 /* Replaces a stretch of lines by those of the source that match. */
-static int match_lines(struct search *search, const struct wanted *stretch, const char *pattern, struct search *out)
+static int match_lines(struct search *search, const char *dir, const struct wanted *stretch, const char *pattern,
+		       struct search *out)
 {
-	FILE *source = fopen(stretch->file, "re");
-	char line[SOURCE_LINE_MAX];
+	char line[SOURCE_LINE_MAX], path[SOURCE_LINE_MAX];
+	FILE *source = debug_source_open(stretch->file, dir, path, sizeof(path));
 	int r = 0;
 
+	if (!source && dir)
+		return err_set(search->err, -ENOENT, "the source %.200s is not in %.200s, and a pattern needs it", stretch->file, dir);
 	if (!source)
-		return err_set(search->err, -ENOENT, "%.300s cannot be read: a pattern needs the source", stretch->file);
+		return err_set(search->err, -ENOENT, "the source %.300s cannot be read, and a pattern needs it: --source DIR names "
+			       "where it is", stretch->file);
 	for (uint32_t n = 1; !r && n <= stretch->end && fgets(line, sizeof(line), source); n++) {
 		bool whole = strchr(line, '\n');
 
@@ -331,7 +335,7 @@ static int match_lines(struct search *search, const struct wanted *stretch, cons
 	return r;
 }
 
-static int match_pattern(struct search *search)
+static int match_pattern(struct search *search, const char *dir)
 {
 	char *pattern = strdup(search->place->pattern);
 	struct search out = { 0 };
@@ -340,7 +344,7 @@ static int match_pattern(struct search *search)
 	if (pattern)
 		without_blanks(pattern);
 	for (size_t i = 0; !r && i < search->nwanted; i++)
-		r = match_lines(search, &search->wanted[i], pattern, &out);
+		r = match_lines(search, dir, &search->wanted[i], pattern, &out);
 	free(pattern);
 	for (size_t i = 0; i < search->nwanted; i++)
 		free(search->wanted[i].file);
@@ -364,7 +368,7 @@ static int by_line(struct search *search, struct debug *debug)
 	if (!r && place->pattern && place->function)
 		r = debug_each_function(debug, NULL, NULL, see_next, search);
 	if (!r && place->pattern)
-		r = match_pattern(search);
+		r = match_pattern(search, debug->sources);
 	if (!r && search->nwanted)
 		r = add_lines(search, debug);
 	return r;
@@ -448,6 +452,10 @@ static int lines_of(const struct search *search, struct debug_lines *lines, uint
 		lines->first = place->line ? place->line : 1;
 		lines->last = to ? to : place->line ? place->line + 20 : wanted->end;
 	}
+	lines->to_end = place->function && !to;
+	if (lines->last < lines->first && lines->to_end)
+		return err_set(err, -ERANGE, "line %u is behind %.100s, whose last line with code is %u", place->line, place->function,
+			       lines->last - lines->base);
 	if (lines->last < lines->first || lines->last - lines->first > 1000000)
 		return err_set(err, -ERANGE, "line %u is behind line %u", lines->first - lines->base, lines->last - lines->base);
 	lines->probed = calloc(lines->last - lines->first + 1, sizeof(*lines->probed));

@@ -15,6 +15,7 @@ struct debug {
 	struct debug_dw *dw;
 	char *path;		/* that was asked for */
 	char *from;		/* that has the information */
+	const char *sources;	/* the directory that has them; NULL: they are where they were */
 	uint64_t steps;		/* entries that may still be looked at */
 };
 

@@ -132,6 +132,24 @@ int debug_place_parse(struct debug_place *place, const char *text, struct err *e
 	return r;
 }
 
+/* ---- sources ---- */
+
+FILE *debug_source_open(const char *file, const char *dir, char *path, size_t size)
+{
+	FILE *source = NULL;
+
+	if (!dir) {
+		snprintf(path, size, "%s", file);
+		return fopen(file, "re");
+	}
+	for (const char *base = file; !source && base; base = strchr(base, '/')) {
+		base += *base == '/';
+		snprintf(path, size, "%s/%s", dir, base);
+		source = fopen(path, "re");
+	}
+	return source;
+}
+
 /* ---- points ---- */
 
 int debug_points_add(struct debug_points *points, const struct debug_point *point, const char *name)
