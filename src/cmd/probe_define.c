@@ -113,7 +113,7 @@ static int find_points(struct define *define)
 		return r ? err_set(define->err, r, "out of memory") : 0;
 	}
 	if (!place->function || (place->has_line && place->line) || place->pattern || place->file)
-		return err_set(define->err, -ENODATA, "%.300s: lines need debug information (%s)", file->why.text,
+		return err_set(define->err, -ENODATA, "%.300s: source files and lines need it (%s)", file->why.text,
 			       probe_file_hint(file));
 	return debug_points_by_symbols(&define->points, file->path, place, define->err);
 }
@@ -236,7 +236,7 @@ static int put_variable(struct define *define, const struct debug_point *point, 
 
 	if (!define->file.debug)
 		return err_set(define->err, -ENODATA,
-			       "%.200s: variables need debug information (%s); without it there are $arg1, $retval, %%di "
+			       "%.200s: variables need it (%s); without it there are $arg1, $retval, %%di "
 			       "and such",
 			       define->file.why.text, probe_file_hint(&define->file));
 	if (!point->described)

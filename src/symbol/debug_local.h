@@ -43,6 +43,12 @@ bool debug_file_is(const char *path, const char *end);
 /* The blocks within a function at that address, the function first: how many. */
 size_t debug_blocks_at(struct debug *debug, const struct debug_die *function, uint64_t pc, struct debug_die out[DEBUG_DEPTH]);
 
+/*
+ * debug_alias.c: the place by the name that debug information has for the function, where only symbols have the one that is written; to
+ * be let go of. False: there is none.
+ */
+bool debug_alias(struct debug *debug, const struct debug_place *place, struct debug_place *real);
+
 /* debug_type.c */
 
 /* Without what does not change where it lies: const, typedef and the like. False: void. */

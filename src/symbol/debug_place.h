@@ -16,6 +16,10 @@ int debug_names_by_symbols(struct buf *out, const char *path, const char *patter
 /* A source file, by what the compiler was told; in a directory (NULL: none) with as much of its path as leads to something. */
 FILE *debug_source_open(const char *file, const char *dir, char *path, size_t size);
 
+/* Within this room: shows the names of all functions. */
+struct near;
+void debug_near_symbols(struct near *near, const char *path);
+
 /* Within this room: one more, unless it is there already; then sorts them, or lets go of them when something went wrong. */
 int debug_points_add(struct debug_points *points, const struct debug_point *point, const char *name);
 int debug_points_end(struct debug_points *points, int r, struct err *err);
