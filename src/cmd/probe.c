@@ -19,7 +19,7 @@ static const struct opt probe_opts[] = {
 	{ 'f', "force", NULL, "another event where there is one of that name: NAME_1" },
 	{ 'V', "vars", NULL, "list the variables at PLACE" },
 	{ 'L', "line", NULL, "show the source of FUNCTION[:FROM-TO] or FILE:FROM-TO; lines with numbers can be probed" },
-	{ 's', "source", "DIR", "where the source is" },
+	{ 's', "source", "DIR", "where the source is, for -L and for patterns" },
 	{ 'F', "funcs", NULL, "list the functions of the file, all or those that match a glob" },
 	{ 'l', "list", NULL, "list probes, all or those that match a glob; with -x also those that the file itself tells of" },
 	{ 'd', "del", NULL, "remove probes: [GROUP:]NAME, globs" },
@@ -258,14 +258,15 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_probe = {
 	.name = "probe",
-	.synopsis = "[-x FILE | -P PID] [-D] [[GROUP:]NAME=]PLACE [ARGUMENT...] | -V PLACE | -L FUNCTION | -F | -l | -d NAME...",
+	.synopsis = "[-x FILE | -P PID] [-D] [-f] [-s DIR] [-a] [[GROUP:]NAME=]PLACE [ARGUMENT...] | -V PLACE | -L FUNCTION | -F | -l | -d NAME...",
 	.summary = "make events at functions, lines and variables of a program",
 	.text = "Makes an event at a place of a program, by the names that its source has. PLACE is\n"
 		"FUNCTION, FUNCTION+BYTES, FUNCTION:LINE (counted from its first, which is 0),\n"
 		"FUNCTION%return, FUNCTION;PATTERN (of a source line), FILE:LINE, 0xADDRESS, or\n"
 		"sdt_PROVIDER:NAME for a probe that the file itself tells of. An ARGUMENT is\n"
 		"[NAME=]VARIABLE[.MEMBER | ->MEMBER | [INDEX]]...[:TYPE], $vars, $params, $retval,\n"
-		"$argN, or whatever uprobe_events takes: %di, +8(%sp):u64. For example\n"
+		"$argN (at a function's first instruction), or whatever uprobe_events takes: %di,\n"
+		"+8(%sp):u64. For example\n"
 		"\n"
 		"  ringside probe -x ./shop 'shop_place order->customer->name:string'\n"
 		"\n"

@@ -511,6 +511,19 @@ static void settle(struct define *define)
 			"is behind them", define->place_text);
 }
 
+/* What was counted in bytes by somebody. */
+static int check_instructions(struct define *define)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && (define->place.offset || define->place.has_address) && i < define->points.n; i++) {
+		r = probe_file_instruction(&define->file, define->points.all[i].address, define->err);
+		if (r)
+			err_prefix(define->err, "%.100s: ", define->place_text);
+	}
+	return r;
+}
+
 static int define_place(struct define *define, struct probe_events *events)
 {
 	int r = debug_place_parse(&define->place, define->place_text, define->err);
@@ -521,6 +534,8 @@ static int define_place(struct define *define, struct probe_events *events)
 		r = probe_file_own(&define->file, define->err);
 	if (!r)
 		r = find_points(define);
+	if (!r)
+		r = check_instructions(define);
 	if (r)
 		return r;
 	if (define->place.returns && define->points.inlined)

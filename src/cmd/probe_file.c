@@ -4,6 +4,7 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "cmd/probe_local.h"
 #include "control/registry.h"
 #include "doctor/elf.h"
+#include "plan/plan.h"
 #include "symbol/debug_place.h"
 
 #define FILES_MAX 1024u
@@ -107,6 +109,22 @@ bool probe_file_address(const struct probe_file *file, uint64_t offset, uint64_t
 		}
 	}
 	return false;
+}
+
+int probe_file_instruction(const struct probe_file *file, uint64_t address, struct err *err)
+{
+	const struct plan_file of = { .path = file->path };
+	const struct plan_site *site = NULL;
+	struct buf made = BUF_INIT;
+	int r = 0;
+
+	/* A kernel's uprobes take any byte, and break the program. What cannot be read here may still be known there. */
+	if (!plan_make_extra(&made, &of, &address, 1, NULL) && !plan_check((const struct plan *)(const void *)made.data, made.len))
+		site = plan_site_find((const struct plan *)(const void *)made.data, address);
+	if (site && site->kind == PLAN_NOT && site->reason == PLAN_MIDDLE)
+		r = err_set(err, -EILSEQ, "%#" PRIx64 " of %.300s is in the middle of an instruction", address, file->path);
+	buf_fini(&made);
+	return r;
 }
 
 /* ---- files that are known ---- */

@@ -33,6 +33,8 @@ int probe_file_own(const struct probe_file *file, struct err *err);
 /* Between addresses of the memory image and offsets in the file; false: no code is there. */
 bool probe_file_offset(const struct probe_file *file, uint64_t address, uint64_t *offset);
 bool probe_file_address(const struct probe_file *file, uint64_t offset, uint64_t *address);
+/* 0, or words of an address at which no instruction begins. */
+int probe_file_instruction(const struct probe_file *file, uint64_t address, struct err *err);
 
 /* Files of programs of the tracing directory, programs first; to be freed, as all of them. */
 int probe_files_known(char ***paths, size_t *n, const struct opts *opts, struct err *err);

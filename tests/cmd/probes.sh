@@ -203,6 +203,25 @@ want 0 report late.dat
 [ "$(grep -c ' late: .* how=' "$out")" -eq 1 ] || fail "what was to come did not"
 want 0 write kprobe_events ''
 
+# By `ringside probe`: parameters by number, wherever they are; in the middle of an instruction nothing, whatever else is there.
+entry=0x$(nm shop | sed -n 's/^0*\([0-9a-f]*\) T shop_close$/\1/p')
+want 0 probe -x shop 'asked=shop_place $arg3:s64 name=+0(+8($arg1)):string who=+0($arg2):string'
+want 0 probe -x shop 'shop_close $arg1:s32'
+cp shop shop_bare && strip -g shop_bare || exit 1
+want 0 probe -x shop_bare 'bare=shop_place $arg3:s64'
+want 0 probe -x "$(ldd shop | sed -n 's/.*=> \(.*libc\.[^ ]*\) .*/\1/p')" 'got=malloc $arg1:u64'
+middle="shop_close+$((call - entry + 1))"
+refuse 1 probe -x shop "$middle" -- "$middle" 'in the middle of an instruction'
+refuse 1 probe -x shop -D "$middle" -- 'in the middle of an instruction'
+refuse 1 probe -x shop shop_close -- already
+want 0 record -q -o asked.dat -e probe_shop -e probe_libc sh -c './shop && ./shop_bare'
+want 0 report asked.dat
+[ "$(grep -c ' asked: .* arg3=[123] name="tea" who="alice"$' "$out")" -eq 3 ] || fail "no parameters by their numbers"
+grep -q ' shop_close: .* arg1=313$' "$out" || fail "no parameter"
+[ "$(grep -c ' bare: .* arg3=[123]$' "$out")" -eq 3 ] || fail "no parameters without debug information"
+grep -q ' got: .* arg1=[1-9]' "$out" || fail "no parameter of a library"
+want 0 probe -d 'probe_*:*'
+
 # Several names of one function are that function; several functions of one name are none.
 cat >twin.c <<'END'
 static __attribute__((noinline)) int twin_same(int a) { __asm__ volatile("" ::: "memory"); return a + PART; }
