@@ -10,6 +10,7 @@
 
 #include "base/glob.h"
 #include "cmd/probe_local.h"
+#include "control/stamp.h"
 #include "symbol/debug_place.h"
 #include "symbol/symbol.h"
 
@@ -270,14 +271,15 @@ bool probe_line_read(struct probe_line *line, char *text)
 }
 
 /* "place:3@shop.c", or what symbols tell, or just where in the file. */
-static void put_where(struct buf *out, struct probe_file *file, const struct probe_line *line)
+static void put_where(struct buf *out, struct probe_file *file, const struct probe_line *line, bool stale)
 {
 	struct buf where = BUF_INIT, source = BUF_INIT;
 	struct symbol_table *table = NULL;
 	struct symbol_function function;
 	uint64_t address;
 
-	if (!file->path || !probe_file_address(file, line->offset, &address)) {
+	/* What is there now has nothing to do with it. */
+	if (stale || !file->path || !probe_file_address(file, line->offset, &address)) {
 		buf_printf(out, "0x%" PRIx64, line->offset);
 		return;
 	}
@@ -304,19 +306,19 @@ static void put_where(struct buf *out, struct probe_file *file, const struct pro
 	buf_fini(&source);
 }
 
-static void put_event(struct buf *out, struct probe_file *file, const struct probe_line *line)
+static void put_event(struct buf *out, struct probe_file *file, const struct probe_line *line, bool stale)
 {
 	char name[160];
 
 	snprintf(name, sizeof(name), "%s:%s", line->group, line->name);
 	buf_printf(out, "  %-30s (on ", name);
-	put_where(out, file, line);
+	put_where(out, file, line, stale);
 	buf_printf(out, " in %s", line->path);
 	if (line->args && *line->args)
 		buf_puts(out, " with");
 	for (char *save, *arg = line->args ? strtok_r(line->args, " ", &save) : NULL; arg; arg = strtok_r(NULL, " ", &save))
 		buf_printf(out, " %.*s", (int)strcspn(arg, "="), arg);
-	buf_puts(out, ")\n");
+	buf_puts(out, stale ? ") (the file has changed since: set it again)\n" : ")\n");
 }
 
 static int put_events(struct buf *out, struct source *source, const char *only, const char *glob, struct err *err)
@@ -324,8 +326,11 @@ static int put_events(struct buf *out, struct source *source, const char *only, 
 	struct probe_file file = { .why = ERR_INIT };
 	struct probe_line line;
 	struct buf text = BUF_INIT;
+	struct control *control = source_control(source);
 	int r = probe_definitions(source, &text, err);
 
+	if (!r && control)
+		r = control_refresh(control, err);
 	for (char *save, *at = r || !text.data ? NULL : strtok_r(text.data, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
 		char name[160];
 
@@ -338,7 +343,8 @@ static int put_events(struct buf *out, struct source *source, const char *only, 
 			probe_file_close(&file);
 			probe_file_open_path(&file, line.path, NULL);
 		}
-		put_event(out, &file, &line);
+		put_event(out, &file, &line,
+			  control && file.path && control_probe_is_stale(control, line.group, line.name, file.path));
 	}
 	probe_file_close(&file);
 	buf_fini(&text);

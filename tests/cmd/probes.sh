@@ -222,6 +222,33 @@ grep -q ' shop_close: .* arg1=313$' "$out" || fail "no parameter"
 grep -q ' got: .* arg1=[1-9]' "$out" || fail "no parameter of a library"
 want 0 probe -d 'probe_*:*'
 
+# A file that was built again since: its probes are marked, not called by what is there now, and nobody records one unawares.
+for id in sha1 none; do
+	sed 's/^int main/int shop_new(int n) { return n * 7; }\nint main/' shop.c >again.c
+	# shellcheck disable=SC2086
+	$CC -g -O1 -fno-inline -Wl,--build-id=$id shop.c -o again || fail "it does not compile"
+	want 0 probe -x again 'mark=shop_place'
+	want 0 probe -x shop 'stays=shop_place'
+	want 0 probe -l
+	[ "$(grep -c changed "$out")" -eq 0 ] || fail "nothing has changed"
+	want 0 record -o again.dat -e probe_again ./again
+	! grep -q changed "$err" || fail "nothing has changed for who records"
+	rm again
+	# shellcheck disable=SC2086
+	$CC -g -O1 -fno-inline -Wl,--build-id=$id again.c -o again || fail "it does not compile again"
+	want 0 probe -l
+	[ "$(grep -c 'changed' "$out")" -eq 1 ] || fail "not one has changed"
+	grep -q "probe_again:mark *(on 0x[0-9a-f]* in $RINGSIDE_SCRATCH/again) (the file has changed since" "$out" || fail "not marked"
+	want 0 record -o again.dat -e probe_again -e probe_shop ./again
+	[ "$(grep -c 'probe_again:mark .*changed since' "$err")" -eq 1 ] || fail "nothing is said to who records"
+	! grep -q 'probe_shop' "$err" || fail "another one is said to have changed"
+	want 0 probe -d 'probe_*:*'
+	want 0 probe -x again 'mark=shop_place'
+	want 0 probe -l
+	! grep -q changed "$out" || fail "it was set again"
+	want 0 probe -d 'probe_*:*'
+done
+
 # Several names of one function are that function; several functions of one name are none.
 cat >twin.c <<'END'
 static __attribute__((noinline)) int twin_same(int a) { __asm__ volatile("" ::: "memory"); return a + PART; }
