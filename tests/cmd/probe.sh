@@ -44,7 +44,7 @@ says "r:probe_bare/shop_place__return $RINGSIDE_SCRATCH/bare:$(at shop_place) re
 want 0 probe -x bare -F 'shop*'
 says 'shop_place'
 refuse 1 probe -x bare -D 'shop_place order' -- 'debug information' '$arg1'
-refuse 1 probe -x bare -D shop_place:3 -- 'debug information' -g
+refuse 1 probe -x bare -D shop_place:3 -- 'debug information'
 refuse 1 probe -x bare -D probe_shop.c:90 -- 'debug information'
 refuse 1 probe -x bare -V shop_place -- 'debug information'
 refuse 1 probe -x bare -L shop_place -- 'debug information'
@@ -79,6 +79,7 @@ refuse 1 probe -x "with blanks" -D main -- blanks
 : >empty
 refuse 1 probe -x empty -D main -- empty
 "$RINGSIDE" probe -x shop -V main 2>&1 | grep -q 'not built in' && exit 0
+refuse 1 probe -x bare -D shop_place:3 -- 'debug information' -g
 
 # Where debug information is looked for: beside the file by its name there, and what debuginfod clients have fetched.
 objcopy --only-keep-debug shop shop.debug && cp shop linked && strip -g linked && objcopy --add-gnu-debuglink=shop.debug linked || exit 1
@@ -137,7 +138,7 @@ refuse 1 probe -x fast -D weigh+4 -- inlined
 
 # Parameters by number, as debug information says that they are passed; the probe stays at the first instruction for them.
 cat >given.c <<'END'
-__attribute__((noinline, noclone)) long given(int a, double r, long b, char c, int d, short e, void *f, int seventh, long eighth, float x)
+__attribute__((noinline)) long given(int a, double r, long b, char c, int d, short e, void *f, int seventh, long eighth, float x)
 { return a + b + c + d + e + (f != 0) + seventh + eighth + (long)(r + x); }
 int main(int argc, char **argv) { return given(argc, 2., 3, 4, 5, 6, argv, 77, 88, 9.f) == 0; }
 END
@@ -173,7 +174,7 @@ grep -q "'other_name'" "$err" || fail "not the nearest of symbols"
 cat >sums.c <<'END'
 struct order { long number; int items[4]; int grid[2][3]; int more[1]; };
 volatile int sink;
-__attribute__((noinline, noclone)) int sums(struct order *order, int n)
+__attribute__((noinline)) int sums(struct order *order, int n)
 {
 	int sum = 0, twice = 0;
 
