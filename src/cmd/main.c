@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "cmd/cmd.h"
 #include "cmd/launch.h"
 
@@ -55,43 +56,14 @@ const struct cmd *cmd_find(const char *name)
 	return NULL;
 }
 
-/*
- * How many letters have to be changed, added, left out or swapped with the next to make one of the
- * other; at most 99.
- */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int rows[3][32], n = (unsigned int)strlen(b), *last = rows[0];
-
-	if (strlen(a) > 30 || n > 30)
-		return 99;
-	for (unsigned int j = 0; j <= n; j++)
-		last[j] = j;
-	for (unsigned int i = 1; i <= strlen(a); i++) {
-		unsigned int *row = rows[i % 3], *before = rows[(i + 1) % 3];
-
-		row[0] = i;
-		for (unsigned int j = 1; j <= n; j++) {
-			row[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
-			row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
-			row[j] = last[j] + 1 < row[j] ? last[j] + 1 : row[j];
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    before[j - 2] + 1 < row[j])
-				row[j] = before[j - 2] + 1;
-		}
-		last = row;
-	}
-	return last[n];
-}
-
 static int unknown_command(const char *name)
 {
 	const struct cmd *nearest = commands[0];
 
 	for (size_t i = 1; i < NCOMMANDS; i++)
-		if (!commands[i]->hidden && distance(name, commands[i]->name) < distance(name, nearest->name))
+		if (!commands[i]->hidden && near_distance(name, commands[i]->name) < near_distance(name, nearest->name))
 			nearest = commands[i];
-	if (distance(name, nearest->name) * 2 <= strlen(nearest->name))
+	if (near_distance(name, nearest->name) * 2 <= strlen(nearest->name))
 		return cmd_misuse(NULL, "there is no command '%s': did you mean '%s'?", name,
 				  nearest->name);
 	return cmd_misuse(NULL, "there is no command '%s'", name);

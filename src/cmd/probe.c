@@ -19,7 +19,7 @@ static const struct opt probe_opts[] = {
 	{ 'f', "force", NULL, "another event where there is one of that name: NAME_1" },
 	{ 'V', "vars", NULL, "list the variables at PLACE" },
 	{ 'L', "line", NULL, "show the source of FUNCTION[:FROM-TO] or FILE:FROM-TO; lines with numbers can be probed" },
-	{ 's', "source", "DIR", "where the source is" },
+	{ 's', "source", "DIR", "where the source is, for -L and for patterns" },
 	{ 'F', "funcs", NULL, "list the functions of the file, all or those that match a glob" },
 	{ 'l', "list", NULL, "list probes, all or those that match a glob; with -x also those that the file itself tells of" },
 	{ 'd', "del", NULL, "remove probes: [GROUP:]NAME, globs" },
@@ -113,7 +113,7 @@ static int install(struct probe_events *events, const struct opts *opts, struct 
 /* The words of a definition: all of them, or, where -a stands, those behind each. */
 static int define_all(struct probe_events *events, const struct opts *opts, struct err *err)
 {
-	bool several = opts_value(opts, "add");
+	bool several = opts_value(opts, "add"), any = false;
 	struct buf text = BUF_INIT;
 	int r = 0;
 
@@ -121,11 +121,13 @@ static int define_all(struct probe_events *events, const struct opts *opts, stru
 		const struct opts_item *item = &opts->items[i];
 		bool is_end = i == opts->nitems || (several && item->opt && !strcmp(item->opt->word, "add"));
 
-		if (is_end && text.len) {
-			r = probe_define(events, opts, text.data, err);
+		if (is_end && any) {
+			r = probe_define(events, opts, text.len ? text.data : "", err);
 			buf_reset(&text);
+			any = false;
 		} else if (!is_end && !item->opt) {
-			buf_printf(&text, "%s%s", text.len ? " " : "", item->value);
+			buf_printf(&text, "%s%s", any ? " " : "", item->value);
+			any = true;
 		}
 		if (buf_failed(&text))
 			r = err_set(err, -ENOMEM, "out of memory");
@@ -256,14 +258,15 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_probe = {
 	.name = "probe",
-	.synopsis = "[-x FILE | -P PID] [-D] [[GROUP:]NAME=]PLACE [ARGUMENT...] | -V PLACE | -L FUNCTION | -F | -l | -d NAME...",
+	.synopsis = "[-x FILE | -P PID] [-D] [-f] [-s DIR] [-a] [[GROUP:]NAME=]PLACE [ARGUMENT...] | -V PLACE | -L FUNCTION | -F | -l | -d NAME...",
 	.summary = "make events at functions, lines and variables of a program",
 	.text = "Makes an event at a place of a program, by the names that its source has. PLACE is\n"
 		"FUNCTION, FUNCTION+BYTES, FUNCTION:LINE (counted from its first, which is 0),\n"
 		"FUNCTION%return, FUNCTION;PATTERN (of a source line), FILE:LINE, 0xADDRESS, or\n"
 		"sdt_PROVIDER:NAME for a probe that the file itself tells of. An ARGUMENT is\n"
 		"[NAME=]VARIABLE[.MEMBER | ->MEMBER | [INDEX]]...[:TYPE], $vars, $params, $retval,\n"
-		"$argN, or whatever uprobe_events takes: %di, +8(%sp):u64. For example\n"
+		"$argN (at a function's first instruction), or whatever uprobe_events takes: %di,\n"
+		"+8(%sp):u64. For example\n"
 		"\n"
 		"  ringside probe -x ./shop 'shop_place order->customer->name:string'\n"
 		"\n"

@@ -113,7 +113,7 @@ static int find_points(struct define *define)
 		return r ? err_set(define->err, r, "out of memory") : 0;
 	}
 	if (!place->function || (place->has_line && place->line) || place->pattern || place->file)
-		return err_set(define->err, -ENODATA, "%.300s: lines need debug information (%s)", file->why.text,
+		return err_set(define->err, -ENODATA, "%.300s: source files and lines need it (%s)", file->why.text,
 			       probe_file_hint(file));
 	return debug_points_by_symbols(&define->points, file->path, place, define->err);
 }
@@ -186,37 +186,46 @@ static bool is_raw(const char *expr)
 	return strchr("%+-@\\$", *expr) || isdigit((unsigned char)*expr);
 }
 
-/* $arg1 in words of the kernel's uprobes, which do not have it: the register that it is in when a function begins. */
-static const char *as_register(const struct define *define, const char *expr, char out[64])
+/* What a function was given is not there any more when it returns, as far as uprobe_events goes. */
+static int gone(const struct define *define, const char *expr)
 {
-	static const char *const registers[] = { "di", "si", "dx", "cx", "r8", "r9" };
-	const char *type = expr + 5;
+	bool own = !opts_value(define->opts, "kernel") && !opts_value(define->opts, "tracefs");
 
-	if (define->place.returns || define->place.has_line || define->place.offset || strncmp(expr, "$arg", 4) || expr[4] < '1' ||
-	    expr[4] > '6' || (*type && *type != ':') || !(opts_value(define->opts, "kernel") || opts_value(define->opts, "tracefs")))
-		return expr;
-	snprintf(out, 64, "%%%s%.40s", registers[expr[4] - '1'], type);
-	return out;
+	return err_set(define->err, -EINVAL, "%.60s: parameters and variables are gone when a function returns: probe its entry or a line%s",
+		       expr, own ? "; kprobe_events keeps parameters, by r:NAME FILE:FUNCTION $arg1" : "");
 }
 
-static int put_raw(struct define *define, struct put *put, const char *name, const char *expr)
+static int put_raw(struct define *define, const struct debug_point *point, struct put *put, const char *name, const char *expr,
+		   struct err *err)
 {
-	char own[DEBUG_NAME_MAX] = "", other[64];
+	char own[DEBUG_NAME_MAX] = "";
 	size_t len = strcspn(expr + 1, ":");
+	struct buf body = BUF_INIT;
+	int r = 0;
 
 	if (!strncmp(expr, "$retval", 7) && !define->place.returns)
 		return err_set(define->err, -EINVAL, "%.60s: what a function returns is there when it does: FUNCTION%%return",
 			       expr);
 	if (isdigit((unsigned char)*expr))
 		return err_set(define->err, -EINVAL, "%.60s: a number is written \\%.60s", expr, expr);
+	if (probe_is_given(expr) && define->place.returns)
+		return gone(define, expr);
+	if (probe_is_given(expr))
+		r = probe_put_given(&body, &define->file, point, expr, err);
+	else
+		buf_puts(&body, expr);
+	if (!r && buf_failed(&body))
+		r = err_set(define->err, -ENOMEM, "out of memory");
 	if (name)
 		memcpy(own, name, strlen(name) + 1);
 	else if ((*expr == '$' || *expr == '%') && len < sizeof(own) && is_name(expr + 1, len))
 		memcpy(own, expr + 1, len);
 	if (!name && *own)
 		free_name(put, expr + 1, own);
-	put_one(put, own, as_register(define, expr, other));
-	return 0;
+	if (!r)
+		put_one(put, own, body.data);
+	buf_fini(&body);
+	return r;
 }
 
 static int put_variable(struct define *define, const struct debug_point *point, struct put *put, const char *name,
@@ -227,7 +236,7 @@ static int put_variable(struct define *define, const struct debug_point *point, 
 
 	if (!define->file.debug)
 		return err_set(define->err, -ENODATA,
-			       "%.200s: variables need debug information (%s); without it there are $arg1, $retval, %%di "
+			       "%.200s: variables need it (%s); without it there are $arg1, $retval, %%di "
 			       "and such",
 			       define->file.why.text, probe_file_hint(&define->file));
 	if (!point->described)
@@ -236,8 +245,7 @@ static int put_variable(struct define *define, const struct debug_point *point, 
 			       "and such",
 			       expr, define->file.path, point->name);
 	if (define->place.returns && strncmp(expr, "$retval", 7))
-		return err_set(define->err, -EINVAL,
-			       "%.60s: variables are gone when a function returns; what it was given is $arg1 and so on", expr);
+		return gone(define, expr);
 	r = debug_argument(define->file.debug, point, expr, &arg, err);
 	if (r)
 		return r;
@@ -292,6 +300,12 @@ static int put_all(struct define *define, const struct debug_point *point, struc
 	return r;
 }
 
+/* Not one argument, but as many as there are. */
+static bool is_all(const char *expr)
+{
+	return !strcmp(expr, "$vars") || !strcmp(expr, "$params") || !strcmp(expr, "$args");
+}
+
 /* [NAME=]EXPRESSION */
 static int put_arg(struct define *define, const struct debug_point *point, struct put *put, const char *text, struct err *err)
 {
@@ -309,12 +323,10 @@ static int put_arg(struct define *define, const struct debug_point *point, struc
 	}
 	if (!*expr)
 		return err_set(define->err, -EINVAL, "'%s' is nothing: NAME=EXPRESSION", text);
-	if (!equals && !strcmp(expr, "$vars"))
-		return put_all(define, point, put, false, err);
-	if (!equals && (!strcmp(expr, "$params") || !strcmp(expr, "$args")))
-		return put_all(define, point, put, true, err);
+	if (!equals && is_all(expr))
+		return put_all(define, point, put, strcmp(expr, "$vars"), err);
 	if (is_raw(expr) && !(define->place.returns && point->described && !strncmp(expr, "$retval", 7)))
-		return put_raw(define, put, equals ? name : NULL, expr);
+		return put_raw(define, point, put, equals ? name : NULL, expr, err);
 	return put_variable(define, point, put, equals ? name : NULL, expr, err);
 }
 
@@ -485,7 +497,7 @@ static void settle(struct define *define)
 			const char *equals = strchr(define->args[j], '=');
 
 			exprs[n++] = equals ? equals + 1 : define->args[j];
-			all |= *exprs[n - 1] == '$';
+			all |= is_all(exprs[n - 1]);
 		}
 		if (all && !debug_variables_find(&variables, define->file.debug, point, NULL)) {
 			for (n = 0; n < variables.n && n < ARGS_MAX; n++)
@@ -499,6 +511,19 @@ static void settle(struct define *define)
 			"is behind them", define->place_text);
 }
 
+/* What was counted in bytes by somebody. */
+static int check_instructions(struct define *define)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && (define->place.offset || define->place.has_address) && i < define->points.n; i++) {
+		r = probe_file_instruction(&define->file, define->points.all[i].address, define->err);
+		if (r)
+			err_prefix(define->err, "%.100s: ", define->place_text);
+	}
+	return r;
+}
+
 static int define_place(struct define *define, struct probe_events *events)
 {
 	int r = debug_place_parse(&define->place, define->place_text, define->err);
@@ -506,7 +531,11 @@ static int define_place(struct define *define, struct probe_events *events)
 	if (!r)
 		r = probe_file_open(&define->file, define->opts, &define->place, define->err);
 	if (!r)
+		r = probe_file_own(&define->file, define->err);
+	if (!r)
 		r = find_points(define);
+	if (!r)
+		r = check_instructions(define);
 	if (r)
 		return r;
 	if (define->place.returns && define->points.inlined)

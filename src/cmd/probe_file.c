@@ -2,7 +2,9 @@
  * cmd/probe_file: which ELF file a probe is in: the one that is named, those of a process, or those that programs of the tracing
  * directory have told of.
  */
+#include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,8 @@
 
 #include "cmd/probe_local.h"
 #include "control/registry.h"
+#include "doctor/elf.h"
+#include "plan/plan.h"
 #include "symbol/debug_place.h"
 
 #define FILES_MAX 1024u
@@ -21,6 +25,7 @@ static int read_loads(struct probe_file *file, struct err *err)
 {
 	struct err why = ERR_INIT;
 	struct elf elf;
+	char kind[32];
 	int fd = elf_file(file->path), r;
 
 	if (fd < 0)
@@ -31,6 +36,9 @@ static int read_loads(struct probe_file *file, struct err *err)
 	} else {
 		memcpy(file->loads, elf.loads, sizeof(file->loads));
 		file->nloads = elf.nloads;
+		file->machine = elf.machine;
+		file->foreign = !elf_runs_here(&elf);
+		snprintf(file->kind, sizeof(file->kind), "%s", elf_machine(&elf, kind));
 	}
 	elf_close(&elf);
 	close(fd);
@@ -64,9 +72,17 @@ void probe_file_close(struct probe_file *file)
 	*file = (struct probe_file){ .why = ERR_INIT };
 }
 
+int probe_file_own(const struct probe_file *file, struct err *err)
+{
+	return file->foreign ? err_set(err, -ENOEXEC, "%.300s is for %s, which this machine does not run", file->path, file->kind) : 0;
+}
+
 const char *probe_file_hint(const struct probe_file *file)
 {
-	return file->why.code == -ENOSYS ? "build ringside with libdw" : "compile with -g, or install its debug package";
+	if (file->why.code == -ENOSYS)
+		return "build ringside with libdw";
+	return file->machine == EM_X86_64 ? "compile with -g, or install its debug package"
+					  : "debug information is read of x86-64 code alone";
 }
 
 bool probe_file_offset(const struct probe_file *file, uint64_t address, uint64_t *offset)
@@ -93,6 +109,22 @@ bool probe_file_address(const struct probe_file *file, uint64_t offset, uint64_t
 		}
 	}
 	return false;
+}
+
+int probe_file_instruction(const struct probe_file *file, uint64_t address, struct err *err)
+{
+	const struct plan_file of = { .path = file->path };
+	const struct plan_site *site = NULL;
+	struct buf made = BUF_INIT;
+	int r = 0;
+
+	/* A kernel's uprobes take any byte, and break the program. What cannot be read here may still be known there. */
+	if (!plan_make_extra(&made, &of, &address, 1, NULL) && !plan_check((const struct plan *)(const void *)made.data, made.len))
+		site = plan_site_find((const struct plan *)(const void *)made.data, address);
+	if (site && site->kind == PLAN_NOT && site->reason == PLAN_MIDDLE)
+		r = err_set(err, -EILSEQ, "%#" PRIx64 " of %.300s is in the middle of an instruction", address, file->path);
+	buf_fini(&made);
+	return r;
 }
 
 /* ---- files that are known ---- */
@@ -306,6 +338,8 @@ int probe_file_open(struct probe_file *file, const struct opts *opts, const stru
 	*file = (struct probe_file){ .why = ERR_INIT };
 	if (!r)
 		r = probe_file_open_path(file, path, err);
+	if (!r && file->debug)
+		debug_look_in(file->debug, opts_value(opts, "source"));
 	free(path);
 	return r;
 }

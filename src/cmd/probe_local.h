@@ -17,6 +17,9 @@ struct probe_file {
 	struct err why;
 	struct elf_piece loads[ELF_LOADS_MAX];
 	uint32_t nloads;
+	uint16_t machine;	/* EM_* */
+	bool foreign;		/* this machine does not run it */
+	char kind[32];		/* of processor: "x86_64" */
 };
 
 /* -x FILE, -P PID, or those that programs of the tracing directory have; `place` NULL: whatever it is wanted for. */
@@ -25,9 +28,13 @@ int probe_file_open_path(struct probe_file *file, const char *path, struct err *
 void probe_file_close(struct probe_file *file);
 /* What mends that there is no debug information. */
 const char *probe_file_hint(const struct probe_file *file);
+/* 0, or words of a file that is for another machine. */
+int probe_file_own(const struct probe_file *file, struct err *err);
 /* Between addresses of the memory image and offsets in the file; false: no code is there. */
 bool probe_file_offset(const struct probe_file *file, uint64_t address, uint64_t *offset);
 bool probe_file_address(const struct probe_file *file, uint64_t offset, uint64_t *address);
+/* 0, or words of an address at which no instruction begins. */
+int probe_file_instruction(const struct probe_file *file, uint64_t address, struct err *err);
 
 /* Files of programs of the tracing directory, programs first; to be freed, as all of them. */
 int probe_files_known(char ***paths, size_t *n, const struct opts *opts, struct err *err);
@@ -53,6 +60,11 @@ void probe_events_fini(struct probe_events *events);
 /* A point of one event more; words of `err` are set when it fails. */
 int probe_events_add(struct probe_events *events, const char *group, const char *name, const char *path, const char *where,
 		     const char *line, const char *with, struct err *err);
+
+/* probe_given.c: an expression that has $argN in it, in words of every uprobe_events. -ENODATA: it has no meaning at this point. */
+bool probe_is_given(const char *expr);
+int probe_put_given(struct buf *out, const struct probe_file *file, const struct debug_point *point, const char *expr,
+		    struct err *err);
 
 /* probe_usdt.c: `text` is sdt_PROVIDER:NAME or %PROVIDER:NAME. False: it is neither. */
 bool probe_is_usdt(const char *text);

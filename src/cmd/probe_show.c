@@ -10,10 +10,12 @@
 
 #include "base/glob.h"
 #include "cmd/probe_local.h"
+#include "control/stamp.h"
 #include "symbol/debug_place.h"
 #include "symbol/symbol.h"
 
 #define SOURCE_LINE_MAX 4096
+#define END_MAX 200u	/* lines without code at a function's end */
 
 /* Text of files goes to a terminal without what could steer it. */
 static void put_plain(struct buf *out, const char *text)
@@ -24,6 +26,10 @@ static void put_plain(struct buf *out, const char *text)
 
 static int need_debug(const struct probe_file *file, struct err *err)
 {
+	int r = probe_file_own(file, err);
+
+	if (r)
+		return r;
 	if (file->debug)
 		return 0;
 	return err_set(err, file->why.code ? file->why.code : -ENODATA, "%.300s (%s)", file->why.text, probe_file_hint(file));
@@ -112,48 +118,69 @@ static int read_range(char *text, uint32_t *to, struct err *err)
 	return 0;
 }
 
-static FILE *open_source(const char *file, const char *dir, char path[], size_t size)
+/* A line without its end, of which what is too long is lost. False: there are no more. */
+static bool next_line(FILE *source, char line[SOURCE_LINE_MAX])
 {
-	const char *base = file;
-	FILE *source = fopen(file, "re");
-
-	snprintf(path, size, "%s", file);
-	/* In another directory: with as much of the path as leads to something. */
-	for (; !source && dir && base; base = strchr(base, '/')) {
-		base += *base == '/';
-		snprintf(path, size, "%s/%s", dir, base);
-		source = fopen(path, "re");
-	}
-	return source;
+	if (!fgets(line, SOURCE_LINE_MAX, source))
+		return false;
+	if (!strchr(line, '\n'))
+		for (int c; (c = fgetc(source)) != EOF && c != '\n';)
+			;
+	line[strcspn(line, "\n")] = '\0';
+	return true;
 }
 
-static void put_source(struct buf *out, const struct debug_lines *lines, FILE *source, bool colour)
+static void put_line(struct buf *out, const struct debug_lines *lines, uint32_t n, const char *line, bool colour)
 {
-	char line[SOURCE_LINE_MAX];
+	bool probed = n <= lines->last && lines->probed[n - lines->first];
 
-	for (uint32_t n = 1; n <= lines->last && fgets(line, sizeof(line), source); n++) {
-		bool probed = n >= lines->first && lines->probed[n - lines->first];
+	if (probed)
+		buf_printf(out, "%s%7u%s  ", colour ? "\033[32m" : "", n - lines->base, colour ? "\033[0m" : "");
+	else
+		buf_puts(out, colour ? "\033[2m         " : "         ");
+	put_plain(out, line);
+	buf_puts(out, colour && !probed ? "\033[0m\n" : "\n");
+}
 
-		if (!strchr(line, '\n'))
-			for (int c; (c = fgetc(source)) != EOF && c != '\n';)
-				;
-		line[strcspn(line, "\n")] = '\0';
-		if (n < lines->first)
-			continue;
-		if (probed)
-			buf_printf(out, "%s%7u%s  ", colour ? "\033[32m" : "", n - lines->base, colour ? "\033[0m" : "");
-		else
-			buf_puts(out, colour ? "\033[2m         " : "         ");
-		put_plain(out, line);
-		buf_puts(out, colour && !probed ? "\033[0m\n" : "\n");
+/* The last lines of a function may have no code: up to a brace that begins a line, if that comes before anything else does. */
+static void put_end(struct buf *out, const struct debug_lines *lines, FILE *source, bool colour)
+{
+	char line[SOURCE_LINE_MAX] = "";
+	struct buf more = BUF_INIT;
+	uint32_t n = lines->last;
+
+	while (n++ < lines->last + END_MAX && next_line(source, line)) {
+		put_line(&more, lines, n, line, colour);
+		if (*line && !strchr(" \t#", *line))
+			break;
+		*line = '\0';
 	}
+	if (*line == '}' && more.data)
+		buf_puts(out, more.data);
+	buf_fini(&more);
+}
+
+static uint32_t put_source(struct buf *out, const struct debug_lines *lines, FILE *source, bool colour)
+{
+	char line[SOURCE_LINE_MAX] = "";
+	uint32_t n = 1;
+
+	for (; n <= lines->last && next_line(source, line); n++)
+		if (n >= lines->first)
+			put_line(out, lines, n, line, colour);
+	if (n > lines->last && lines->to_end && *line != '}')
+		put_end(out, lines, source, colour);
+	return n - 1;
 }
 
 static int put_lines(struct buf *out, const struct debug_lines *lines, const char *dir, struct err *err)
 {
 	char path[4096];
-	FILE *source = open_source(lines->file, dir, path, sizeof(path));
+	FILE *source = debug_source_open(lines->file, dir, path, sizeof(path));
+	uint32_t n;
 
+	if (!source && dir)
+		return err_set(err, -ENOENT, "the source %.200s is not in %.200s", lines->file, dir);
 	if (!source)
 		return err_set(err, -ENOENT, "the source %.300s cannot be read: --source DIR names where it is", lines->file);
 	buf_puts(out, "<");
@@ -161,9 +188,9 @@ static int put_lines(struct buf *out, const struct debug_lines *lines, const cha
 		buf_printf(out, "%s@", lines->function);
 	put_plain(out, path);
 	buf_printf(out, ":%u>\n", lines->first - lines->base);
-	put_source(out, lines, source, cmd_colour(STDOUT_FILENO));
+	n = put_source(out, lines, source, cmd_colour(STDOUT_FILENO));
 	fclose(source);
-	return 0;
+	return n < lines->first ? err_set(err, -ERANGE, "%.300s has only %u lines", path, n) : 0;
 }
 
 int probe_show_lines(struct buf *out, const struct opts *opts, const char *text, struct err *err)
@@ -244,14 +271,15 @@ bool probe_line_read(struct probe_line *line, char *text)
 }
 
 /* "place:3@shop.c", or what symbols tell, or just where in the file. */
-static void put_where(struct buf *out, struct probe_file *file, const struct probe_line *line)
+static void put_where(struct buf *out, struct probe_file *file, const struct probe_line *line, bool stale)
 {
 	struct buf where = BUF_INIT, source = BUF_INIT;
 	struct symbol_table *table = NULL;
 	struct symbol_function function;
 	uint64_t address;
 
-	if (!file->path || !probe_file_address(file, line->offset, &address)) {
+	/* What is there now has nothing to do with it. */
+	if (stale || !file->path || !probe_file_address(file, line->offset, &address)) {
 		buf_printf(out, "0x%" PRIx64, line->offset);
 		return;
 	}
@@ -278,19 +306,19 @@ static void put_where(struct buf *out, struct probe_file *file, const struct pro
 	buf_fini(&source);
 }
 
-static void put_event(struct buf *out, struct probe_file *file, const struct probe_line *line)
+static void put_event(struct buf *out, struct probe_file *file, const struct probe_line *line, bool stale)
 {
 	char name[160];
 
 	snprintf(name, sizeof(name), "%s:%s", line->group, line->name);
 	buf_printf(out, "  %-30s (on ", name);
-	put_where(out, file, line);
+	put_where(out, file, line, stale);
 	buf_printf(out, " in %s", line->path);
 	if (line->args && *line->args)
 		buf_puts(out, " with");
 	for (char *save, *arg = line->args ? strtok_r(line->args, " ", &save) : NULL; arg; arg = strtok_r(NULL, " ", &save))
 		buf_printf(out, " %.*s", (int)strcspn(arg, "="), arg);
-	buf_puts(out, ")\n");
+	buf_puts(out, stale ? ") (the file has changed since: set it again)\n" : ")\n");
 }
 
 static int put_events(struct buf *out, struct source *source, const char *only, const char *glob, struct err *err)
@@ -298,8 +326,11 @@ static int put_events(struct buf *out, struct source *source, const char *only, 
 	struct probe_file file = { .why = ERR_INIT };
 	struct probe_line line;
 	struct buf text = BUF_INIT;
+	struct control *control = source_control(source);
 	int r = probe_definitions(source, &text, err);
 
+	if (!r && control)
+		r = control_refresh(control, err);
 	for (char *save, *at = r || !text.data ? NULL : strtok_r(text.data, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
 		char name[160];
 
@@ -312,7 +343,8 @@ static int put_events(struct buf *out, struct source *source, const char *only, 
 			probe_file_close(&file);
 			probe_file_open_path(&file, line.path, NULL);
 		}
-		put_event(out, &file, &line);
+		put_event(out, &file, &line,
+			  control && file.path && control_probe_is_stale(control, line.group, line.name, file.path));
 	}
 	probe_file_close(&file);
 	buf_fini(&text);

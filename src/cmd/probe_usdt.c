@@ -174,6 +174,8 @@ int probe_define_usdt(struct probe_events *events, const struct opts *opts, cons
 	if (opts_value(opts, "exec")) {
 		r = probe_file_open(&file, opts, NULL, err);
 		if (!r)
+			r = probe_file_own(&file, err);
+		if (!r)
 			r = define_in(&made, file.path, pattern, err);
 	} else {
 		r = define_somewhere(&made, opts, pattern);

@@ -601,8 +601,10 @@ int setup_apply(struct setup *setup, struct source *source, struct err *err)
 	r = change(setup, err);
 	if (r)
 		setup_undo(setup, NULL);
-	else if (!setup->files)
+	else if (!setup->files) {
 		setup_tell_unknown(setup);
+		setup_tell_stale(setup);
+	}
 	if (!r && !setup_is_quiet(setup))
 		cmd_say_unreached(source);
 	return r;

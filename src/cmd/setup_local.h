@@ -67,6 +67,8 @@ int setup_check_names(struct setup *setup, struct err *err);
 bool setup_knows(const struct setup *setup, const struct events_wish *wish);
 /* Lines for people about events that are not there yet. */
 void setup_tell_unknown(const struct setup *setup);
+/* And about probes whose files have changed. */
+void setup_tell_stale(const struct setup *setup);
 bool setup_has_option(struct setup *setup, const char *word);
 
 static inline const struct scope *setup_scope(const struct setup *setup, int s)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/setup_local.h"
+#include "control/stamp.h"
 
 /* Options whose word has to be one of a file's. */
 static const struct choice {
@@ -141,6 +142,27 @@ static bool has_source(const struct setup *setup, const struct events_wish *wish
 	for (size_t i = 0; i < setup->events.n && !found; i++)
 		found = setup->events.item[i].has_source && events_wish_matches(wish, &setup->events.item[i]);
 	return found;
+}
+
+/* Their offsets are those of a file that is not there any more. */
+void setup_tell_stale(const struct setup *setup)
+{
+	const struct control *control = source_control(setup->source);
+
+	for (size_t i = 0; i < setup->events.n && !setup_is_quiet(setup); i++) {
+		const struct events_item *item = &setup->events.item[i];
+		bool meant = false;
+
+		for (int j = 0; !meant && j < setup->opts->nitems; j++) {
+			struct events_wish wish;
+
+			meant = scope_is(&setup->opts->items[j], "event") && !setup_negated(setup, j) &&
+				events_wish_parse(&wish, setup->opts->items[j].value) && events_wish_matches(&wish, item);
+		}
+		if (meant && control_probe_is_stale(control, item->system, item->name, NULL))
+			cmd_say("the probe %s:%s was set in a file that has changed since, and is wherever its offset leads now: set it again",
+				item->system, item->name);
+	}
 }
 
 /* Patterns for programs to come are fine, but a person may have mistyped one. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "control/stamp.h"
 #include "control/symbols.h"
 
 /* ---- functions ---- */
@@ -266,6 +267,9 @@ void control_probe_keep(struct control_items *items, const struct spec_probe *pr
 	buf_add(text, line, len);
 	buf_printf(text, "\n%s\n%s\n%s\n%s", probe->kind == SPEC_PROBE_FILE ? probe->file : "", takes ? takes : "",
 		   probe->known_as ? probe->known_as : "", probe->members ? probe->members : "");
+	buf_putc(text, '\n');
+	if (probe->kind == SPEC_PROBE_FILE)
+		control_stamp_put(text, probe->file);
 }
 
 /* The line behind that one, and nothing of it where there is none. */

@@ -5,6 +5,7 @@
  * line means the same for as long as it is there, whatever becomes of files and programs:
  *
  *   LINE \n path of the file without links \n prototype of the function \n name that plans have for it \n members, PATH MEMBER; each
+ *   \n which file it was (stamp.h)
  */
 #ifndef CONTROL_PROBE_WORLD_H
 #define CONTROL_PROBE_WORLD_H

@@ -28,6 +28,8 @@ struct debug;
 /* -ENODATA: there is no debug information. -ENOSYS: what reads it is not built in. Others: the file cannot be read. */
 int debug_open(struct debug **out, const char *path, struct err *err);
 void debug_close(struct debug *debug);
+/* Sources are in this directory and nowhere else; not copied. NULL: where the compiler had them. */
+void debug_look_in(struct debug *debug, const char *dir);
 /* The file with the debug information: the one that was opened, or another. */
 const char *debug_file(const struct debug *debug);
 
@@ -120,6 +122,7 @@ struct debug_lines {
 	char *function;		/* or NULL */
 	uint32_t base;		/* the function's first line; 0 of a file */
 	uint32_t first, last;	/* of the file */
+	bool to_end;		/* it was asked for to its end: what has no code may follow */
 	bool *probed;		/* [line - first]: there is an instruction to be probed */
 };
 

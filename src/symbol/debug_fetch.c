@@ -107,7 +107,7 @@ static int gather(struct fetch *fetch)
 	if (!from)
 		return 0;
 	if (where->sum.base != DEBUG_REGISTER || where->sum.nloads || where->sum.add[0] || from + size > 8)
-		return refuse(fetch, -EOPNOTSUPP, "it is a part of a value that is computed");
+		return refuse(fetch, -EOPNOTSUPP, "it is a part of a value that is computed" DEBUG_UNREADABLE);
 	fetch->bits = (uint32_t)size * 8;
 	fetch->shift = (uint32_t)from * 8;
 	fetch->unit = 8;
@@ -277,6 +277,19 @@ static int take_member(struct fetch *fetch, const struct debug_die *member, cons
 	return r;
 }
 
+/* Said with its type: "int", "char[12]", "int*". */
+static int no_members(struct fetch *fetch)
+{
+	struct buf type = BUF_INIT;
+	int r;
+
+	debug_type_put(fetch->debug, &fetch->of, &type);
+	r = refuse(fetch, -EINVAL, "'%s' is no struct and no pointer to one: it is of type '%.60s', and has no members", fetch->name,
+		   type.data ? type.data : "?");
+	buf_fini(&type);
+	return r;
+}
+
 static int step_member(struct fetch *fetch, bool arrow)
 {
 	struct debug_die type, member, of_member;
@@ -296,6 +309,8 @@ static int step_member(struct fetch *fetch, bool arrow)
 		if (r || !debug_type_peel(fetch->debug, &type, &type))
 			return r ? r : refuse(fetch, -EINVAL, "'%s' has no members", fetch->name);
 	}
+	if (!is_struct(debug_dw_tag(&type)) && debug_dw_tag(&type) != DW_TAG_pointer_type)
+		return no_members(fetch);
 	if (arrow != (debug_dw_tag(&type) == DW_TAG_pointer_type))
 		return refuse(fetch, -EINVAL,
 			      arrow ? "'%s' is no pointer: write a point before '%.*s'"
@@ -309,7 +324,7 @@ static int step_member(struct fetch *fetch, bool arrow)
 			return refuse(fetch, -EINVAL, "'%s' points to anything: it has no members", fetch->name);
 	}
 	if (!is_struct(debug_dw_tag(&type)))
-		return refuse(fetch, -EINVAL, "'%s' is no struct: it has no members", fetch->name);
+		return no_members(fetch);
 	if (!find_member(fetch, &type, fetch->at, len, 0, &offset, &member)) {
 		put_members(fetch->debug, &type, &names);
 		r = refuse(fetch, -EINVAL,
@@ -327,24 +342,36 @@ static int step_member(struct fetch *fetch, bool arrow)
 	return r;
 }
 
-/* Of an array of several dimensions the first that is left. */
-static bool next_dimension(struct fetch *fetch, const struct debug_die *array, uint64_t *rest)
+/* How many elements a dimension has; -1: that is not told. */
+static int64_t count_of(const struct debug_die *dimension)
+{
+	int64_t n;
+
+	if (debug_dw_number(dimension, DW_AT_count, &n))
+		return n < 0 || n > UINT32_MAX ? -1 : n;
+	return debug_dw_number(dimension, DW_AT_upper_bound, &n) && n >= -1 && n < UINT32_MAX ? n + 1 : -1;
+}
+
+/* Of an array of several dimensions the first that is left: it has `count` elements, and one of those has `rest` of the last. */
+static bool next_dimension(struct fetch *fetch, const struct debug_die *array, int64_t *count, uint64_t *rest)
 {
 	struct debug_die die;
 	uint32_t i = 0;
 	int64_t n;
 
 	*rest = 1;
+	*count = -1;
 	if (!debug_dw_child(array, &die))
 		return false;
 	do {
 		if (debug_dw_tag(&die) != DW_TAG_subrange_type)
 			continue;
+		n = count_of(&die);
+		if (i == fetch->dimensions)
+			*count = n;
 		if (i++ <= fetch->dimensions)
 			continue;
-		if (!debug_dw_number(&die, DW_AT_count, &n) && (!debug_dw_number(&die, DW_AT_upper_bound, &n) || ++n < 0))
-			return false;
-		if (n < 0 || n > UINT32_MAX || __builtin_mul_overflow(*rest, (uint64_t)n, rest))
+		if (n < 0 || __builtin_mul_overflow(*rest, (uint64_t)n, rest))
 			return false;
 	} while (debug_dw_sibling(&die, &die));
 	fetch->element = i > fetch->dimensions + 1;
@@ -355,7 +382,7 @@ static int step_index(struct fetch *fetch)
 {
 	struct debug_die type, element;
 	uint64_t size = 0, rest = 1;
-	int64_t index;
+	int64_t index, count = -1;
 	char *end;
 	int r = 0;
 
@@ -367,8 +394,11 @@ static int step_index(struct fetch *fetch)
 		return refuse(fetch, -EINVAL, "'%s' is no array", fetch->name);
 	if (debug_dw_tag(&type) == DW_TAG_pointer_type) {
 		r = follow(fetch);
-	} else if (debug_dw_tag(&type) != DW_TAG_array_type || !next_dimension(fetch, &type, &rest)) {
+	} else if (debug_dw_tag(&type) != DW_TAG_array_type || !next_dimension(fetch, &type, &count, &rest)) {
 		return refuse(fetch, -EINVAL, "'%s' is no array and no pointer", fetch->name);
+	} else if (count > 1 && (index < 0 || index >= count)) {
+		/* Behind one element, or none, there may be more than was declared. */
+		return refuse(fetch, -ERANGE, "'%s' has %" PRId64 " elements, from [0] to [%" PRId64 "]", fetch->name, count, count - 1);
 	} else if (!fetch->where.in_memory) {
 		return refuse(fetch, -EOPNOTSUPP, "its array is not in memory");
 	}
@@ -463,9 +493,10 @@ static int whole_struct(struct fetch *fetch, const struct debug_die *type)
 static int array_type(struct fetch *fetch, const struct debug_die *type, struct buf *out)
 {
 	uint64_t n = debug_type_count(fetch->debug, type), rest;
+	int64_t count;
 	char word[8];
 
-	if (fetch->dimensions || fetch->element || (next_dimension(fetch, type, &rest) && fetch->element))
+	if (fetch->dimensions || fetch->element || (next_dimension(fetch, type, &count, &rest) && fetch->element))
 		return refuse(fetch, -EINVAL, "'%s' has more dimensions", fetch->name);
 	if (!debug_type_word(fetch->debug, type, word))
 		return refuse(fetch, -EINVAL, "'%s' is an array of what is no number: name an element, %s[0]", fetch->name,
@@ -567,13 +598,13 @@ static int put_sum(struct fetch *fetch, struct buf *out)
 		return refuse(fetch, -EOPNOTSUPP, "it is in several pieces");
 	if (fetch->where.pointed)
 		return refuse(fetch, -EOPNOTSUPP, "the pointer itself was optimised away, and only what it points to is left");
+	if (debug_where_is_sum(&fetch->where))
+		return refuse(fetch, -EOPNOTSUPP, "its value is computed" DEBUG_UNREADABLE);
 	if (fetch->where.in_memory) {
 		if (sum.nloads == DEBUG_LOADS_MAX)
 			return refuse(fetch, -E2BIG, "too many pointers");
 		sum.add[++sum.nloads] = 0;
 	}
-	if (sum.add[sum.nloads] && (sum.nloads || sum.base != DEBUG_NUMBER))
-		return refuse(fetch, -EOPNOTSUPP, "its value is computed, and only a sum of others is left");
 	switch (sum.base) {
 	case DEBUG_NUMBER:
 		if (sum.nloads)

@@ -67,6 +67,11 @@ void debug_close(struct debug *debug)
 	free(debug);
 }
 
+void debug_look_in(struct debug *debug, const char *dir)
+{
+	debug->sources = dir;
+}
+
 const char *debug_file(const struct debug *debug)
 {
 	return debug->from ? debug->from : debug->path;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "base/near.h"
 #include "symbol/debug_local.h"
 #include "symbol/debug_place.h"
 #include "symbol/dwarf_numbers.h"
@@ -30,6 +31,7 @@ struct search {
 	} *wanted;
 	size_t nwanted;
 	bool seen;		/* such a function is there, at least by name */
+	char *elsewhere;	/* it is, but in this file */
 };
 
 /* shop::counter::place: the last word is the name, and what is before it is looked at only if that is right. */
@@ -59,14 +61,21 @@ static bool is_called(struct debug *debug, const struct debug_die *die, const ch
 	       (linkage && glob_match(pattern, linkage));
 }
 
-static bool is_asked_for(struct debug *debug, const struct debug_die *die, const struct debug_place *place)
+static bool is_asked_for(struct search *search, struct debug *debug, const struct debug_die *die)
 {
+	const struct debug_place *place = search->place;
 	const char *file;
 	uint32_t line;
 
 	if (!is_called(debug, die, place->function))
 		return false;
-	return !place->file || (debug_dw_declared(die, &file, &line) && debug_file_is(file, place->file));
+	if (!place->file)
+		return true;
+	if (!debug_dw_declared(die, &file, &line))
+		return false;
+	if (!debug_file_is(file, place->file) && !search->elsewhere)
+		search->elsewhere = strdup(file);
+	return debug_file_is(file, place->file);
 }
 
 static int see_entry(void *arg, struct debug *debug, const struct debug_seen *seen)
@@ -76,7 +85,7 @@ static int see_entry(void *arg, struct debug *debug, const struct debug_seen *se
 	struct debug_point point = { .described = true, .unit = seen->unit, .function = seen->die };
 	uint64_t end;
 
-	if (!is_asked_for(debug, &seen->die, place))
+	if (!is_asked_for(search, debug, &seen->die))
 		return 0;
 	search->seen = true;
 	/* Neither returns, nor has bytes that could be counted. */
@@ -127,7 +136,7 @@ static int see_declared(void *arg, struct debug *debug, const struct debug_seen 
 	const char *file;
 	uint32_t line;
 
-	if (!is_asked_for(debug, &seen->die, place))
+	if (!is_asked_for(search, debug, &seen->die))
 		return 0;
 	search->seen = true;
 	if (!debug_dw_declared(&seen->die, &file, &line) || line > INT32_MAX - place->line)
@@ -310,14 +319,18 @@ static void without_blanks(char *text)
 }
 
 /* Replaces a stretch of lines by those of the source that match. */
-static int match_lines(struct search *search, const struct wanted *stretch, const char *pattern, struct search *out)
+static int match_lines(struct search *search, const char *dir, const struct wanted *stretch, const char *pattern,
+		       struct search *out)
 {
-	FILE *source = fopen(stretch->file, "re");
-	char line[SOURCE_LINE_MAX];
+	char line[SOURCE_LINE_MAX], path[SOURCE_LINE_MAX];
+	FILE *source = debug_source_open(stretch->file, dir, path, sizeof(path));
 	int r = 0;
 
+	if (!source && dir)
+		return err_set(search->err, -ENOENT, "the source %.200s is not in %.200s, and a pattern needs it", stretch->file, dir);
 	if (!source)
-		return err_set(search->err, -ENOENT, "%.300s cannot be read: a pattern needs the source", stretch->file);
+		return err_set(search->err, -ENOENT, "the source %.300s cannot be read, and a pattern needs it: --source DIR names "
+			       "where it is", stretch->file);
 	for (uint32_t n = 1; !r && n <= stretch->end && fgets(line, sizeof(line), source); n++) {
 		bool whole = strchr(line, '\n');
 
@@ -331,7 +344,7 @@ static int match_lines(struct search *search, const struct wanted *stretch, cons
 	return r;
 }
 
-static int match_pattern(struct search *search)
+static int match_pattern(struct search *search, const char *dir)
 {
 	char *pattern = strdup(search->place->pattern);
 	struct search out = { 0 };
@@ -340,7 +353,7 @@ static int match_pattern(struct search *search)
 	if (pattern)
 		without_blanks(pattern);
 	for (size_t i = 0; !r && i < search->nwanted; i++)
-		r = match_lines(search, &search->wanted[i], pattern, &out);
+		r = match_lines(search, dir, &search->wanted[i], pattern, &out);
 	free(pattern);
 	for (size_t i = 0; i < search->nwanted; i++)
 		free(search->wanted[i].file);
@@ -364,7 +377,7 @@ static int by_line(struct search *search, struct debug *debug)
 	if (!r && place->pattern && place->function)
 		r = debug_each_function(debug, NULL, NULL, see_next, search);
 	if (!r && place->pattern)
-		r = match_pattern(search);
+		r = match_pattern(search, debug->sources);
 	if (!r && search->nwanted)
 		r = add_lines(search, debug);
 	return r;
@@ -379,16 +392,48 @@ static int by_address(struct search *search, struct debug *debug)
 	return add_line(search, debug, &unit, search->place->address, NULL);
 }
 
-static int not_found(const struct search *search, const struct debug *debug)
+static int see_name(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	near_see(arg, debug_name(debug, &seen->die));
+	return 0;
+}
+
+/* Symbols may have it all the same: one that debug information does not tell of, or that is chosen when a program starts. */
+static int unknown_function(const struct search *search, struct debug *debug)
+{
+	const char *asked = search->place->function, *best;
+	struct near near = { .to = asked };
+	struct debug_points points;
+	struct err why = ERR_INIT;
+	int r = debug_points_by_symbols(&points, debug->path, &(struct debug_place){ .function = search->place->function }, &why);
+
+	if (!r) {
+		debug_points_fini(&points);
+		return err_set(search->err, -ENOENT, "debug information of %.200s does not tell of %.100s", debug->path, asked);
+	}
+	if (r != -ENOENT)
+		return err_set(search->err, r, "%s", why.text);
+	debug_each_function(debug, NULL, NULL, see_name, &near);
+	debug_near_symbols(&near, debug->path);
+	best = near_best(&near);
+	return err_set(search->err, -ENOENT, "debug information of %.200s knows no function %.100s%s%s%s: -F lists functions",
+		       debug->path, asked, best ? " (did you mean '" : "", best ? best : "", best ? "'?)" : "");
+}
+
+static int not_found(const struct search *search, struct debug *debug)
 {
 	const struct debug_place *place = search->place;
 
 	if (search->points->inlined)
 		return err_set(search->err, -ENOENT, "%.100s is inlined wherever it is used, and %s", place->function,
 			       place->returns ? "does not return" : "has no first byte that could be counted from");
+	if (!search->seen && search->elsewhere)
+		return err_set(search->err, -ENOENT, "%.100s is in %.200s, not in %.100s", place->function, search->elsewhere,
+			       place->file);
+	if (!search->seen && place->function)
+		return unknown_function(search, debug);
 	if (!search->seen)
-		return err_set(search->err, -ENOENT, "debug information of %.200s knows no %s %.100s", debug->path,
-			       place->function ? "function" : "source file", place->function ? place->function : place->file);
+		return err_set(search->err, -ENOENT, "debug information of %.200s knows no source file %.100s", debug->path, place->file);
 	if (place->pattern)
 		return err_set(search->err, -ENOENT, "no line of %.100s that has code is like '%.100s'",
 			       place->function ? place->function : place->file, place->pattern);
@@ -396,7 +441,15 @@ static int not_found(const struct search *search, const struct debug *debug)
 		       place->function ? place->function : place->file);
 }
 
-int debug_points_find(struct debug_points *points, struct debug *debug, const struct debug_place *place, struct err *err)
+static void search_fini(struct search *search)
+{
+	for (size_t i = 0; i < search->nwanted; i++)
+		free(search->wanted[i].file);
+	free(search->wanted);
+	free(search->elsewhere);
+}
+
+static int find_points(struct debug_points *points, struct debug *debug, const struct debug_place *place, struct err *err)
 {
 	struct search search = { .place = place, .points = points, .err = err };
 	int r;
@@ -408,12 +461,44 @@ int debug_points_find(struct debug_points *points, struct debug *debug, const st
 		r = by_line(&search, debug);
 	else
 		r = debug_each_function(debug, NULL, NULL, see_entry, &search);
-	for (size_t i = 0; i < search.nwanted; i++)
-		free(search.wanted[i].file);
-	free(search.wanted);
 	if (!r && !points->n)
 		r = not_found(&search, debug);
+	search_fini(&search);
 	return debug_points_end(points, r, err);
+}
+
+/* By the name that was asked for, not by that of debug information. */
+static int find_alias(struct debug_points *points, struct debug *debug, const struct debug_place *real, const char *asked,
+		      struct err *err)
+{
+	int r = find_points(points, debug, real, err);
+
+	for (size_t i = 0; !r && i < points->n; i++) {
+		char *name = strcmp(points->all[i].name, real->function) ? NULL : strdup(asked);
+
+		if (name) {
+			free(points->all[i].name);
+			points->all[i].name = name;
+		}
+	}
+	return r;
+}
+
+int debug_points_find(struct debug_points *points, struct debug *debug, const struct debug_place *place, struct err *err)
+{
+	struct err why = ERR_INIT;
+	struct debug_place real;
+	int r = find_points(points, debug, place, &why);
+
+	if (r == -ENOENT && debug_alias(debug, place, &real)) {
+		if (strcmp(real.function, place->function))
+			r = find_alias(points, debug, &real, place->function, err);
+		else
+			err_set(err, r, "%s", why.text);
+		debug_place_fini(&real);
+		return r;
+	}
+	return r ? err_set(err, r, "%s", why.text) : 0;
 }
 
 /* ---- lines that can be probed ---- */
@@ -448,6 +533,10 @@ static int lines_of(const struct search *search, struct debug_lines *lines, uint
 		lines->first = place->line ? place->line : 1;
 		lines->last = to ? to : place->line ? place->line + 20 : wanted->end;
 	}
+	lines->to_end = place->function && !to;
+	if (lines->last < lines->first && lines->to_end)
+		return err_set(err, -ERANGE, "line %u is behind %.100s, whose last line with code is %u", place->line, place->function,
+			       lines->last - lines->base);
 	if (lines->last < lines->first || lines->last - lines->first > 1000000)
 		return err_set(err, -ERANGE, "line %u is behind line %u", lines->first - lines->base, lines->last - lines->base);
 	lines->probed = calloc(lines->last - lines->first + 1, sizeof(*lines->probed));
@@ -496,14 +585,14 @@ static int see_first(void *arg, struct debug *debug, const struct debug_seen *se
 	const char *file;
 	uint32_t line;
 
-	if (!is_asked_for(debug, &seen->die, search->place) || !debug_dw_declared(&seen->die, &file, &line))
+	if (!is_asked_for(search, debug, &seen->die) || !debug_dw_declared(&seen->die, &file, &line))
 		return 0;
 	search->seen = true;
 	return want(search, file, line, end_line(debug, &seen->unit, &seen->die, file, line));
 }
 
-int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to,
-		     struct err *err)
+static int find_lines(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to,
+		      struct err *err)
 {
 	struct debug_points points = { 0 };
 	struct search search = { .place = place, .points = &points, .err = err };
@@ -524,12 +613,28 @@ int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struc
 	}
 	if (!r)
 		r = mark_all(debug, lines);
-	for (size_t i = 0; i < search.nwanted; i++)
-		free(search.wanted[i].file);
-	free(search.wanted);
+	search_fini(&search);
 	if (r)
 		debug_lines_fini(lines);
 	return r;
+}
+
+int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struct debug_place *place, uint32_t to,
+		     struct err *err)
+{
+	struct err why = ERR_INIT;
+	struct debug_place real;
+	int r = find_lines(lines, debug, place, to, &why);
+
+	if (r == -ENOENT && debug_alias(debug, place, &real)) {
+		if (strcmp(real.function, place->function)) {
+			r = find_lines(lines, debug, &real, to, err);
+			debug_place_fini(&real);
+			return r;
+		}
+		debug_place_fini(&real);
+	}
+	return r ? err_set(err, r, "%s", why.text) : 0;
 }
 
 void debug_lines_fini(struct debug_lines *lines)

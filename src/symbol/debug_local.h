@@ -15,6 +15,7 @@ struct debug {
 	struct debug_dw *dw;
 	char *path;		/* that was asked for */
 	char *from;		/* that has the information */
+	const char *sources;	/* the directory that has them; NULL: they are where they were */
 	uint64_t steps;		/* entries that may still be looked at */
 };
 
@@ -41,6 +42,12 @@ bool debug_file_is(const char *path, const char *end);
 
 /* The blocks within a function at that address, the function first: how many. */
 size_t debug_blocks_at(struct debug *debug, const struct debug_die *function, uint64_t pc, struct debug_die out[DEBUG_DEPTH]);
+
+/*
+ * debug_alias.c: the place by the name that debug information has for the function, where only symbols have the one that is written; to
+ * be let go of. False: there is none.
+ */
+bool debug_alias(struct debug *debug, const struct debug_place *place, struct debug_place *real);
 
 /* debug_type.c */
 
@@ -81,9 +88,14 @@ struct debug_where {
 	struct debug_piece pieces[DEBUG_PIECES_MAX];
 };
 
+/* What to do where something is, but not as a value that could be fetched. */
+#define DEBUG_UNREADABLE "; it has no place here that a probe can read: try another line, -V FUNCTION:LINE marks those that have none"
+
 /* -ENODATA: nowhere at this address. -EOPNOTSUPP: in a way that no probe can follow; words say which. */
 int debug_where_at(struct debug *debug, const struct debug_point *point, const struct debug_die *variable,
 		   struct debug_where *where, struct err *err);
+/* Can its value be fetched, or what it points to; or is there only a way to compute it? */
+bool debug_where_is_sum(const struct debug_where *where);
 /* Behind the function's first instructions a value is in its frame, at one place throughout. */
 bool debug_where_needs_frame(struct debug *debug, const struct debug_point *point, const struct debug_die *variable);
 

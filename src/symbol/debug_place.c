@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "base/near.h"
 #include "symbol/debug_place.h"
 #include "symbol/functions.h"
 
@@ -132,6 +133,24 @@ int debug_place_parse(struct debug_place *place, const char *text, struct err *e
 	return r;
 }
 
+/* ---- sources ---- */
+
+FILE *debug_source_open(const char *file, const char *dir, char *path, size_t size)
+{
+	FILE *source = NULL;
+
+	if (!dir) {
+		snprintf(path, size, "%s", file);
+		return fopen(file, "re");
+	}
+	for (const char *base = file; !source && base; base = strchr(base, '/')) {
+		base += *base == '/';
+		snprintf(path, size, "%s/%s", dir, base);
+		source = fopen(path, "re");
+	}
+	return source;
+}
+
 /* ---- points ---- */
 
 int debug_points_add(struct debug_points *points, const struct debug_point *point, const char *name)
@@ -202,6 +221,40 @@ static int add_symbol(struct debug_points *points, const struct function *functi
 	return debug_points_add(points, &point, name);
 }
 
+static void see_names(struct near *near, const struct functions *functions)
+{
+	char name[SYMBOL_NAME_MAX + 1];
+
+	for (size_t i = 0; i < functions->n; i++)
+		if (is_named(&functions->all[i], "*", name, sizeof(name)))
+			near_see(near, name);
+}
+
+void debug_near_symbols(struct near *near, const char *path)
+{
+	struct functions functions;
+
+	if (!functions_init(&functions, &(struct symbol_file){ .path = path }, NULL))
+		see_names(near, &functions);
+	functions_fini(&functions);
+}
+
+/* Nobody is called so: what to do instead. */
+static int no_function(const struct functions *functions, const char *path, const char *asked, struct err *err)
+{
+	struct near near = { .to = asked };
+	const char *best;
+
+	see_names(&near, functions);
+	best = near_best(&near);
+	if (functions->stripped && !functions->n)
+		return err_set(err, -ENOENT, "%.200s has no function %.100s: it is stripped of all names, and only 0xADDRESS is left", path,
+			       asked);
+	return err_set(err, -ENOENT, "%.200s has no function %.100s%s%s%s: %s", path, asked, best ? " (did you mean '" : "",
+		       best ? best : "", best ? "'?)" : "",
+		       functions->stripped ? "it is stripped, and -F lists what is left" : "-F lists those that it has");
+}
+
 int debug_points_by_symbols(struct debug_points *points, const char *path, const struct debug_place *place, struct err *err)
 {
 	struct functions functions;
@@ -222,10 +275,11 @@ int debug_points_by_symbols(struct debug_points *points, const char *path, const
 	}
 	if (!r && !points->n && chosen)
 		r = err_set(err, -EOPNOTSUPP,
-			    "%.100s of %.200s is chosen out of several when a program starts (IFUNC): name one of those",
-			    place->function, path);
+			    "%.100s of %.200s is chosen out of several when a program starts (IFUNC): name one of those, which -F '*%.60s*' "
+			    "may list",
+			    place->function, path, place->function);
 	if (!r && !points->n)
-		r = err_set(err, -ENOENT, "%.200s has no function %.100s", path, place->function ? place->function : place->file);
+		r = no_function(&functions, path, place->function ? place->function : place->file, err);
 	functions_fini(&functions);
 	return debug_points_end(points, r, err);
 }
@@ -244,6 +298,10 @@ int debug_names_by_symbols(struct buf *out, const char *path, const char *patter
 
 	if (r)
 		return r;
+	if (!functions.n && functions.stripped) {
+		functions_fini(&functions);
+		return err_set(err, -ENODATA, "%.300s has no names of functions: it is stripped", path);
+	}
 	all = calloc(functions.n + 1, sizeof(*all));
 	for (size_t i = 0; all && i < functions.n; i++)
 		if (is_named(&functions.all[i], pattern ? pattern : "*", name, sizeof(name)))

@@ -4,12 +4,21 @@
 #ifndef SYMBOL_DEBUG_PLACE_H
 #define SYMBOL_DEBUG_PLACE_H
 
+#include <stdio.h>
+
 #include "symbol/debug.h"
 
 /* -ENOENT: no function is called so. The place has a function and maybe an offset; what else it has is not looked at. */
 int debug_points_by_symbols(struct debug_points *points, const char *path, const struct debug_place *place, struct err *err);
 /* Names of functions that match the pattern (NULL: any), sorted, one a line. */
 int debug_names_by_symbols(struct buf *out, const char *path, const char *pattern, struct err *err);
+
+/* A source file, by what the compiler was told; in a directory (NULL: none) with as much of its path as leads to something. */
+FILE *debug_source_open(const char *file, const char *dir, char *path, size_t size);
+
+/* Within this room: shows the names of all functions. */
+struct near;
+void debug_near_symbols(struct near *near, const char *path);
 
 /* Within this room: one more, unless it is there already; then sorts them, or lets go of them when something went wrong. */
 int debug_points_add(struct debug_points *points, const struct debug_point *point, const char *name);

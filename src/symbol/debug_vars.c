@@ -148,7 +148,7 @@ static int add(struct debug_variables *variables, struct debug *debug, const str
 	one.name = strdup(name);
 	one.type = buf_take(&type);
 	one.parameter = debug_dw_tag(die) == DW_TAG_formal_parameter;
-	one.here = !debug_where_at(debug, point, die, &where, NULL) && !where.pointed;
+	one.here = !debug_where_at(debug, point, die, &where, NULL) && !where.pointed && !debug_where_is_sum(&where);
 	one.simple = is_simple(debug, die);
 	one.function = function ? strdup(function) : NULL;
 	more[variables->n++] = one;

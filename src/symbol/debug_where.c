@@ -31,7 +31,7 @@ static int cannot(struct run *run, const char *why)
 static int push(struct run *run, const struct debug_sum *sum)
 {
 	if (run->n == STACK_MAX)
-		return cannot(run, "its location is computed in too many steps");
+		return cannot(run, "its location is computed in too many steps" DEBUG_UNREADABLE);
 	run->stack[run->n++] = *sum;
 	return 0;
 }
@@ -83,7 +83,7 @@ static int add(struct run *run, bool minus)
 		*b = swap;
 	}
 	if (!is_number(b))
-		return cannot(run, "its location is computed from several values");
+		return cannot(run, "its location is computed from several values" DEBUG_UNREADABLE);
 	number = minus ? (int64_t)(0 - (uint64_t)b->add[0]) : b->add[0];
 	a->add[a->nloads] = wrapped(a->add[a->nloads], number);
 	run->n--;
@@ -97,7 +97,7 @@ static int mask(struct run *run)
 	uint64_t want = run->size && run->size < 8 ? (1ull << (8 * run->size)) - 1 : UINT64_MAX;
 
 	if (!is_number(b) || ((uint64_t)b->add[0] & want) != want)
-		return cannot(run, "its value is computed");
+		return cannot(run, "its value is computed" DEBUG_UNREADABLE);
 	run->n--;
 	return 0;
 }
@@ -171,7 +171,7 @@ static int run_on_stack(struct run *run, const struct debug_op *op)
 	case DW_OP_deref:
 		return load(run);
 	case DW_OP_deref_size:
-		return op->a == 8 ? load(run) : cannot(run, "its location is computed");
+		return op->a == 8 ? load(run) : cannot(run, "its location is computed" DEBUG_UNREADABLE);
 	case DW_OP_dup:
 		return push(run, &run->stack[run->n - 1]);
 	case DW_OP_plus_uconst:
@@ -223,7 +223,7 @@ static int run_op(struct run *run, const struct debug_op *op)
 	case DW_OP_piece:
 		return cannot(run, "it is in several pieces");
 	default:
-		return cannot(run, "its value is computed");
+		return cannot(run, "its value is computed" DEBUG_UNREADABLE);
 	}
 }
 
@@ -339,6 +339,14 @@ int debug_where_at(struct debug *debug, const struct debug_point *point, const s
 			       "it has no value here: it is not set yet, or not needed any more, or was optimised away");
 	*where = (struct debug_where){ .sum = { .base = DEBUG_NUMBER, .add = { number } } };
 	return 0;
+}
+
+bool debug_where_is_sum(const struct debug_where *where)
+{
+	const struct debug_sum *sum = &where->sum;
+
+	return !where->npieces && !where->pointed && !where->in_memory && sum->add[sum->nloads] &&
+	       (sum->nloads || sum->base != DEBUG_NUMBER);
 }
 
 bool debug_where_needs_frame(struct debug *debug, const struct debug_point *point, const struct debug_die *variable)

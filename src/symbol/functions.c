@@ -21,7 +21,7 @@ void functions_fini(struct functions *functions)
 {
 	elf_symbols_close(&functions->symbols);
 	free(functions->all);
-	*functions = (struct functions){ 0 };
+	*functions = (struct functions){ .stripped = functions->stripped };
 }
 
 static bool is_function(const struct elf_symbol *symbol)
@@ -160,6 +160,7 @@ static int look_into(struct functions *functions, const struct elf *elf, const s
 	if (is_changed(elf, file))
 		return err_set(err, -ESTALE, "%.300s: has another build-id by now", file->path);
 	r = functions_take(functions, elf, SHT_SYMTAB);
+	functions->stripped = !r;
 	if (!r)
 		r = functions_take(functions, elf, SHT_DYNSYM);
 	if (r < 0)

@@ -22,6 +22,7 @@ struct functions {
 	struct elf_symbols symbols;
 	struct function *all;	/* by address, of one address global ones first */
 	size_t n, cap;
+	bool stripped;		/* these are what others may call; its own names are gone */
 };
 
 /* -ESTALE when the file's build-id is another. */

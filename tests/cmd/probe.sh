@@ -27,20 +27,47 @@ at() {
 cp shop bare
 strip -g bare
 want 0 probe -x bare -D 'shop_place $arg1'
-says "p:probe_bare/shop_place $RINGSIDE_SCRATCH/bare:$(at shop_place) arg1=\$arg1"
+says "p:probe_bare/shop_place $RINGSIDE_SCRATCH/bare:$(at shop_place) arg1=%di"
+# By the ABI's places, which every uprobe_events takes: it has no $arg1.
+want 0 probe -x bare -D 'shop_place $arg6:u32 text=+0(+8($arg2)):string $arg7 $arg8:s64'
+says "p:probe_bare/shop_place $RINGSIDE_SCRATCH/bare:$(at shop_place) arg6=%r9:u32 text=+0(+8(%si)):string arg7=+8(%sp) arg8=+16(%sp):s64"
+refuse 1 probe -x bare -D 'shop_place+4 $arg1' -- '$arg1' 'first instruction'
+refuse 1 probe -x bare -D 'shop_place $arg0' -- '$arg1'
+refuse 1 probe -x bare -D 'shop_place $arg*' -- '$params'
+refuse 1 probe -x bare -D 'shop_place%return $arg1' -- 'gone' 'kprobe_events'
+refuse 1 probe -x bare --tracefs "$tree" -D 'shop_place%return +0($arg1)' -- 'gone'
+! grep -q kprobe_events "$err" || fail "what the kernel does not have"
 want 0 probe -x bare -D 'shop_place+4'
 says "p:probe_bare/shop_place $RINGSIDE_SCRATCH/bare:$(printf '0x%x' $(($(at shop_place) + 4)))"
-want 0 probe -x bare -D 'shop_place%return' '$retval' '$arg1' 'x=+8(%di):u64' '%sp' 'many=\5'
-says "r:probe_bare/shop_place__return $RINGSIDE_SCRATCH/bare:$(at shop_place) retval=\$retval arg1=\$arg1 x=+8(%di):u64 sp=%sp many=\\5"
+want 0 probe -x bare -D 'shop_place%return' '$retval' 'x=+8(%di):u64' '%sp' 'many=\5'
+says "r:probe_bare/shop_place__return $RINGSIDE_SCRATCH/bare:$(at shop_place) retval=\$retval x=+8(%di):u64 sp=%sp many=\\5"
 want 0 probe -x bare -F 'shop*'
 says 'shop_place'
 refuse 1 probe -x bare -D 'shop_place order' -- 'debug information' '$arg1'
-refuse 1 probe -x bare -D shop_place:3 -- 'debug information' -g
+refuse 1 probe -x bare -D shop_place:3 -- 'debug information'
 refuse 1 probe -x bare -D probe_shop.c:90 -- 'debug information'
 refuse 1 probe -x bare -V shop_place -- 'debug information'
 refuse 1 probe -x bare -L shop_place -- 'debug information'
 refuse 1 probe -x bare -D shop_place+100000 -- 'has only' bytes
-refuse 1 probe -x bare -D nosuch -- 'has no function nosuch'
+refuse 1 probe -x bare -D nosuch -- 'has no function nosuch' -F
+refuse 1 probe -x bare -D shop_plcae -- "did you mean"
+grep -q "'shop_place'" "$err" || fail "not the nearest"
+refuse 1 probe -x bare -D '' -- 'which place'
+refuse 1 probe -x bare '' -- 'which place'
+refuse 1 probe -x bare -a '' -- 'which place'
+refuse 1 probe -x bare -D -a main -a '' -- 'which place'
+# Of what has no names at all.
+cp bare stripped && strip stripped || exit 1
+refuse 1 probe -x stripped -D shop_place -- 'no function shop_place' stripped 0xADDRESS
+refuse 1 probe -x stripped -F -- stripped
+want 0 probe -x stripped -D "$(at shop_place)"
+# Another machine's file (EM_AARCH64).
+cp shop arm && printf '\267' | dd of=arm bs=1 seek=18 conv=notrunc 2>"$err" || exit 1
+for how in -D -V -L -a; do
+	refuse 1 probe -x arm $how shop_place -- 'is for aarch64, which this machine does not run'
+done
+want 0 probe -x arm -F 'shop_pl*'
+says 'shop_place'
 refuse 1 probe -x nosuch -D main -- nosuch 'No such file'
 refuse 1 probe -x "$source" -D main -- probe_shop.c
 refuse 1 probe -x . -D main -- regular
@@ -52,6 +79,7 @@ refuse 1 probe -x "with blanks" -D main -- blanks
 : >empty
 refuse 1 probe -x empty -D main -- empty
 "$RINGSIDE" probe -x shop -V main 2>&1 | grep -q 'not built in' && exit 0
+refuse 1 probe -x bare -D shop_place:3 -- 'debug information' -g
 
 # Where debug information is looked for: beside the file by its name there, and what debuginfod clients have fetched.
 objcopy --only-keep-debug shop shop.debug && cp shop linked && strip -g linked && objcopy --add-gnu-debuglink=shop.debug linked || exit 1
@@ -108,6 +136,92 @@ want 0 probe -x fast -D weigh
 refuse 1 probe -x fast -D weigh%return -- inlined
 refuse 1 probe -x fast -D weigh+4 -- inlined
 
+# Parameters by number, as debug information says that they are passed; the probe stays at the first instruction for them.
+cat >given.c <<'END'
+__attribute__((noinline)) long given(int a, double r, long b, char c, int d, short e, void *f, int seventh, long eighth, float x)
+{ return a + b + c + d + e + (f != 0) + seventh + eighth + (long)(r + x); }
+int main(int argc, char **argv) { return given(argc, 2., 3, 4, 5, 6, argv, 77, 88, 9.f) == 0; }
+END
+"$cc" -g -O0 given.c -o given || exit 1
+want 0 probe -x given -D 'given $arg1 $arg3:s64 $arg7 $arg8:s32 $arg9'
+says "p:probe_given/given $RINGSIDE_SCRATCH/given:$(at given given) arg1=%di arg3=%si:s64 arg7=%r9 arg8=+8(%sp):s32 arg9=+16(%sp)"
+[ ! -s "$err" ] || fail "the probe was moved"
+refuse 1 probe -x given -D 'given $arg2' -- 'parameter 2' 'no general register'
+want 1 probe -x given -D 'given a $arg1'
+grep -q 'first instruction,' "$err" || fail "behind the first instructions they may be gone"
+
+# By another name than debug information has, and in another file than it is.
+cat >alias.c <<'END'
+int inner_name(int count) { return count + 1; }
+int other_name(int count) __attribute__((alias("inner_name")));
+int main(int argc, char **argv) { (void)argv; return other_name(argc) == 99; }
+END
+"$cc" -g -O2 -fno-inline alias.c -o alias || exit 1
+want 0 probe -x alias -D 'other_name count'
+says "p:probe_alias/other_name $RINGSIDE_SCRATCH/alias:$(at inner_name alias) count=%di:s32"
+want 0 probe -x alias -D other_name:0
+want 0 probe -x alias -V other_name
+grep -q 'int	count' "$out" || fail "variables by another name"
+want 0 probe -x alias -L other_name
+grep -q 'return count + 1' "$out" || fail "lines by another name"
+refuse 1 probe -x alias -D inner_name@nope.c -- 'is in' alias.c 'not in nope.c'
+refuse 1 probe -x alias -D iner_name -- 'did you mean' -F
+grep -q "'inner_name'" "$err" || fail "not the nearest"
+refuse 1 probe -x alias -V othername -- 'did you mean'
+grep -q "'other_name'" "$err" || fail "not the nearest of symbols"
+
+# What is nowhere, and what has no members and no such element.
+cat >sums.c <<'END'
+struct order { long number; int items[4]; int grid[2][3]; int more[1]; };
+volatile int sink;
+__attribute__((noinline)) int sums(struct order *order, int n)
+{
+	int sum = 0, twice = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += order->items[i];
+	twice = n + 3;
+	sink = sum;
+	if (n > 3) {
+		sink = n;
+	}
+	(void)twice;
+	/* No code from here on. */
+	return sum;
+
+}
+int main(int argc, char **argv) { struct order order = { 1, { argc }, { { 0 } }, { 0 } }; (void)argv; return sums(&order, argc) == 99; }
+END
+"$cc" -g -O2 sums.c -o sums || exit 1
+refuse 1 probe -x sums -D 'sums n->x' -- int 'no members'
+refuse 1 probe -x sums -D 'sums n.x' -- int 'no members'
+refuse 1 probe -x sums -D 'sums%return $retval->sum' -- int 'no members'
+refuse 1 probe -x sums -D 'sums order->items->x' -- 'int[4]' 'no members'
+refuse 1 probe -x sums -D 'sums order->items[4]' -- 'has 4 elements'
+refuse 1 probe -x sums -D 'sums order->items[-1]' -- 'has 4 elements'
+refuse 1 probe -x sums -D 'sums order->grid[2][0]' -- 'has 2 elements'
+refuse 1 probe -x sums -D 'sums order->grid[1][3]' -- 'has 3 elements'
+want 0 probe -x sums -D 'sums order->items[3]' 'order->grid[1][2]' 'order->more[7]'
+# A sum of others, where the compiler keeps it as no more than that.
+line=0
+while [ $line -lt 12 ]; do
+	line=$((line + 1))
+	"$RINGSIDE" probe -x sums -D "sums:$line twice" >"$out" 2>"$err" && continue
+	grep -q 'is computed' "$err" || continue
+	grep -q 'no place here that a probe can read' "$err" && grep -q -e -V "$err" || fail "not what to do"
+	"$RINGSIDE" probe -x sums -V "sums:$line" >"$out"
+	grep -q '	twice	(no value here)' "$out" || fail "-V takes a sum for a value"
+done
+# Its source to the last brace, also where that has no code.
+want 0 probe -x sums -L sums
+[ "$(tail -n 1 "$out")" = '         }' ] || fail "not to its last brace"
+grep -q 'No code from here on' "$out" || fail "not what is before the brace"
+[ "$(grep -c '' "$out")" -eq 17 ] || fail "more than the function"
+want 0 probe -x sums -L sums:0-5
+[ "$(grep -c '' "$out")" -eq 7 ] || fail "more than was asked for"
+refuse 1 probe -x sums -L sums:50 -- 'line 50' 'sums'
+refuse 1 probe -x sums -L sums.c:500 -- 'has only'
+
 # Arguments.
 want 0 probe -x shop -D 'many:4 $params'
 grep -q ' a=[^ ]*:s32 b=[^ ]*:s64 c=[^ ]*:char d=[^ ]*:u8 e=[^ ]*:s16 f=[^ ]*:x64 seventh=[^ ]*:s32 eighth=[^ ]*:s64$' "$out" || fail "types"
@@ -157,7 +271,8 @@ p="probe -x $shop -D"
 refuse 1 $p "$place nosuch" -- "no variable 'nosuch'" -V
 refuse 1 $p "$place order.number" -- pointer '->'
 refuse 1 $p "$place order->nosuch" -- "no member 'nosuch'" number
-refuse 1 $p "$place order->customer" "order->number->x" -- 'no pointer'
+refuse 1 $p "$place order->customer" "order->number->x" -- 'no pointer' 'no members'
+refuse 1 $p "$place order->customer->flags->vip" -- 'no pointer' 'write a point'
 refuse 1 $p "$place order->code.x" -- 'no struct'
 refuse 1 $p "$place order->customer->flags" -- struct vip
 refuse 1 $p "$place order->items" -- 'items[0]'
@@ -176,7 +291,7 @@ refuse 1 $p "$place a=count a=count" -- "called 'a'"
 refuse 1 $p "$place 1a=count" -- "'1a'"
 refuse 1 $p "$place a=" -- nothing
 refuse 1 $p "$place \$retval" -- '%return'
-refuse 1 $p "shop_place%return count" -- 'gone' '$arg1'
+refuse 1 $p "shop_place%return count" -- 'gone' 'entry'
 refuse 1 $p shop_place%nosuch -- return
 refuse 1 $p shop_place:x -- "'x'" LINE
 refuse 1 $p shop_place+x -- "'x'"
@@ -216,7 +331,11 @@ refuse 1 probe -x shop -L main:9-3 -- behind
 mkdir moved && cp "$source" moved/gone.c && (cd moved && "$cc" -g gone.c -o gone) && mv moved/gone.c . || exit 1
 refuse 1 probe -x moved/gone -L many -- gone.c --source
 want 0 probe -x moved/gone -L many --source .
-refuse 1 probe -x moved/gone -D 'many;all*' -- gone.c
+refuse 1 probe -x moved/gone -D 'many;all*' -- gone.c --source
+want 0 probe -x moved/gone -D 'many;all+=*' --source .
+# What is named is looked at, and nothing else.
+refuse 1 probe -x moved/gone -D 'many;all+=*' --source moved -- gone.c 'not in moved'
+refuse 1 probe -x shop -L many --source /nonexistent -- probe_shop.c 'not in /nonexistent'
 
 # What chooses a function is not that function.
 cat >choose.c <<'END'
@@ -226,7 +345,7 @@ int chosen(void) __attribute__((ifunc("resolve")));
 int main(void) { return chosen() != 1; }
 END
 if "$cc" choose.c -o choose 2>/dev/null; then
-	refuse 1 probe -x choose -D chosen -- IFUNC
+	refuse 1 probe -x choose -D chosen -- IFUNC -F
 	want 0 probe -x choose -D one
 fi
 
@@ -242,8 +361,8 @@ want 0 probe $t -f -x shop 'shop_place:5 count'
 want 0 probe $t -x shop 'mine:way=both%return' '$retval'
 want 0 cat $t uprobe_events
 [ "$(sed 's/ .*//' "$out" | tr '\n' ' ')" = 'p:probe_shop/shop_place_L5 p:probe_shop/shop_place_L5_1 r:mine/way ' ] || fail "what is there"
-want 0 probe $t -x bare -D 'main $arg1 $arg2:u32' '$arg7'
-fail_if_not ' arg1=%di arg2=%si:u32 arg7=\$arg7$' "arguments for the kernel"
+want 0 probe $t -x bare -D 'main $arg1 $arg2:u32'
+fail_if_not ' arg1=%di arg2=%si:u32$' "arguments for the kernel"
 want 0 probe $t -l
 fail_if_not '^  probe_shop:shop_place_L5 +\(on shop_place:5@probe_shop.c in .*/shop with count\)$' "the first"
 fail_if_not '^  mine:way +\(on both%return@probe_shop.c in .*/shop with retval\)$' "the last"

@@ -203,6 +203,52 @@ want 0 report late.dat
 [ "$(grep -c ' late: .* how=' "$out")" -eq 1 ] || fail "what was to come did not"
 want 0 write kprobe_events ''
 
+# By `ringside probe`: parameters by number, wherever they are; in the middle of an instruction nothing, whatever else is there.
+entry=0x$(nm shop | sed -n 's/^0*\([0-9a-f]*\) T shop_close$/\1/p')
+want 0 probe -x shop 'asked=shop_place $arg3:s64 name=+0(+8($arg1)):string who=+0($arg2):string'
+want 0 probe -x shop 'shop_close $arg1:s32'
+cp shop shop_bare && strip -g shop_bare || exit 1
+want 0 probe -x shop_bare 'bare=shop_place $arg3:s64'
+want 0 probe -x "$(ldd shop | sed -n 's/.*=> \(.*libc\.[^ ]*\) .*/\1/p')" 'got=malloc $arg1:u64'
+middle="shop_close+$((call - entry + 1))"
+refuse 1 probe -x shop "$middle" -- "$middle" 'in the middle of an instruction'
+refuse 1 probe -x shop -D "$middle" -- 'in the middle of an instruction'
+refuse 1 probe -x shop shop_close -- already
+want 0 record -q -o asked.dat -e probe_shop -e probe_libc sh -c './shop && ./shop_bare'
+want 0 report asked.dat
+[ "$(grep -c ' asked: .* arg3=[123] name="tea" who="alice"$' "$out")" -eq 3 ] || fail "no parameters by their numbers"
+grep -q ' shop_close: .* arg1=313$' "$out" || fail "no parameter"
+[ "$(grep -c ' bare: .* arg3=[123]$' "$out")" -eq 3 ] || fail "no parameters without debug information"
+grep -q ' got: .* arg1=[1-9]' "$out" || fail "no parameter of a library"
+want 0 probe -d 'probe_*:*'
+
+# A file that was built again since: its probes are marked, not called by what is there now, and nobody records one unawares.
+for id in sha1 none; do
+	sed 's/^int main/int shop_new(int n) { return n * 7; }\nint main/' shop.c >again.c
+	# shellcheck disable=SC2086
+	$CC -g -O1 -fno-inline -Wl,--build-id=$id shop.c -o again || fail "it does not compile"
+	want 0 probe -x again 'mark=shop_place'
+	want 0 probe -x shop 'stays=shop_place'
+	want 0 probe -l
+	[ "$(grep -c changed "$out")" -eq 0 ] || fail "nothing has changed"
+	want 0 record -o again.dat -e probe_again ./again
+	! grep -q changed "$err" || fail "nothing has changed for who records"
+	rm again
+	# shellcheck disable=SC2086
+	$CC -g -O1 -fno-inline -Wl,--build-id=$id again.c -o again || fail "it does not compile again"
+	want 0 probe -l
+	[ "$(grep -c 'changed' "$out")" -eq 1 ] || fail "not one has changed"
+	grep -q "probe_again:mark *(on 0x[0-9a-f]* in $RINGSIDE_SCRATCH/again) (the file has changed since" "$out" || fail "not marked"
+	want 0 record -o again.dat -e probe_again -e probe_shop ./again
+	[ "$(grep -c 'probe_again:mark .*changed since' "$err")" -eq 1 ] || fail "nothing is said to who records"
+	! grep -q 'probe_shop' "$err" || fail "another one is said to have changed"
+	want 0 probe -d 'probe_*:*'
+	want 0 probe -x again 'mark=shop_place'
+	want 0 probe -l
+	! grep -q changed "$out" || fail "it was set again"
+	want 0 probe -d 'probe_*:*'
+done
+
 # Several names of one function are that function; several functions of one name are none.
 cat >twin.c <<'END'
 static __attribute__((noinline)) int twin_same(int a) { __asm__ volatile("" ::: "memory"); return a + PART; }

@@ -27,6 +27,10 @@ extract() {
 	awk -v out="$2" -v page="$(basename "$1")" '
 	/^\.Sh / { section = $2 }
 	/^\.\\" (run|build): / { mark = $0; next }
+	/^\.(.* )?Ql [^ ]+ , [^ ]/ {
+		printf "%s:%d: Ql takes all that is behind it into one quote\n", page, NR
+		status = 1
+	}
 	/^\.Bd -literal/ {
 		if (mark != "") {
 			split(mark, w, " ")
