@@ -137,15 +137,22 @@ static int of_directory(char ***paths, size_t *n, struct control *control, struc
 	return r;
 }
 
+static int check_pid(const char *pid, struct err *err)
+{
+	if (!*pid || pid[strspn(pid, "0123456789")] || strlen(pid) > 10)
+		return err_set(err, -EINVAL, "'%.40s' is no number of a process", pid);
+	return 0;
+}
+
 /* What is mapped to be run; the program itself is the first of it, as a rule. */
 static int of_process(char ***paths, size_t *n, const char *pid, struct err *err)
 {
 	char path[64], line[PATH_MAX + 128];
 	FILE *maps;
-	int r = 0;
+	int r = check_pid(pid, err);
 
-	if (!*pid || pid[strspn(pid, "0123456789")] || strlen(pid) > 10)
-		return err_set(err, -EINVAL, "'%.40s' is no number of a process", pid);
+	if (r)
+		return r;
 	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
 	maps = fopen(path, "re");
 	if (!maps)
@@ -271,9 +278,22 @@ static int choose(char **out, char **paths, size_t n, const struct debug_place *
 	return *out ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
+/* For what is asked of a file as a whole. */
+static int take_program(char **path, const char *pid, struct err *err)
+{
+	int r = pid ? check_pid(pid, err) : err_set(err, -EINVAL, "which file? -x FILE");
+
+	if (r)
+		return r;
+	if (asprintf(path, "/proc/%s/exe", pid) >= 0)
+		return 0;
+	*path = NULL;
+	return err_set(err, -ENOMEM, "out of memory");
+}
+
 static int find_file(char **path, const struct opts *opts, const struct debug_place *place, struct err *err)
 {
-	const char *name = opts_value(opts, "exec");
+	const char *name = opts_value(opts, "exec"), *pid = opts_value(opts, "pid");
 	char **known;
 	size_t n;
 	int r;
@@ -283,13 +303,15 @@ static int find_file(char **path, const struct opts *opts, const struct debug_pl
 		*path = find_named(name, opts);
 		return *path ? 0 : err_set(err, -ENOMEM, "out of memory");
 	}
-	if (!opts_value(opts, "pid") && (opts_value(opts, "kernel") || opts_value(opts, "tracefs") || !place))
+	if (!place)
+		return take_program(path, pid, err);
+	if (!pid && (opts_value(opts, "kernel") || opts_value(opts, "tracefs")))
 		return err_set(err, -EINVAL, "which file? -x FILE");
 	if (place->has_address)
 		return err_set(err, -EINVAL, "which file is the address of? -x FILE");
 	r = probe_files_known(&known, &n, opts, err);
 	if (r) {
-		if (!opts_value(opts, "pid"))
+		if (!pid)
 			err_prefix(err, "without -x FILE the programs of a tracing directory are looked at: ");
 		return r;
 	}
