@@ -48,6 +48,8 @@ size_t debug_blocks_at(struct debug *debug, const struct debug_die *function, ui
 bool debug_type_peel(struct debug *debug, const struct debug_die *of, struct debug_die *type);
 void debug_type_put(struct debug *debug, const struct debug_die *of, struct buf *out);
 bool debug_type_size(struct debug *debug, const struct debug_die *type, uint64_t *size);
+/* Of one dimension of an array. False: not told, or too many to be true. */
+bool debug_type_elements(const struct debug_die *dimension, uint64_t *n);
 /* Of an array's first dimension; 0: not told. */
 uint64_t debug_type_count(struct debug *debug, const struct debug_die *array);
 /* "s32", "u8", "x64", "char", of anything that is one word; false: it is not. */

@@ -34,6 +34,15 @@ want 0 probe -x bare -D 'shop_place%return' '$retval' '$arg1' 'x=+8(%di):u64' '%
 says "r:probe_bare/shop_place__return $RINGSIDE_SCRATCH/bare:$(at shop_place) retval=\$retval arg1=\$arg1 x=+8(%di):u64 sp=%sp many=\\5"
 want 0 probe -x bare -F 'shop*'
 says 'shop_place'
+printf '#include <stdio.h>\n#include <unistd.h>\nint waits(void) { puts(""); fflush(stdout); return pause(); }\nint main(void) { waits(); }\n' >waits.c
+"$cc" -O0 waits.c -o waits && mkfifo up || exit 1
+./waits >up &
+read -r _ <up
+want 0 probe -P $! -F 'wait?'
+kill $!
+says waits
+refuse 1 probe -P x -F -- "'x'"
+refuse 1 probe -F -- -x
 refuse 1 probe -x bare -D 'shop_place order' -- 'debug information' '$arg1'
 refuse 1 probe -x bare -D shop_place:3 -- 'debug information' -g
 refuse 1 probe -x bare -D probe_shop.c:90 -- 'debug information'
@@ -120,6 +129,19 @@ want 0 probe -x shop -D "$place" 'order->customer->id' 'customer->id' 'n=custome
 fail_if_not ' id=[^ ]*:s32 customer_id=[^ ]*:s32 n=[^ ]*:s32 letter=[^ ]*:u8 count=[^ ]*:x32 customer=[^ ]*:u64$' "names and types"
 want 0 probe -x shop -D "$place" 'order->customer->flags.level' 'order->code' 'order->matrix[1][2]' 'order->items[2].fragile' 'own=placed' 'order->state'
 fail_if_not ' level=[^ ]*:b5@1/32 code=[^ ]*:char\[12\] matrix=[^ ]*:s32 fragile=[^ ]*:u8 own=@\+0x[0-9a-f]+:s32 state=[^ ]*:s32$' "members"
+
+want 0 probe -x shop -D "$place" 'customer->flags.level:u32' 'few=customer->flags.level:u' 'customer->flags.balance:u8'
+fail_if_not ' level=[^ ]*:b5@1/32 few=[^ ]*:b5@1/32 balance=[^ ]*:b8@6/32$' "bits with a type"
+for type in s s32 x x32 char 'b4@0/32' 'u8[2]' symbol; do
+	refuse 1 probe -x shop -D "$place customer->flags.level:$type" -- '5 bits' type
+done
+# Of a struct in a register the first member is a word; another is some bits of it. Clang tells of none at a function's entry.
+if command -v gcc >/dev/null; then
+	gcc -O2 -g "$source" -o held || exit 1
+	want 0 probe -x held -D 'both pair.left pair.right l=pair.left:x32 u=pair.left:u r=pair.right:u32'
+	fail_if_not ' left=%di:s32 right=%di:b32@32/64 l=%di:x32 u=%di:u32 r=%di:b32@32/64$' "members in a register"
+	refuse 1 probe -x held -D 'both pair.right:s32' -- '32 bits' type
+fi
 
 # In C++: names with what they are in, base classes, references.
 if command -v g++ >/dev/null; then
