@@ -259,7 +259,7 @@ static bool find_register(const char *name, size_t len, char out[4], bool *high)
 		char *end;
 		long n = strtol(word + 1, &end, 10);
 
-		if (n < 8 || n > 15 || (*end && (end[1] || !strchr("dwb", *end))))
+		if (word[1] == '0' || n < 8 || n > 15 || (*end && (end[1] || !strchr("dwb", *end))))
 			return false;
 		*end = '\0';
 		memcpy(out, word, 4);
@@ -282,17 +282,22 @@ static bool find_register(const char *name, size_t len, char out[4], bool *high)
 	return false;
 }
 
+/* False: there is none, or several files have one of their own. */
 static bool find_variable(const struct usdt *usdt, const char *name, size_t len, uint64_t *address)
 {
+	bool found = false;
+
 	for (size_t i = 0; i < usdt->nvariables; i++) {
 		const char *own = usdt->variables[i].name;
 
-		if (!strncmp(own, name, len) && (!own[len] || own[len] == '@')) {
-			*address = usdt->variables[i].address;
-			return true;
-		}
+		if (strncmp(own, name, len) || (own[len] && own[len] != '@'))
+			continue;
+		if (found && *address != usdt->variables[i].address)
+			return false;
+		*address = usdt->variables[i].address;
+		found = true;
 	}
-	return false;
+	return found;
 }
 
 /* NUMBER, NAME, NAME+NUMBER, NUMBER+NAME, before (%rip): all are an address. */
