@@ -11,6 +11,7 @@
 #include "base/glob.h"
 #include "cmd/probe_local.h"
 #include "symbol/debug_place.h"
+#include "symbol/lines.h"
 #include "symbol/symbol.h"
 
 #define SOURCE_LINE_MAX 4096
@@ -112,32 +113,28 @@ static int read_range(char *text, uint32_t *to, struct err *err)
 	return 0;
 }
 
-static FILE *open_source(const char *file, const char *dir, char path[], size_t size)
+static bool open_source(struct lines *source, const char *file, const char *dir, char path[], size_t size)
 {
 	const char *base = file;
-	FILE *source = fopen(file, "re");
+	int r = lines_open(source, file);
 
 	snprintf(path, size, "%s", file);
 	/* In another directory: with as much of the path as leads to something. */
-	for (; !source && dir && base; base = strchr(base, '/')) {
+	for (; r && dir && base; base = strchr(base, '/')) {
 		base += *base == '/';
 		snprintf(path, size, "%s/%s", dir, base);
-		source = fopen(path, "re");
+		r = lines_open(source, path);
 	}
-	return source;
+	return !r;
 }
 
-static void put_source(struct buf *out, const struct debug_lines *lines, FILE *source, bool colour)
+static void put_source(struct buf *out, const struct debug_lines *lines, struct lines *source, bool colour)
 {
 	char line[SOURCE_LINE_MAX];
 
-	for (uint32_t n = 1; n <= lines->last && fgets(line, sizeof(line), source); n++) {
+	for (uint32_t n = 1; n <= lines->last && lines_next(source, line, sizeof(line)); n++) {
 		bool probed = n >= lines->first && lines->probed[n - lines->first];
 
-		if (!strchr(line, '\n'))
-			for (int c; (c = fgetc(source)) != EOF && c != '\n';)
-				;
-		line[strcspn(line, "\n")] = '\0';
 		if (n < lines->first)
 			continue;
 		if (probed)
@@ -152,17 +149,17 @@ static void put_source(struct buf *out, const struct debug_lines *lines, FILE *s
 static int put_lines(struct buf *out, const struct debug_lines *lines, const char *dir, struct err *err)
 {
 	char path[4096];
-	FILE *source = open_source(lines->file, dir, path, sizeof(path));
+	struct lines source;
 
-	if (!source)
+	if (!open_source(&source, lines->file, dir, path, sizeof(path)))
 		return err_set(err, -ENOENT, "the source %.300s cannot be read: --source DIR names where it is", lines->file);
 	buf_puts(out, "<");
 	if (lines->function)
 		buf_printf(out, "%s@", lines->function);
 	put_plain(out, path);
 	buf_printf(out, ":%u>\n", lines->first - lines->base);
-	put_source(out, lines, source, cmd_colour(STDOUT_FILENO));
-	fclose(source);
+	put_source(out, lines, &source, cmd_colour(STDOUT_FILENO));
+	lines_close(&source);
 	return 0;
 }
 

@@ -39,6 +39,9 @@ static int refuse(struct fetch *fetch, int code, const char *fmt, ...)
 	char words[300];
 	va_list ap;
 
+	/* What was not found may be there. */
+	if (!fetch->debug->steps)
+		return debug_words(fetch->debug, code, fetch->err);
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);

@@ -6,7 +6,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "symbol/debug_local.h"
 #include "symbol/debug_place.h"
 #include "symbol/dwarf_numbers.h"
+#include "symbol/lines.h"
 
 #define SOURCE_LINE_MAX 4096
 
@@ -110,7 +110,7 @@ static int want(struct search *search, const char *file, uint32_t line, uint32_t
 			return 0;
 		}
 	if (search->nwanted == DEBUG_POINTS_MAX)
-		return -E2BIG;
+		return err_set(search->err, -E2BIG, "these are more than %u lines", DEBUG_POINTS_MAX);
 	more = reallocarray(search->wanted, search->nwanted + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -312,29 +312,25 @@ static void without_blanks(char *text)
 /* Replaces a stretch of lines by those of the source that match. */
 static int match_lines(struct search *search, const struct wanted *stretch, const char *pattern, struct search *out)
 {
-	FILE *source = fopen(stretch->file, "re");
+	struct lines source;
 	char line[SOURCE_LINE_MAX];
-	int r = 0;
+	int r = lines_open(&source, stretch->file);
 
-	if (!source)
+	if (r)
 		return err_set(search->err, -ENOENT, "%.300s cannot be read: a pattern needs the source", stretch->file);
-	for (uint32_t n = 1; !r && n <= stretch->end && fgets(line, sizeof(line), source); n++) {
-		bool whole = strchr(line, '\n');
-
-		while (!whole && !feof(source) && fgetc(source) != '\n')
-			;
+	for (uint32_t n = 1; !r && n <= stretch->end && lines_next(&source, line, sizeof(line)); n++) {
 		without_blanks(line);
 		if (n >= stretch->line && glob_match(pattern, line))
 			r = want(out, stretch->file, n, n);
 	}
-	fclose(source);
+	lines_close(&source);
 	return r;
 }
 
 static int match_pattern(struct search *search)
 {
 	char *pattern = strdup(search->place->pattern);
-	struct search out = { 0 };
+	struct search out = { .err = search->err };
 	int r = pattern ? 0 : -ENOMEM;
 
 	if (pattern)
@@ -411,6 +407,7 @@ int debug_points_find(struct debug_points *points, struct debug *debug, const st
 	for (size_t i = 0; i < search.nwanted; i++)
 		free(search.wanted[i].file);
 	free(search.wanted);
+	r = debug_words(debug, r, err);
 	if (!r && !points->n)
 		r = not_found(&search, debug);
 	return debug_points_end(points, r, err);
@@ -489,7 +486,7 @@ static int mark_all(struct debug *debug, struct debug_lines *lines)
 	return debug_each_function(debug, NULL, NULL, see_marked, lines);
 }
 
-/* The first function of that name, and its end. */
+/* The first function of that name, and its end: the last one of all its instances. */
 static int see_first(void *arg, struct debug *debug, const struct debug_seen *seen)
 {
 	struct search *search = arg;
@@ -499,6 +496,8 @@ static int see_first(void *arg, struct debug *debug, const struct debug_seen *se
 	if (!is_asked_for(debug, &seen->die, search->place) || !debug_dw_declared(&seen->die, &file, &line))
 		return 0;
 	search->seen = true;
+	if (search->nwanted && !is_wanted(search->wanted, file, line))
+		return 0;
 	return want(search, file, line, end_line(debug, &seen->unit, &seen->die, file, line));
 }
 
@@ -512,6 +511,7 @@ int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struc
 	*lines = (struct debug_lines){ 0 };
 	r = place->function ? debug_each_function(debug, NULL, NULL, see_first, &search)
 			    : want_files(&search, debug, 1, INT32_MAX);
+	r = debug_words(debug, r, err);
 	if (!r && !search.nwanted)
 		r = not_found(&search, debug);
 	if (!r && place->function)
@@ -523,7 +523,7 @@ int debug_lines_find(struct debug_lines *lines, struct debug *debug, const struc
 		r = lines->function ? 0 : err_set(err, -ENOMEM, "out of memory");
 	}
 	if (!r)
-		r = mark_all(debug, lines);
+		r = debug_words(debug, mark_all(debug, lines), err);
 	for (size_t i = 0; i < search.nwanted; i++)
 		free(search.wanted[i].file);
 	free(search.wanted);

@@ -31,6 +31,8 @@ typedef int debug_see(void *arg, struct debug *debug, const struct debug_seen *s
 
 /* One more step; false: that was the last. */
 bool debug_step(struct debug *debug);
+/* Words for what may be the end of a walk: -ENOMEM, and -EFBIG when steps were not enough. */
+int debug_words(const struct debug *debug, int r, struct err *err);
 const char *debug_name(struct debug *debug, const struct debug_die *die);
 /* Functions with code, and inlined instances, of all units (or of that one; at `pc` if that is not NULL, outer ones first). */
 int debug_each_function(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg);

@@ -235,6 +235,14 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Files call things what they like. */
+static void put_line(struct buf *out, const char *name)
+{
+	for (; *name; name++)
+		buf_putc(out, (unsigned char)*name <= ' ' || *name == 0x7f ? '_' : *name);
+	buf_putc(out, '\n');
+}
+
 int debug_names_by_symbols(struct buf *out, const char *path, const char *pattern, struct err *err)
 {
 	struct functions functions;
@@ -254,7 +262,7 @@ int debug_names_by_symbols(struct buf *out, const char *path, const char *patter
 		qsort(all, n, sizeof(*all), compare_names);
 	for (size_t i = 0; all && !r && i < n; i++)
 		if (!i || strcmp(all[i], all[i - 1]))
-			buf_printf(out, "%s\n", all[i]);
+			put_line(out, all[i]);
 	for (size_t i = 0; i < n; i++)
 		free(all[i]);
 	if (!all || r || buf_failed(out))

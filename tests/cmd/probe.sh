@@ -240,6 +240,32 @@ refuse 1 probe -x moved/gone -L many -- gone.c --source
 want 0 probe -x moved/gone -L many --source .
 refuse 1 probe -x moved/gone -D 'many;all*' -- gone.c
 
+# Source that is no text: nothing is read without an end, or waited for; lines are where they are whatever bytes they have.
+for file in /dev/zero "$PWD/up" "$PWD"; do
+	printf '#line 1 "%s"\nint main(void)\n{\n\treturn 0;\n}\n' "$file" >strange.c
+	"$cc" -g strange.c -o strange || exit 1
+	refuse 1 probe -x strange -L main -- "$file" --source
+	refuse 1 probe -x strange -D 'main;return*' -- "$file"
+done
+printf 'int main(void)\n{ /* \0 */\n\treturn 0;\n}\n' >nul.c
+"$cc" -g -w nul.c -o nul || exit 1
+want 0 probe -x nul -L main
+fail_if_not '^ +2  	return 0;$' "lines behind a NUL are counted otherwise"
+want 0 probe -x nul -D 'main:2'
+sed 's/^p:[^ ]* //' "$out" >by_line
+want 0 probe -x nul -D 'main;return*'
+sed 's/^p:[^ ]* //' "$out" | cmp -s - by_line || fail "a pattern behind a NUL is at another place"
+
+# Many functions are named, of which -L shows the first; and what a file calls them does not steer a terminal.
+seq 5000 | sed 's/.*/int f&(void) { return &; }/' >thousands.c
+"$cc" -g -shared -fPIC thousands.c -o thousands.so || exit 1
+want 0 probe -x ./thousands.so -L 'f*'
+refuse 1 probe -x ./thousands.so -D 'thousands.c;int*' -- '4096 lines'
+refuse 1 probe -x ./thousands.so -D 'f*' -- '4096 places'
+objcopy --redefine-sym "many=ma$(printf '\033')[2Jny" bare steering || exit 1
+want 0 probe -x steering -F 'ma*ny'
+says 'ma_[2Jny'
+
 # What chooses a function is not that function.
 cat >choose.c <<'END'
 static int one(void) { return 1; }
