@@ -19,22 +19,15 @@
 
 static int read_loads(struct probe_file *file, struct err *err)
 {
-	struct err why = ERR_INIT;
 	struct elf elf;
-	int fd = elf_file(file->path), r;
+	int r = elf_open_path(&elf, file->path, err);
 
-	if (fd < 0)
-		return err_set(err, fd, "%.300s: %s", file->path, fd == -ENOEXEC ? "is no regular file" : strerror(-fd));
-	r = elf_open(&elf, fd, &why);
-	if (r) {
-		err_set(err, r, "%.300s %s", file->path, why.text);
-	} else {
-		memcpy(file->loads, elf.loads, sizeof(file->loads));
-		file->nloads = elf.nloads;
-	}
-	elf_close(&elf);
-	close(fd);
-	return r;
+	if (r)
+		return r;
+	memcpy(file->loads, elf.loads, sizeof(file->loads));
+	file->nloads = elf.nloads;
+	elf_close_path(&elf);
+	return 0;
 }
 
 int probe_file_open_path(struct probe_file *file, const char *path, struct err *err)

@@ -36,6 +36,8 @@ int debug_words(const struct debug *debug, int r, struct err *err);
 const char *debug_name(struct debug *debug, const struct debug_die *die);
 /* Functions with code, and inlined instances, of all units (or of that one; at `pc` if that is not NULL, outer ones first). */
 int debug_each_function(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg);
+/* The function of the unit that has the code there, whatever is inlined to it. */
+bool debug_function_at(struct debug *debug, const struct debug_die *unit, uint64_t pc, struct debug_die *function);
 /* The unit whose code it is. */
 bool debug_unit_at(struct debug *debug, uint64_t pc, struct debug_die *unit);
 /* Does the path of a file end so, at the beginning of a name? */

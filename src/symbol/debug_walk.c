@@ -85,6 +85,21 @@ int debug_each_function(struct debug *debug, const struct debug_die *unit, const
 	return r;
 }
 
+static int see_outer(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	(void)debug;
+	if (!seen->inlined)
+		*(struct debug_die *)arg = seen->die;
+	return 0;
+}
+
+bool debug_function_at(struct debug *debug, const struct debug_die *unit, uint64_t pc, struct debug_die *function)
+{
+	*function = (struct debug_die){ { 0 } };
+	debug_each_function(debug, unit, &pc, see_outer, function);
+	return function->words[0];
+}
+
 bool debug_unit_at(struct debug *debug, uint64_t pc, struct debug_die *unit)
 {
 	void *cursor = NULL;

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "symbol/elf.h"
 
@@ -196,28 +195,19 @@ static int look_into(struct usdt *usdt, const struct elf *elf)
 int usdt_open(struct usdt **out, const char *path, struct err *err)
 {
 	struct usdt *usdt = calloc(1, sizeof(*usdt));
-	struct err why = ERR_INIT;
 	struct elf elf;
-	int fd, r;
+	int r;
 
 	*out = NULL;
 	if (!usdt)
 		return err_set(err, -ENOMEM, "out of memory");
-	fd = elf_file(path);
-	if (fd < 0) {
-		free(usdt);
-		return err_set(err, fd, "%.300s: %s", path, fd == -ENOEXEC ? "is no regular file" : strerror(-fd));
-	}
-	r = elf_open(&elf, fd, &why);
-	if (r) {
-		err_set(err, r, "%.300s %s", path, why.text);
-	} else {
+	r = elf_open_path(&elf, path, err);
+	if (!r) {
 		r = look_into(usdt, &elf);
 		if (r)
 			err_set(err, r, r == -ENODATA ? "%.300s tells of no probes of its own" : "%.300s: out of memory", path);
+		elf_close_path(&elf);
 	}
-	elf_close(&elf);
-	close(fd);
 	if (r) {
 		usdt_close(usdt);
 		return r;
