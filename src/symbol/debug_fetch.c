@@ -484,14 +484,15 @@ static int array_type(struct fetch *fetch, const struct debug_die *type, struct 
 	return 0;
 }
 
-/* What probes have for bits of a word has no sign, and a width of its own: of other types only one without a sign means the same. */
+/* Probes fetch bits of a word without a sign, and with a width of their own: other types mean something else. */
 static int bits_type(struct fetch *fetch, const char *type, struct buf *out)
 {
 	uint32_t width = type[1] ? (uint32_t)atoi(type + 1) : 64;
 
 	if (type[0] != 'u' || strchr(type, '['))
-		return refuse(fetch, -EOPNOTSUPP, "'%s' is %u bits of a word, which are fetched without a sign: leave the type out",
-			      fetch->name, fetch->bits);
+		return refuse(fetch, -EOPNOTSUPP,
+			      "'%s' is %u bits of a word, which are fetched without a sign: leave the type out", fetch->name,
+			      fetch->bits);
 	buf_printf(out, ":b%u@%u/%u", width < fetch->bits ? width : fetch->bits, fetch->shift, fetch->unit * 8);
 	return 0;
 }

@@ -34,7 +34,11 @@ want 0 probe -x bare -D 'shop_place%return' '$retval' '$arg1' 'x=+8(%di):u64' '%
 says "r:probe_bare/shop_place__return $RINGSIDE_SCRATCH/bare:$(at shop_place) retval=\$retval arg1=\$arg1 x=+8(%di):u64 sp=%sp many=\\5"
 want 0 probe -x bare -F 'shop*'
 says 'shop_place'
-printf '#include <stdio.h>\n#include <unistd.h>\nint waits(void) { puts(""); fflush(stdout); return pause(); }\nint main(void) { waits(); }\n' >waits.c
+cat >waits.c <<'END'
+#include <unistd.h>
+int waits(void) { return alarm(60) || write(1, "\n", 1) < 0 || pause(); }
+int main(void) { return waits(); }
+END
 "$cc" -O0 waits.c -o waits && mkfifo up || exit 1
 ./waits >up &
 read -r _ <up
