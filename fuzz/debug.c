@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void look_at_variables(struct debug *debug, struct debug_point *point)
 {
-	static const char *const steps[] = { "", "->a", ".a", "[1]", "->b:string", ":string", "[0].b" };
+	static const char *const steps[] = { "", "->a", ".a", "[1]", "->b:string", ":string", "[0].b", ".b:u32", "->a:s" };
 	struct debug_variables variables;
 	struct err err = ERR_INIT;
 
@@ -84,6 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_at(debug, "g:1");
 	if (!debug_lines_find(&lines, debug, &place, 0, &err))
 		debug_lines_fini(&lines);
+	else if (!*err.text)
+		abort();
 	debug_close(debug);
 	return 0;
 }

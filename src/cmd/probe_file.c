@@ -23,26 +23,19 @@
 
 static int read_loads(struct probe_file *file, struct err *err)
 {
-	struct err why = ERR_INIT;
 	struct elf elf;
 	char kind[32];
-	int fd = elf_file(file->path), r;
+	int r = elf_open_path(&elf, file->path, err);
 
-	if (fd < 0)
-		return err_set(err, fd, "%.300s: %s", file->path, fd == -ENOEXEC ? "is no regular file" : strerror(-fd));
-	r = elf_open(&elf, fd, &why);
-	if (r) {
-		err_set(err, r, "%.300s %s", file->path, why.text);
-	} else {
-		memcpy(file->loads, elf.loads, sizeof(file->loads));
-		file->nloads = elf.nloads;
-		file->machine = elf.machine;
-		file->foreign = !elf_runs_here(&elf);
-		snprintf(file->kind, sizeof(file->kind), "%s", elf_machine(&elf, kind));
-	}
-	elf_close(&elf);
-	close(fd);
-	return r;
+	if (r)
+		return r;
+	memcpy(file->loads, elf.loads, sizeof(file->loads));
+	file->nloads = elf.nloads;
+	file->machine = elf.machine;
+	file->foreign = !elf_runs_here(&elf);
+	snprintf(file->kind, sizeof(file->kind), "%s", elf_machine(&elf, kind));
+	elf_close_path(&elf);
+	return 0;
 }
 
 int probe_file_open_path(struct probe_file *file, const char *path, struct err *err)
@@ -169,15 +162,22 @@ static int of_directory(char ***paths, size_t *n, struct control *control, struc
 	return r;
 }
 
+static int check_pid(const char *pid, struct err *err)
+{
+	if (!*pid || pid[strspn(pid, "0123456789")] || strlen(pid) > 10)
+		return err_set(err, -EINVAL, "'%.40s' is no number of a process", pid);
+	return 0;
+}
+
 /* What is mapped to be run; the program itself is the first of it, as a rule. */
 static int of_process(char ***paths, size_t *n, const char *pid, struct err *err)
 {
 	char path[64], line[PATH_MAX + 128];
 	FILE *maps;
-	int r = 0;
+	int r = check_pid(pid, err);
 
-	if (!*pid || pid[strspn(pid, "0123456789")] || strlen(pid) > 10)
-		return err_set(err, -EINVAL, "'%.40s' is no number of a process", pid);
+	if (r)
+		return r;
 	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
 	maps = fopen(path, "re");
 	if (!maps)
@@ -303,9 +303,22 @@ static int choose(char **out, char **paths, size_t n, const struct debug_place *
 	return *out ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
+/* For what is asked of a file as a whole. */
+static int take_program(char **path, const char *pid, struct err *err)
+{
+	int r = pid ? check_pid(pid, err) : err_set(err, -EINVAL, "which file? -x FILE");
+
+	if (r)
+		return r;
+	if (asprintf(path, "/proc/%s/exe", pid) >= 0)
+		return 0;
+	*path = NULL;
+	return err_set(err, -ENOMEM, "out of memory");
+}
+
 static int find_file(char **path, const struct opts *opts, const struct debug_place *place, struct err *err)
 {
-	const char *name = opts_value(opts, "exec");
+	const char *name = opts_value(opts, "exec"), *pid = opts_value(opts, "pid");
 	char **known;
 	size_t n;
 	int r;
@@ -315,13 +328,15 @@ static int find_file(char **path, const struct opts *opts, const struct debug_pl
 		*path = find_named(name, opts);
 		return *path ? 0 : err_set(err, -ENOMEM, "out of memory");
 	}
-	if (!opts_value(opts, "pid") && (opts_value(opts, "kernel") || opts_value(opts, "tracefs") || !place))
+	if (!place)
+		return take_program(path, pid, err);
+	if (!pid && (opts_value(opts, "kernel") || opts_value(opts, "tracefs")))
 		return err_set(err, -EINVAL, "which file? -x FILE");
 	if (place->has_address)
 		return err_set(err, -EINVAL, "which file is the address of? -x FILE");
 	r = probe_files_known(&known, &n, opts, err);
 	if (r) {
-		if (!opts_value(opts, "pid"))
+		if (!pid)
 			err_prefix(err, "without -x FILE the programs of a tracing directory are looked at: ");
 		return r;
 	}

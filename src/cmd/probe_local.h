@@ -22,7 +22,7 @@ struct probe_file {
 	char kind[32];		/* of processor: "x86_64" */
 };
 
-/* -x FILE, -P PID, or those that programs of the tracing directory have; `place` NULL: whatever it is wanted for. */
+/* -x FILE, -P PID, or those that programs of the tracing directory have; `place` NULL: the program itself. */
 int probe_file_open(struct probe_file *file, const struct opts *opts, const struct debug_place *place, struct err *err);
 int probe_file_open_path(struct probe_file *file, const char *path, struct err *err);
 void probe_file_close(struct probe_file *file);

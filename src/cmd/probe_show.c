@@ -12,6 +12,7 @@
 #include "cmd/probe_local.h"
 #include "control/stamp.h"
 #include "symbol/debug_place.h"
+#include "symbol/lines.h"
 #include "symbol/symbol.h"
 
 #define SOURCE_LINE_MAX 4096
@@ -118,18 +119,6 @@ static int read_range(char *text, uint32_t *to, struct err *err)
 	return 0;
 }
 
-/* A line without its end, of which what is too long is lost. False: there are no more. */
-static bool next_line(FILE *source, char line[SOURCE_LINE_MAX])
-{
-	if (!fgets(line, SOURCE_LINE_MAX, source))
-		return false;
-	if (!strchr(line, '\n'))
-		for (int c; (c = fgetc(source)) != EOF && c != '\n';)
-			;
-	line[strcspn(line, "\n")] = '\0';
-	return true;
-}
-
 static void put_line(struct buf *out, const struct debug_lines *lines, uint32_t n, const char *line, bool colour)
 {
 	bool probed = n <= lines->last && lines->probed[n - lines->first];
@@ -143,13 +132,13 @@ static void put_line(struct buf *out, const struct debug_lines *lines, uint32_t 
 }
 
 /* The last lines of a function may have no code: up to a brace that begins a line, if that comes before anything else does. */
-static void put_end(struct buf *out, const struct debug_lines *lines, FILE *source, bool colour)
+static void put_end(struct buf *out, const struct debug_lines *lines, struct lines *source, bool colour)
 {
 	char line[SOURCE_LINE_MAX] = "";
 	struct buf more = BUF_INIT;
 	uint32_t n = lines->last;
 
-	while (n++ < lines->last + END_MAX && next_line(source, line)) {
+	while (n++ < lines->last + END_MAX && lines_next(source, line, sizeof(line))) {
 		put_line(&more, lines, n, line, colour);
 		if (*line && !strchr(" \t#", *line))
 			break;
@@ -160,12 +149,12 @@ static void put_end(struct buf *out, const struct debug_lines *lines, FILE *sour
 	buf_fini(&more);
 }
 
-static uint32_t put_source(struct buf *out, const struct debug_lines *lines, FILE *source, bool colour)
+static uint32_t put_source(struct buf *out, const struct debug_lines *lines, struct lines *source, bool colour)
 {
 	char line[SOURCE_LINE_MAX] = "";
 	uint32_t n = 1;
 
-	for (; n <= lines->last && next_line(source, line); n++)
+	for (; n <= lines->last && lines_next(source, line, sizeof(line)); n++)
 		if (n >= lines->first)
 			put_line(out, lines, n, line, colour);
 	if (n > lines->last && lines->to_end && *line != '}')
@@ -176,20 +165,21 @@ static uint32_t put_source(struct buf *out, const struct debug_lines *lines, FIL
 static int put_lines(struct buf *out, const struct debug_lines *lines, const char *dir, struct err *err)
 {
 	char path[4096];
-	FILE *source = debug_source_open(lines->file, dir, path, sizeof(path));
+	struct lines source;
 	uint32_t n;
+	int r = debug_source_open(&source, lines->file, dir, path, sizeof(path));
 
-	if (!source && dir)
+	if (r && dir)
 		return err_set(err, -ENOENT, "the source %.200s is not in %.200s", lines->file, dir);
-	if (!source)
+	if (r)
 		return err_set(err, -ENOENT, "the source %.300s cannot be read: --source DIR names where it is", lines->file);
 	buf_puts(out, "<");
 	if (lines->function)
 		buf_printf(out, "%s@", lines->function);
 	put_plain(out, path);
 	buf_printf(out, ":%u>\n", lines->first - lines->base);
-	n = put_source(out, lines, source, cmd_colour(STDOUT_FILENO));
-	fclose(source);
+	n = put_source(out, lines, &source, cmd_colour(STDOUT_FILENO));
+	lines_close(&source);
 	return n < lines->first ? err_set(err, -ERANGE, "%.300s has only %u lines", path, n) : 0;
 }
 

@@ -72,28 +72,30 @@ static bool has_more_points(const struct control_items *items, uint32_t which)
 	return false;
 }
 
-static int dynamic_remove(struct control_items *items, uint32_t i, struct err *err)
+/* Removes it, and its filters, which may lie anywhere: what was behind it is at *at then. */
+static int dynamic_remove(struct control_items *items, uint32_t *at, struct err *err)
 {
 	struct control_state *state = &items->control->state;
 	char system[64], event[64];
 	int r;
 
-	if (has_more_points(items, i))
-		return control_items_remove(items, i, err);
-	if (is_event_used(items, i))
+	if (has_more_points(items, *at))
+		return control_items_remove(items, *at, err);
+	if (is_event_used(items, *at))
 		return err_set(err, -EBUSY, "%.64s:%.64s is in use: it is on, has a trigger, or one makes it",
-			       state->items[i].item.system, state->items[i].item.event);
-	strcpy(system, state->items[i].item.system);
-	strcpy(event, state->items[i].item.event);
-	r = control_items_remove(items, i, err);
-	/* Its filters go with it. */
-	for (i = 0; !r && i < state->nitems;) {
+			       state->items[*at].item.system, state->items[*at].item.event);
+	strcpy(system, state->items[*at].item.system);
+	strcpy(event, state->items[*at].item.event);
+	r = control_items_remove(items, *at, err);
+	for (uint32_t i = 0; !r && i < state->nitems;) {
 		const struct state_item *item = &state->items[i].item;
 
-		if (item->kind == STATE_ITEM_FILTER && !strcmp(item->system, system) && !strcmp(item->event, event))
+		if (item->kind == STATE_ITEM_FILTER && !strcmp(item->system, system) && !strcmp(item->event, event)) {
 			r = control_items_remove(items, i, err);
-		else
+			*at -= i < *at;
+		} else {
 			i++;
+		}
 	}
 	return r;
 }
@@ -143,7 +145,7 @@ static int synth_set(struct control_items *items, bool dynamic, const char *text
 		else if (i == UINT32_MAX)
 			r = err_set(err, -ENOENT, "there is no synthetic event %.64s", spec.synth->name);
 		else
-			r = dynamic_remove(items, i, err);
+			r = dynamic_remove(items, &i, err);
 		spec_synth_free(spec.synth);
 		return lower_end(items, r, error, err);
 	}
@@ -169,15 +171,16 @@ struct removal {
 /* `-:[GROUP/][NAME] ...`, or `!TYPE:[GROUP/]NAME ...`. */
 static int removal_parse(struct removal *removal, const char *text, size_t len, struct err *err)
 {
-	const char *end = text + len, *colon = memchr(text, ':', len), *at, *slash, *word;
+	const char *end = text + len, *colon, *at, *slash, *word = text;
 	size_t n;
 
 	memset(removal, 0, sizeof(*removal));
+	while (word < end && *word != ' ' && *word != '\t')
+		word++;
+	colon = memchr(text, ':', (size_t)(word - text));
 	if (!colon || (*text == '-' && colon != text + 1))
 		return err_set(err, -EINVAL, "-:[GROUP/]NAME or !TYPE:[GROUP/]NAME removes an event");
 	at = colon + 1;
-	for (word = at; word < end && *word != ' ' && *word != '\t';)
-		word++;
 	slash = memchr(at, '/', (size_t)(word - at));
 	if (!slash)
 		slash = memchr(at, '.', (size_t)(word - at));
@@ -250,7 +253,7 @@ static int remove_named(struct control_items *items, enum dynamic_list list, con
 			continue;
 		}
 		found = true;
-		r = dynamic_remove(items, i, err);
+		r = dynamic_remove(items, &i, err);
 	}
 	if (!r && !found)
 		r = err_set(err, -ENOENT, "there is no such event");
@@ -292,9 +295,7 @@ int control_dynamic_clear(struct control_items *items, enum dynamic_list list, s
 				used = &state->items[i].item;
 				continue;
 			}
-			/* Its filters, which may lie anywhere, go with it. */
-			r = dynamic_remove(items, i, err);
-			i = i < state->nitems ? i : state->nitems;
+			r = dynamic_remove(items, &i, err);
 			any = true;
 		}
 	}

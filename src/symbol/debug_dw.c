@@ -222,7 +222,7 @@ static void learn_sections(struct debug_dw *dw, Elf *elf)
 		GElf_Shdr head;
 		Elf_Data *data;
 
-		/* Only what was read already, by libdw. */
+		/* As libdw has it in memory; what it did not look at is read now. */
 		if (!gelf_getshdr(scn, &head) || head.sh_type == SHT_NOBITS || dw->nsections == SECTIONS_MAX)
 			continue;
 		data = elf_rawdata(scn, NULL);

@@ -39,6 +39,9 @@ static int refuse(struct fetch *fetch, int code, const char *fmt, ...)
 	char words[300];
 	va_list ap;
 
+	/* What was not found may be there. */
+	if (!fetch->debug->steps)
+		return debug_words(fetch->debug, code, fetch->err);
 	va_start(ap, fmt);
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
@@ -179,6 +182,9 @@ static bool find_member(struct fetch *fetch, const struct debug_die *type, const
 			continue;
 		if (debug_dw_member(&die, &offset))
 			continue;
+		/* No memory is so large. */
+		if (offset < 0 || offset >> 47)
+			continue;
 		if (own && tag == DW_TAG_member && !strncmp(own, name, len) && !own[len]) {
 			*at += offset;
 			*member = die;
@@ -214,24 +220,25 @@ static void put_members(struct debug *debug, const struct debug_die *type, struc
 /* Either of the two ways that debug information tells of it, as the bits of a word of memory. */
 static int take_bits(struct fetch *fetch, const struct debug_die *member, const struct debug_die *type)
 {
+	static const char strange[] = "a bit field that is told of in a strange way";
 	int64_t bits, first, own;
 	uint64_t size;
 
 	if (!debug_dw_number(member, DW_AT_bit_size, &bits))
 		return 0;
 	if (!debug_type_size(fetch->debug, type, &size) || !size || size > 8 || bits <= 0 || bits > 64)
-		return refuse(fetch, -EOPNOTSUPP, "a bit field that is told of in a strange way");
+		return refuse(fetch, -EOPNOTSUPP, strange);
 	if (debug_dw_number(member, DW_AT_data_bit_offset, &first)) {
 		/* Counted from the beginning of the struct; the member has no other place. */
 	} else if (debug_dw_number(member, DW_AT_bit_offset, &first)) {
 		if (debug_dw_number(member, DW_AT_byte_size, &own) && own > 0 && own <= 8)
 			size = (uint64_t)own;
-		first = (int64_t)size * 8 - first - bits;
+		first = first < 0 || first > 64 ? -1 : (int64_t)size * 8 - first - bits;
 	} else {
 		first = 0;
 	}
 	if (first < 0 || first > INT32_MAX)
-		return refuse(fetch, -EOPNOTSUPP, "a bit field that is told of in a strange way");
+		return refuse(fetch, -EOPNOTSUPP, strange);
 	fetch->unit = (uint32_t)size;
 	fetch->shift = (uint32_t)first % (uint32_t)(size * 8);
 	fetch->bits = (uint32_t)bits;
@@ -247,11 +254,11 @@ static int take_part(struct fetch *fetch, int64_t offset, const struct debug_die
 
 	if (fetch->where.sum.base != DEBUG_REGISTER || fetch->where.sum.nloads || fetch->where.sum.add[0])
 		return refuse(fetch, -EOPNOTSUPP, "its struct is nowhere as a whole");
-	if (!debug_type_size(fetch->debug, type, &size) || !size || offset < 0 || offset + (int64_t)size > 8)
+	if (!debug_type_size(fetch->debug, type, &size) || !size || size > 8 || offset < 0 || offset > 8 - (int64_t)size)
 		return refuse(fetch, -EOPNOTSUPP, "it is not in the register that has its struct");
 	if (fetch->bits) {
 		fetch->shift += (uint32_t)offset * 8;
-	} else if (offset || size < 8) {
+	} else if (offset) {
 		fetch->bits = (uint32_t)size * 8;
 		fetch->shift = (uint32_t)offset * 8;
 	}
@@ -342,22 +349,13 @@ static int step_member(struct fetch *fetch, bool arrow)
 	return r;
 }
 
-/* How many elements a dimension has; -1: that is not told. */
-static int64_t count_of(const struct debug_die *dimension)
-{
-	int64_t n;
-
-	if (debug_dw_number(dimension, DW_AT_count, &n))
-		return n < 0 || n > UINT32_MAX ? -1 : n;
-	return debug_dw_number(dimension, DW_AT_upper_bound, &n) && n >= -1 && n < UINT32_MAX ? n + 1 : -1;
-}
-
-/* Of an array of several dimensions the first that is left: it has `count` elements, and one of those has `rest` of the last. */
+/* Of an array of several dimensions the first that is left: it has `count` elements (-1: nobody knows), and one of those has `rest` of the last. */
 static bool next_dimension(struct fetch *fetch, const struct debug_die *array, int64_t *count, uint64_t *rest)
 {
 	struct debug_die die;
 	uint32_t i = 0;
-	int64_t n;
+	uint64_t n;
+	bool told;
 
 	*rest = 1;
 	*count = -1;
@@ -366,12 +364,12 @@ static bool next_dimension(struct fetch *fetch, const struct debug_die *array, i
 	do {
 		if (debug_dw_tag(&die) != DW_TAG_subrange_type)
 			continue;
-		n = count_of(&die);
-		if (i == fetch->dimensions)
-			*count = n;
+		told = debug_type_elements(&die, &n);
+		if (i == fetch->dimensions && told)
+			*count = (int64_t)n;
 		if (i++ <= fetch->dimensions)
 			continue;
-		if (n < 0 || __builtin_mul_overflow(*rest, (uint64_t)n, rest))
+		if (!told || __builtin_mul_overflow(*rest, n, rest))
 			return false;
 	} while (debug_dw_sibling(&die, &die));
 	fetch->element = i > fetch->dimensions + 1;
@@ -510,6 +508,19 @@ static int array_type(struct fetch *fetch, const struct debug_die *type, struct 
 	return 0;
 }
 
+/* Probes fetch bits of a word without a sign, and with a width of their own: other types mean something else. */
+static int bits_type(struct fetch *fetch, const char *type, struct buf *out)
+{
+	uint32_t width = type[1] ? (uint32_t)atoi(type + 1) : 64;
+
+	if (type[0] != 'u' || strchr(type, '['))
+		return refuse(fetch, -EOPNOTSUPP,
+			      "'%s' is %u bits of a word, which are fetched without a sign: leave the type out", fetch->name,
+			      fetch->bits);
+	buf_printf(out, ":b%u@%u/%u", width < fetch->bits ? width : fetch->bits, fetch->shift, fetch->unit * 8);
+	return 0;
+}
+
 /* By itself, of what the debug information says; `sign`: one of u, s, x in place of its own. */
 static int own_type(struct fetch *fetch, char sign, struct buf *out)
 {
@@ -518,14 +529,12 @@ static int own_type(struct fetch *fetch, char sign, struct buf *out)
 
 	if (!debug_type_peel(fetch->debug, &fetch->of, &type))
 		return refuse(fetch, -EINVAL, "'%s' has no type", fetch->name);
-	if (fetch->bits) {
-		buf_printf(out, ":b%u@%u/%u", fetch->bits, fetch->shift, fetch->unit * 8);
-		return 0;
-	}
 	if (debug_dw_tag(&type) == DW_TAG_array_type)
 		return array_type(fetch, &type, out);
 	if (is_struct(debug_dw_tag(&type)))
 		return whole_struct(fetch, &type);
+	if (fetch->bits)
+		return bits_type(fetch, "u64", out);
 	if (!debug_type_word(fetch->debug, &fetch->of, word))
 		return refuse(fetch, -EINVAL, "'%s' is of a type that is no number of 1, 2, 4 or 8 bytes", fetch->name);
 	if (sign && !strcmp(word, "char"))
@@ -559,6 +568,7 @@ static int through_reference(struct fetch *fetch)
 static int put_type(struct fetch *fetch, struct buf *out)
 {
 	const char *type = *fetch->at ? fetch->at + 1 : NULL;
+	bool sign = type && type[0] && !type[1] && strchr("usx", type[0]);
 	int r = through_reference(fetch);
 
 	/* A whole struct is asked for a member before it is asked where it is. */
@@ -570,13 +580,15 @@ static int put_type(struct fetch *fetch, struct buf *out)
 		return own_type(fetch, 0, out);
 	if (!strcmp(type, "string") || !strcmp(type, "ustring"))
 		return string_type(fetch, type, out);
-	if (type[0] && !type[1] && strchr("usx", type[0]))
-		return own_type(fetch, type[0], out);
-	if (!is_known_type(type))
+	if (!sign && !is_known_type(type))
 		return refuse(
 			fetch, -EINVAL,
 			"'%.40s' is no type: u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, bWIDTH@SHIFT/SIZE",
 			type);
+	if (fetch->bits)
+		return bits_type(fetch, type, out);
+	if (sign)
+		return own_type(fetch, type[0], out);
 	buf_printf(out, ":%s", type);
 	return 0;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "symbol/beside.h"
 #include "symbol/debug_local.h"
@@ -14,21 +13,16 @@
 
 static int look(struct debug *debug, char **beside, struct err *err)
 {
-	struct err why = ERR_INIT;
 	struct elf elf;
-	int fd = elf_file(debug->path), r;
+	int r = elf_open_path(&elf, debug->path, err);
 
 	*beside = NULL;
-	if (fd < 0)
-		return err_set(err, fd, "%.300s: %s", debug->path, fd == -ENOEXEC ? "is no regular file" : strerror(-fd));
-	r = elf_open(&elf, fd, &why);
 	if (r)
-		err_set(err, r, "%.300s %s", debug->path, why.text);
-	else if (!symbol_has_debug(&elf))
+		return r;
+	if (!symbol_has_debug(&elf))
 		*beside = symbol_beside(&elf, debug->path);
-	elf_close(&elf);
-	close(fd);
-	return r;
+	elf_close_path(&elf);
+	return 0;
 }
 
 int debug_open(struct debug **out, const char *path, struct err *err)

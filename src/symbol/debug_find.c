@@ -6,7 +6,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +14,7 @@
 #include "symbol/debug_local.h"
 #include "symbol/debug_place.h"
 #include "symbol/dwarf_numbers.h"
+#include "symbol/lines.h"
 
 #define SOURCE_LINE_MAX 4096
 
@@ -119,7 +119,7 @@ static int want(struct search *search, const char *file, uint32_t line, uint32_t
 			return 0;
 		}
 	if (search->nwanted == DEBUG_POINTS_MAX)
-		return -E2BIG;
+		return err_set(search->err, -E2BIG, "these are more than %u lines", DEBUG_POINTS_MAX);
 	more = reallocarray(search->wanted, search->nwanted + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -323,31 +323,27 @@ static int match_lines(struct search *search, const char *dir, const struct want
 		       struct search *out)
 {
 	char line[SOURCE_LINE_MAX], path[SOURCE_LINE_MAX];
-	FILE *source = debug_source_open(stretch->file, dir, path, sizeof(path));
-	int r = 0;
+	struct lines source;
+	int r = debug_source_open(&source, stretch->file, dir, path, sizeof(path));
 
-	if (!source && dir)
+	if (r && dir)
 		return err_set(search->err, -ENOENT, "the source %.200s is not in %.200s, and a pattern needs it", stretch->file, dir);
-	if (!source)
+	if (r)
 		return err_set(search->err, -ENOENT, "the source %.300s cannot be read, and a pattern needs it: --source DIR names "
 			       "where it is", stretch->file);
-	for (uint32_t n = 1; !r && n <= stretch->end && fgets(line, sizeof(line), source); n++) {
-		bool whole = strchr(line, '\n');
-
-		while (!whole && !feof(source) && fgetc(source) != '\n')
-			;
+	for (uint32_t n = 1; !r && n <= stretch->end && lines_next(&source, line, sizeof(line)); n++) {
 		without_blanks(line);
 		if (n >= stretch->line && glob_match(pattern, line))
 			r = want(out, stretch->file, n, n);
 	}
-	fclose(source);
+	lines_close(&source);
 	return r;
 }
 
 static int match_pattern(struct search *search, const char *dir)
 {
 	char *pattern = strdup(search->place->pattern);
-	struct search out = { 0 };
+	struct search out = { .err = search->err };
 	int r = pattern ? 0 : -ENOMEM;
 
 	if (pattern)
@@ -461,6 +457,7 @@ static int find_points(struct debug_points *points, struct debug *debug, const s
 		r = by_line(&search, debug);
 	else
 		r = debug_each_function(debug, NULL, NULL, see_entry, &search);
+	r = debug_words(debug, r, err);
 	if (!r && !points->n)
 		r = not_found(&search, debug);
 	search_fini(&search);
@@ -578,7 +575,7 @@ static int mark_all(struct debug *debug, struct debug_lines *lines)
 	return debug_each_function(debug, NULL, NULL, see_marked, lines);
 }
 
-/* The first function of that name, and its end. */
+/* The first function of that name, and its end: the last one of all its instances. */
 static int see_first(void *arg, struct debug *debug, const struct debug_seen *seen)
 {
 	struct search *search = arg;
@@ -588,6 +585,8 @@ static int see_first(void *arg, struct debug *debug, const struct debug_seen *se
 	if (!is_asked_for(search, debug, &seen->die) || !debug_dw_declared(&seen->die, &file, &line))
 		return 0;
 	search->seen = true;
+	if (search->nwanted && !is_wanted(search->wanted, file, line))
+		return 0;
 	return want(search, file, line, end_line(debug, &seen->unit, &seen->die, file, line));
 }
 
@@ -601,6 +600,7 @@ static int find_lines(struct debug_lines *lines, struct debug *debug, const stru
 	*lines = (struct debug_lines){ 0 };
 	r = place->function ? debug_each_function(debug, NULL, NULL, see_first, &search)
 			    : want_files(&search, debug, 1, INT32_MAX);
+	r = debug_words(debug, r, err);
 	if (!r && !search.nwanted)
 		r = not_found(&search, debug);
 	if (!r && place->function)
@@ -612,7 +612,7 @@ static int find_lines(struct debug_lines *lines, struct debug *debug, const stru
 		r = lines->function ? 0 : err_set(err, -ENOMEM, "out of memory");
 	}
 	if (!r)
-		r = mark_all(debug, lines);
+		r = debug_words(debug, mark_all(debug, lines), err);
 	search_fini(&search);
 	if (r)
 		debug_lines_fini(lines);

@@ -32,9 +32,13 @@ typedef int debug_see(void *arg, struct debug *debug, const struct debug_seen *s
 
 /* One more step; false: that was the last. */
 bool debug_step(struct debug *debug);
+/* Words for what may be the end of a walk: -ENOMEM, and -EFBIG when steps were not enough. */
+int debug_words(const struct debug *debug, int r, struct err *err);
 const char *debug_name(struct debug *debug, const struct debug_die *die);
 /* Functions with code, and inlined instances, of all units (or of that one; at `pc` if that is not NULL, outer ones first). */
 int debug_each_function(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg);
+/* The function of the unit that has the code there, whatever is inlined to it. */
+bool debug_function_at(struct debug *debug, const struct debug_die *unit, uint64_t pc, struct debug_die *function);
 /* The unit whose code it is. */
 bool debug_unit_at(struct debug *debug, uint64_t pc, struct debug_die *unit);
 /* Does the path of a file end so, at the beginning of a name? */
@@ -55,6 +59,8 @@ bool debug_alias(struct debug *debug, const struct debug_place *place, struct de
 bool debug_type_peel(struct debug *debug, const struct debug_die *of, struct debug_die *type);
 void debug_type_put(struct debug *debug, const struct debug_die *of, struct buf *out);
 bool debug_type_size(struct debug *debug, const struct debug_die *type, uint64_t *size);
+/* Of one dimension of an array. False: not told, or too many to be true. */
+bool debug_type_elements(const struct debug_die *dimension, uint64_t *n);
 /* Of an array's first dimension; 0: not told. */
 uint64_t debug_type_count(struct debug *debug, const struct debug_die *array);
 /* "s32", "u8", "x64", "char", of anything that is one word; false: it is not. */

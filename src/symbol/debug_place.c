@@ -135,20 +135,20 @@ int debug_place_parse(struct debug_place *place, const char *text, struct err *e
 
 /* ---- sources ---- */
 
-FILE *debug_source_open(const char *file, const char *dir, char *path, size_t size)
+int debug_source_open(struct lines *source, const char *file, const char *dir, char *path, size_t size)
 {
-	FILE *source = NULL;
+	int r = -ENOENT;
 
 	if (!dir) {
 		snprintf(path, size, "%s", file);
-		return fopen(file, "re");
+		return lines_open(source, file);
 	}
-	for (const char *base = file; !source && base; base = strchr(base, '/')) {
+	for (const char *base = file; r && base; base = strchr(base, '/')) {
 		base += *base == '/';
 		snprintf(path, size, "%s/%s", dir, base);
-		source = fopen(path, "re");
+		r = lines_open(source, path);
 	}
-	return source;
+	return r;
 }
 
 /* ---- points ---- */
@@ -289,6 +289,14 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Files call things what they like. */
+static void put_line(struct buf *out, const char *name)
+{
+	for (; *name; name++)
+		buf_putc(out, (unsigned char)*name <= ' ' || *name == 0x7f ? '_' : *name);
+	buf_putc(out, '\n');
+}
+
 int debug_names_by_symbols(struct buf *out, const char *path, const char *pattern, struct err *err)
 {
 	struct functions functions;
@@ -312,7 +320,7 @@ int debug_names_by_symbols(struct buf *out, const char *path, const char *patter
 		qsort(all, n, sizeof(*all), compare_names);
 	for (size_t i = 0; all && !r && i < n; i++)
 		if (!i || strcmp(all[i], all[i - 1]))
-			buf_printf(out, "%s\n", all[i]);
+			put_line(out, all[i]);
 	for (size_t i = 0; i < n; i++)
 		free(all[i]);
 	if (!all || r || buf_failed(out))

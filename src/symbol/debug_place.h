@@ -4,9 +4,8 @@
 #ifndef SYMBOL_DEBUG_PLACE_H
 #define SYMBOL_DEBUG_PLACE_H
 
-#include <stdio.h>
-
 #include "symbol/debug.h"
+#include "symbol/lines.h"
 
 /* -ENOENT: no function is called so. The place has a function and maybe an offset; what else it has is not looked at. */
 int debug_points_by_symbols(struct debug_points *points, const char *path, const struct debug_place *place, struct err *err);
@@ -14,7 +13,7 @@ int debug_points_by_symbols(struct debug_points *points, const char *path, const
 int debug_names_by_symbols(struct buf *out, const char *path, const char *pattern, struct err *err);
 
 /* A source file, by what the compiler was told; in a directory (NULL: none) with as much of its path as leads to something. */
-FILE *debug_source_open(const char *file, const char *dir, char *path, size_t size);
+int debug_source_open(struct lines *source, const char *file, const char *dir, char *path, size_t size);
 
 /* Within this room: shows the names of all functions. */
 struct near;

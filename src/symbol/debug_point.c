@@ -55,24 +55,13 @@ bool debug_point_settle(struct debug *debug, struct debug_point *point, const ch
 	return true;
 }
 
-/* The one that has the code. */
-static int see_outer(void *arg, struct debug *debug, const struct debug_seen *seen)
-{
-	(void)debug;
-	if (!seen->inlined)
-		*(struct debug_die *)arg = seen->die;
-	return 0;
-}
-
 void debug_point_put(struct debug *debug, const struct debug_point *point, struct buf *out)
 {
-	struct debug_die outer = point->function;
-	uint64_t entry, pc = point->address;
+	struct debug_die outer;
+	uint64_t entry;
 
-	if (point->described)
-		debug_each_function(debug, &point->unit, &pc, see_outer, &outer);
-	if (point->described && debug_dw_entry(&outer, &entry))
-		buf_printf(out, "%s+%lld", debug_name(debug, &outer), (long long)(pc - entry));
+	if (point->described && debug_function_at(debug, &point->unit, point->address, &outer) && debug_dw_entry(&outer, &entry))
+		buf_printf(out, "%s+%lld", debug_name(debug, &outer), (long long)(point->address - entry));
 	else
 		buf_printf(out, "%s", point->name);
 }

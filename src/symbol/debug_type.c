@@ -41,10 +41,24 @@ static void put_name(struct debug *debug, struct buf *out, const char *kind, con
 	buf_printf(out, "%s%s", kind, name ? name : "{...}");
 }
 
+bool debug_type_elements(const struct debug_die *dimension, uint64_t *n)
+{
+	int64_t first = 0, last, count;
+
+	if (!debug_dw_number(dimension, DW_AT_count, &count)) {
+		debug_dw_number(dimension, DW_AT_lower_bound, &first);
+		if (!debug_dw_number(dimension, DW_AT_upper_bound, &last) || __builtin_sub_overflow(last, first, &count) ||
+		    __builtin_add_overflow(count, 1, &count))
+			return false;
+	}
+	*n = (uint64_t)count;
+	return count >= 0 && count <= UINT32_MAX;
+}
+
 static void put_dimensions(const struct debug_die *array, struct buf *out)
 {
 	struct debug_die die;
-	int64_t n;
+	uint64_t n;
 	int bound = 16;
 
 	if (!debug_dw_child(array, &die))
@@ -52,10 +66,8 @@ static void put_dimensions(const struct debug_die *array, struct buf *out)
 	do {
 		if (debug_dw_tag(&die) != DW_TAG_subrange_type)
 			continue;
-		if (debug_dw_number(&die, DW_AT_count, &n))
-			buf_printf(out, "[%lld]", (long long)n);
-		else if (debug_dw_number(&die, DW_AT_upper_bound, &n))
-			buf_printf(out, "[%lld]", (long long)n + 1);
+		if (debug_type_elements(&die, &n))
+			buf_printf(out, "[%llu]", (unsigned long long)n);
 		else
 			buf_puts(out, "[]");
 	} while (bound-- && debug_dw_sibling(&die, &die));
@@ -67,10 +79,9 @@ void debug_type_put(struct debug *debug, const struct debug_die *of, struct buf 
 	struct debug_die type = *of, arrays[4];
 	char marks[DEBUG_DEPTH];
 	size_t nmarks = 0, narrays = 0;
-	bool more;
+	bool more = debug_dw_ref(&type, DW_AT_type, &type);
 
-	for (more = debug_dw_ref(&type, DW_AT_type, &type); more && nmarks < sizeof(marks);
-	     more = debug_dw_ref(&type, DW_AT_type, &type)) {
+	for (int i = 0; more && i < DEBUG_DEPTH; i++, more = debug_dw_ref(&type, DW_AT_type, &type)) {
 		uint32_t tag = debug_dw_tag(&type);
 
 		if (is_pointer(tag)) {
@@ -115,7 +126,7 @@ void debug_type_put(struct debug *debug, const struct debug_die *of, struct buf 
 uint64_t debug_type_count(struct debug *debug, const struct debug_die *array)
 {
 	struct debug_die die;
-	int64_t n, low = 0;
+	uint64_t n;
 
 	(void)debug;
 	if (!debug_dw_child(array, &die))
@@ -123,11 +134,7 @@ uint64_t debug_type_count(struct debug *debug, const struct debug_die *array)
 	do {
 		if (debug_dw_tag(&die) != DW_TAG_subrange_type)
 			continue;
-		debug_dw_number(&die, DW_AT_lower_bound, &low);
-		if (!debug_dw_number(&die, DW_AT_count, &n) && (!debug_dw_number(&die, DW_AT_upper_bound, &n) || ++n <= 0))
-			return 0;
-		n -= low;
-		return n > 0 && n <= UINT32_MAX ? (uint64_t)n : 0;
+		return debug_type_elements(&die, &n) ? n : 0;
 	} while (debug_dw_sibling(&die, &die));
 	return 0;
 }

@@ -25,6 +25,16 @@ bool debug_step(struct debug *debug)
 	return debug->steps && debug->steps--;
 }
 
+int debug_words(const struct debug *debug, int r, struct err *err)
+{
+	/* Who goes along rows just stops. */
+	if (!debug->steps)
+		r = -EFBIG;
+	if (r == -EFBIG)
+		return err_set(err, r, "%.200s has more debug information than is looked at for one place", debug->path);
+	return r == -ENOMEM ? err_set(err, r, "out of memory") : r;
+}
+
 static int walk(struct debug *debug, const struct debug_die *unit, const uint64_t *pc, debug_see *see, void *arg)
 {
 	struct debug_die stack[DEBUG_DEPTH];
@@ -40,7 +50,7 @@ static int walk(struct debug *debug, const struct debug_die *unit, const uint64_
 		bool enter = is_room(tag);
 
 		if (!debug_step(debug))
-			return -E2BIG;
+			return -EFBIG;
 		if (enter && pc && tag != DW_TAG_namespace && tag != DW_TAG_module)
 			enter = debug_dw_has_pc(die, *pc);
 		if (is_function(tag) && debug_dw_entry(die, &entry) && (!pc || debug_dw_has_pc(die, *pc))) {
@@ -73,6 +83,21 @@ int debug_each_function(struct debug *debug, const struct debug_die *unit, const
 		if (!pc || debug_dw_has_pc(&each, *pc))
 			r = walk(debug, &each, pc, see, arg);
 	return r;
+}
+
+static int see_outer(void *arg, struct debug *debug, const struct debug_seen *seen)
+{
+	(void)debug;
+	if (!seen->inlined)
+		*(struct debug_die *)arg = seen->die;
+	return 0;
+}
+
+bool debug_function_at(struct debug *debug, const struct debug_die *unit, uint64_t pc, struct debug_die *function)
+{
+	*function = (struct debug_die){ { 0 } };
+	debug_each_function(debug, unit, &pc, see_outer, function);
+	return function->words[0];
 }
 
 bool debug_unit_at(struct debug *debug, uint64_t pc, struct debug_die *unit)

@@ -104,14 +104,6 @@ static int mask(struct run *run)
 
 static int run_ops(struct run *run, const struct debug_op *ops, int n, struct debug_where *where);
 
-static int see_subprogram(void *arg, struct debug *debug, const struct debug_seen *seen)
-{
-	(void)debug;
-	if (!seen->inlined)
-		*(struct debug_die *)arg = seen->die;
-	return 0;
-}
-
 static int push_cfa(struct run *run)
 {
 	struct run own = { .debug = run->debug, .point = run->point, .in_frame = true, .err = run->err };
@@ -134,14 +126,14 @@ static int push_frame_base(struct run *run, int64_t offset)
 	uint64_t pc = run->point->address;
 	struct debug_op ops[DEBUG_OPS_MAX];
 	struct debug_where where;
-	struct debug_die function = { { 0 } };
+	struct debug_die function;
 	bool listed;
-	int n, r;
+	int n = 0, r;
 
 	if (run->in_frame)
 		return cannot(run, "the frame of the function is told by itself");
-	debug_each_function(run->debug, &run->point->unit, &pc, see_subprogram, &function);
-	n = function.words[0] ? debug_dw_location(run->debug->dw, &function, DW_AT_frame_base, pc, ops, &listed) : 0;
+	if (debug_function_at(run->debug, &run->point->unit, pc, &function))
+		n = debug_dw_location(run->debug->dw, &function, DW_AT_frame_base, pc, ops, &listed);
 	if (n <= 0)
 		return cannot(run, "nothing tells where the frame of the function is");
 	if (n == 1 && ops[0].code == DW_OP_call_frame_cfa) {

@@ -477,3 +477,23 @@ void elf_close(struct elf *elf)
 	parts_drop(elf);
 	elf->fd = -1;
 }
+
+int elf_open_path(struct elf *elf, const char *path, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int fd = elf_file(path), r;
+
+	if (fd < 0)
+		return err_set(err, fd, "%.300s: %s", path, fd == -ENOEXEC ? "is no regular file" : strerror(-fd));
+	r = elf_open(elf, fd, &why);
+	if (!r)
+		return 0;
+	elf_close_path(elf);
+	return err_set(err, r, "%.300s %s", path, why.text);
+}
+
+void elf_close_path(struct elf *elf)
+{
+	close(elf->fd);
+	elf_close(elf);
+}

@@ -25,7 +25,7 @@ struct elf_piece {
 };
 
 struct elf {
-	int fd;			/* the caller's */
+	int fd;			/* the caller's, but after elf_open_path() */
 	uint64_t size;
 	bool is64;
 	bool bare;		/* what is loaded of it is in another file */
@@ -55,6 +55,9 @@ int elf_open(struct elf *elf, int fd, struct err *err);
 /* One that has only the debug information of another: its parts are named, but not in it. */
 int elf_open_bare(struct elf *elf, int fd, struct err *err);
 void elf_close(struct elf *elf);
+/* By its path, with words that begin with that. */
+int elf_open_path(struct elf *elf, const char *path, struct err *err);
+void elf_close_path(struct elf *elf);
 
 /* Exactly so many bytes; -EBADMSG when the file ends before them. */
 int elf_read(const struct elf *elf, void *bytes, uint64_t len, uint64_t offset);

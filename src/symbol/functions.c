@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "symbol/symbol.h"
 
@@ -172,20 +171,14 @@ static int look_into(struct functions *functions, const struct elf *elf, const s
 
 int functions_init(struct functions *functions, const struct symbol_file *file, struct err *err)
 {
-	struct err why = ERR_INIT;
 	struct elf elf;
-	int fd = elf_file(file->path), r;
+	int r = elf_open_path(&elf, file->path, err);
 
 	*functions = (struct functions){ 0 };
-	if (fd < 0)
-		return err_set(err, fd, "%.300s: %s", file->path, strerror(-fd));
-	r = elf_open(&elf, fd, &why);
 	if (r)
-		err_set(err, r, "%.300s %s", file->path, why.text);
-	else
-		r = look_into(functions, &elf, file, err);
-	elf_close(&elf);
-	close(fd);
+		return r;
+	r = look_into(functions, &elf, file, err);
+	elf_close_path(&elf);
 	/* Names are kept, the file is not. */
 	functions->symbols.elf = NULL;
 	return r;
@@ -233,15 +226,13 @@ static bool find_data(const struct elf *elf, uint32_t kind, const char *name, ui
 
 bool symbol_find_data(const struct symbol_file *file, const char *name, uint64_t *address, uint64_t *size)
 {
-	int fd = elf_file(file->path);
 	struct elf elf;
 	bool found;
 
-	if (fd < 0)
+	if (elf_open_path(&elf, file->path, NULL))
 		return false;
-	found = !elf_open(&elf, fd, NULL) && !is_changed(&elf, file) &&
+	found = !is_changed(&elf, file) &&
 		(find_data(&elf, SHT_SYMTAB, name, address, size) || find_data(&elf, SHT_DYNSYM, name, address, size));
-	elf_close(&elf);
-	close(fd);
+	elf_close_path(&elf);
 	return found;
 }

@@ -451,19 +451,13 @@ static int look_into(const struct elf *elf, const struct symbol_file *file, read
 
 static int read_file(const struct symbol_file *file, reading *read, void *arg, struct err *err)
 {
-	struct err why = ERR_INIT;
 	struct elf elf;
-	int fd = elf_file(file->path), r;
+	int r = elf_open_path(&elf, file->path, err);
 
-	if (fd < 0)
-		return err_set(err, fd, "%.300s: %s", file->path, strerror(-fd));
-	r = elf_open(&elf, fd, &why);
 	if (r)
-		err_set(err, r, "%.300s %s", file->path, why.text);
-	else
-		r = look_into(&elf, file, read, arg, err);
-	elf_close(&elf);
-	close(fd);
+		return r;
+	r = look_into(&elf, file, read, arg, err);
+	elf_close_path(&elf);
 	return r;
 }
 

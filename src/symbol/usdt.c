@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "symbol/elf.h"
 
@@ -196,28 +195,19 @@ static int look_into(struct usdt *usdt, const struct elf *elf)
 int usdt_open(struct usdt **out, const char *path, struct err *err)
 {
 	struct usdt *usdt = calloc(1, sizeof(*usdt));
-	struct err why = ERR_INIT;
 	struct elf elf;
-	int fd, r;
+	int r;
 
 	*out = NULL;
 	if (!usdt)
 		return err_set(err, -ENOMEM, "out of memory");
-	fd = elf_file(path);
-	if (fd < 0) {
-		free(usdt);
-		return err_set(err, fd, "%.300s: %s", path, fd == -ENOEXEC ? "is no regular file" : strerror(-fd));
-	}
-	r = elf_open(&elf, fd, &why);
-	if (r) {
-		err_set(err, r, "%.300s %s", path, why.text);
-	} else {
+	r = elf_open_path(&elf, path, err);
+	if (!r) {
 		r = look_into(usdt, &elf);
 		if (r)
 			err_set(err, r, r == -ENODATA ? "%.300s tells of no probes of its own" : "%.300s: out of memory", path);
+		elf_close_path(&elf);
 	}
-	elf_close(&elf);
-	close(fd);
 	if (r) {
 		usdt_close(usdt);
 		return r;
@@ -259,7 +249,7 @@ static bool find_register(const char *name, size_t len, char out[4], bool *high)
 		char *end;
 		long n = strtol(word + 1, &end, 10);
 
-		if (n < 8 || n > 15 || (*end && (end[1] || !strchr("dwb", *end))))
+		if (word[1] == '0' || n < 8 || n > 15 || (*end && (end[1] || !strchr("dwb", *end))))
 			return false;
 		*end = '\0';
 		memcpy(out, word, 4);
@@ -282,17 +272,22 @@ static bool find_register(const char *name, size_t len, char out[4], bool *high)
 	return false;
 }
 
+/* False: there is none, or several files have one of their own. */
 static bool find_variable(const struct usdt *usdt, const char *name, size_t len, uint64_t *address)
 {
+	bool found = false;
+
 	for (size_t i = 0; i < usdt->nvariables; i++) {
 		const char *own = usdt->variables[i].name;
 
-		if (!strncmp(own, name, len) && (!own[len] || own[len] == '@')) {
-			*address = usdt->variables[i].address;
-			return true;
-		}
+		if (strncmp(own, name, len) || (own[len] && own[len] != '@'))
+			continue;
+		if (found && *address != usdt->variables[i].address)
+			return false;
+		*address = usdt->variables[i].address;
+		found = true;
 	}
-	return false;
+	return found;
 }
 
 /* NUMBER, NAME, NAME+NUMBER, NUMBER+NAME, before (%rip): all are an address. */

@@ -72,6 +72,8 @@ int probe_read_place(struct probe_read *read, char file);
 
 /* Words of arguments: $arg* becomes one for each parameter, $argN that one's name. */
 int probe_expand(struct probe_read *read);
+/* Is it at a function or an event whose parameters are where they were put? */
+bool probe_has_params(const struct probe_read *read);
 /* The number of a parameter; -1: there is none of that name. */
 int probe_param(const struct probe_read *read, const char *name, size_t len);
 

@@ -248,12 +248,6 @@ static int read_given(struct probe_read *read, uint32_t n, const struct spec_fet
 	return read_on_stack(read, n - PROTOTYPE_REGISTERS + 1, out);
 }
 
-static bool has_params(const struct probe_read *read)
-{
-	return read->probe->kind == SPEC_PROBE_TRACEPOINT ||
-	       (spec_probe_is_code(read->probe) && !probe_is_user(read->probe) && read->at_entry);
-}
-
 static int read_declared(struct probe_read *read, uint32_t n, const struct spec_fetch **out)
 {
 	struct spec_fetch *fetch = new_fetch(read, FETCH_FIELD);
@@ -287,7 +281,7 @@ static int read_arg(struct probe_read *read, const char *text, const struct spec
 		return probe_refuse(read, -EINVAL, bad_variable, read->offset);
 	if (!n || n > STACK_MAX)
 		return probe_refuse(read, -EINVAL, "Invalid argument number", read->offset);
-	if (!has_params(read))
+	if (!probe_has_params(read))
 		return probe_refuse(read, -EINVAL, "$arg* can be used only on function entry or exit", read->offset);
 	return read_param(read, (uint32_t)n - 1, out);
 }
@@ -299,7 +293,7 @@ static int read_plain(struct probe_read *read, const char *text, const struct sp
 	const size_t len = strcspn(text, "-.");
 	int n, ret;
 
-	if (!has_params(read))
+	if (!probe_has_params(read))
 		return probe_refuse(read, -EINVAL, "BTF is not available or not supported", read->offset);
 	for (size_t i = len; text[i]; i++)
 		if (text[i] == '-' && text[i + 1] != '>')

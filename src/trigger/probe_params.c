@@ -90,8 +90,10 @@ static void learn_event(struct probe_read *read)
 	for (uint32_t i = 0; read->format && i < read->format->nr_fields && read->nparams < PROBE_PARAMS_MAX; i++) {
 		const struct decode_field *field = &read->format->fields[i];
 
-		if (!field->is_common)
-			read->params[read->nparams++] = (struct probe_param){ .name = field->name, .kind = '?', .at = -1 };
+		if (field->is_common)
+			continue;
+		read->params[read->nparams++] = (struct probe_param){ .name = field->name, .at = -1,
+			.kind = !field->is_array && strchr(field->type, '*') ? 'p' : '?' };
 	}
 }
 
@@ -106,7 +108,7 @@ int probe_param(const struct probe_read *read, const char *name, size_t len)
 
 /* ---- what stands for them in the line ---- */
 
-static bool at_function(const struct probe_read *read)
+bool probe_has_params(const struct probe_read *read)
 {
 	const struct spec_probe *probe = read->probe;
 
@@ -124,7 +126,7 @@ static int find_all(struct probe_read *read, uint32_t *which, bool *any)
 		if (strncmp(word, "$arg", 4))
 			continue;
 		read->at = i;
-		if (!at_function(read))
+		if (!probe_has_params(read))
 			return probe_refuse(read, -EINVAL, "$arg* can be used only on function entry or exit", 0);
 		*any = true;
 		if (isdigit((unsigned char)word[4]))

@@ -306,7 +306,7 @@ static int read_path(struct probe_read *read)
 	return probe->file ? 0 : -ENOMEM;
 }
 
-/* p_NAME_0xOFFSET: the name of the file up to its first point or dash. */
+/* p_NAME_0xOFFSET: the name of the file up to its first point, dash or underscore. */
 static void name_of_file(const struct spec_probe *probe, char *name, size_t size)
 {
 	const char *tail = strrchr(probe->path, '/');

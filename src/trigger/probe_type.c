@@ -166,20 +166,13 @@ static const struct fetch_type *known_type(const struct probe_read *read, const 
 /* A pointer is followed; to what it points its prototype does not say. */
 static int follow_text(struct probe_read *read, struct spec_arg *arg)
 {
-	struct spec_fetch *fetch;
-
 	if (is_text(read, arg->fetch) || read->last->kind == 'a')
 		return 0;
 	if (read->last->kind != 'p')
 		return probe_refuse(read, -EINVAL, "This type does not fit for string.", read->offset);
-	fetch = read_alloc(read->mem, sizeof(*fetch));
-	if (!fetch)
-		return -ENOMEM;
-	fetch->what = FETCH_PEEK;
-	fetch->of = arg->fetch;
-	arg->fetch = fetch;
+	arg->fetch = probe_peek(read, arg->fetch, 0);
 	read->is_memory = true;
-	return probe_step(read);
+	return arg->fetch ? probe_step(read) : -ENOMEM;
 }
 
 /* ---- Both together ---- */

@@ -43,6 +43,19 @@ want 0 probe -x bare -D 'shop_place%return' '$retval' 'x=+8(%di):u64' '%sp' 'man
 says "r:probe_bare/shop_place__return $RINGSIDE_SCRATCH/bare:$(at shop_place) retval=\$retval x=+8(%di):u64 sp=%sp many=\\5"
 want 0 probe -x bare -F 'shop*'
 says 'shop_place'
+cat >waits.c <<'END'
+#include <unistd.h>
+int waits(void) { return alarm(60) || write(1, "\n", 1) < 0 || pause(); }
+int main(void) { return waits(); }
+END
+"$cc" -O0 waits.c -o waits && mkfifo up || exit 1
+./waits >up &
+read -r _ <up
+want 0 probe -P $! -F 'wait?'
+kill $!
+says waits
+refuse 1 probe -P x -F -- "'x'"
+refuse 1 probe -F -- -x
 refuse 1 probe -x bare -D 'shop_place order' -- 'debug information' '$arg1'
 refuse 1 probe -x bare -D shop_place:3 -- 'debug information'
 refuse 1 probe -x bare -D probe_shop.c:90 -- 'debug information'
@@ -235,6 +248,19 @@ fail_if_not ' id=[^ ]*:s32 customer_id=[^ ]*:s32 n=[^ ]*:s32 letter=[^ ]*:u8 cou
 want 0 probe -x shop -D "$place" 'order->customer->flags.level' 'order->code' 'order->matrix[1][2]' 'order->items[2].fragile' 'own=placed' 'order->state'
 fail_if_not ' level=[^ ]*:b5@1/32 code=[^ ]*:char\[12\] matrix=[^ ]*:s32 fragile=[^ ]*:u8 own=@\+0x[0-9a-f]+:s32 state=[^ ]*:s32$' "members"
 
+want 0 probe -x shop -D "$place" 'customer->flags.level:u32' 'few=customer->flags.level:u' 'customer->flags.balance:u8'
+fail_if_not ' level=[^ ]*:b5@1/32 few=[^ ]*:b5@1/32 balance=[^ ]*:b8@6/32$' "bits with a type"
+for type in s s32 x x32 char 'b4@0/32' 'u8[2]' symbol; do
+	refuse 1 probe -x shop -D "$place customer->flags.level:$type" -- '5 bits' type
+done
+# Of a struct in a register the first member is a word; another is some bits of it. Clang tells of none at a function's entry.
+if command -v gcc >/dev/null; then
+	gcc -O2 -g "$source" -o held || exit 1
+	want 0 probe -x held -D 'both pair.left pair.right l=pair.left:x32 u=pair.left:u r=pair.right:u32'
+	fail_if_not ' left=%di:s32 right=%di:b32@32/64 l=%di:x32 u=%di:u32 r=%di:b32@32/64$' "members in a register"
+	refuse 1 probe -x held -D 'both pair.right:s32' -- '32 bits' type
+fi
+
 # In C++: names with what they are in, base classes, references.
 if command -v g++ >/dev/null; then
 	cat >counter.cc <<'END'
@@ -336,6 +362,32 @@ want 0 probe -x moved/gone -D 'many;all+=*' --source .
 # What is named is looked at, and nothing else.
 refuse 1 probe -x moved/gone -D 'many;all+=*' --source moved -- gone.c 'not in moved'
 refuse 1 probe -x shop -L many --source /nonexistent -- probe_shop.c 'not in /nonexistent'
+
+# Source that is no text: nothing is read without an end, or waited for; lines are where they are whatever bytes they have.
+for file in /dev/zero "$PWD/up" "$PWD"; do
+	printf '#line 1 "%s"\nint main(void)\n{\n\treturn 0;\n}\n' "$file" >strange.c
+	"$cc" -g strange.c -o strange || exit 1
+	refuse 1 probe -x strange -L main -- "$file" --source
+	refuse 1 probe -x strange -D 'main;return*' -- "$file"
+done
+printf 'int main(void)\n{ /* \0 */\n\treturn 0;\n}\n' >nul.c
+"$cc" -g -w nul.c -o nul || exit 1
+want 0 probe -x nul -L main
+fail_if_not '^ +2  	return 0;$' "lines behind a NUL are counted otherwise"
+want 0 probe -x nul -D 'main:2'
+sed 's/^p:[^ ]* //' "$out" >by_line
+want 0 probe -x nul -D 'main;return*'
+sed 's/^p:[^ ]* //' "$out" | cmp -s - by_line || fail "a pattern behind a NUL is at another place"
+
+# Many functions are named, of which -L shows the first; and what a file calls them does not steer a terminal.
+seq 5000 | sed 's/.*/int f&(void) { return &; }/' >thousands.c
+"$cc" -g -shared -fPIC thousands.c -o thousands.so || exit 1
+want 0 probe -x ./thousands.so -L 'f*'
+refuse 1 probe -x ./thousands.so -D 'thousands.c;int*' -- '4096 lines'
+refuse 1 probe -x ./thousands.so -D 'f*' -- '4096 places'
+objcopy --redefine-sym "many=ma$(printf '\033')[2Jny" bare steering || exit 1
+want 0 probe -x steering -F 'ma*ny'
+says 'ma_[2Jny'
 
 # What chooses a function is not that function.
 cat >choose.c <<'END'

@@ -51,12 +51,33 @@ def damage(whole, where):
     return bytes(bytes_[:len(whole)])
 
 
+def made_wrong():
+    "Types of themselves and bounds that no number holds: by hand, as no random byte makes them."
+    with open("odd.c", "w") as f:
+        f.write("int f(const int *a, struct many *b, int (*c)[0x7ffffffffffff]) { return *a + !b + !c; }\n"
+                "int main(void) { const int a = 0; return f(&a, 0, 0); }\n")
+    run("gcc", "-g", "-dA", "-w", "-O0", "-S", "odd.c", "-o", "odd.s")
+    text = open("odd.s").read()
+    text, selfs = re.subn(r"(DIE \((0x[0-9a-f]+)\) DW_TAG_const_type\)\n\t.long\t)0x[0-9a-f]+", r"\1\2", text)
+    text, bounds = re.subn(r"0x7fffffffffffe(\s+# DW_AT_upper_bound)", r"0x7fffffffffffffff\1", text)
+    if selfs != 1 or bounds != 1:
+        return print("this compiler tells it in other words")
+    open("odd.s", "w").write(text)
+    run("gcc", "odd.s", "-o", "odd", check=True)
+    for words, wanted in ((["-V", "f"], b"\tint[]*\tc"), (["-D", "f", "a[0]"], b"ringside: "), (["-D", "f", "c[0]"], b"ringside: ")):
+        done = run(RINGSIDE, "probe", "-x", "./odd", *words)
+        if wanted not in done.stdout + done.stderr:
+            sys.exit("FAIL: %s: %d %r %r" % (words, done.returncode, done.stdout, done.stderr[-3000:]))
+
+
 def main():
     if os.uname().machine != "x86_64" or not shutil.which("readelf"):
         print("skip: for x86-64, with readelf")
         sys.exit(77)
     os.chdir(SCRATCH)
     random.seed(8)
+    if shutil.which("gcc"):
+        made_wrong()
     said = {0: 0, 1: 0}
     for compiler in filter(shutil.which, ("gcc", "clang")):
         for version in (4, 5):

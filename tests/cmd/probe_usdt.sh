@@ -73,6 +73,7 @@ refuse 1 probe -x /bin/sh -D sdt_shop:order -- 'no probes of its own'
 # Arguments in variables, in parts of registers, and where no probe can go.
 cat >odd.c <<'END'
 int number = 7;
+static volatile int own;
 #define NOTE(name, args) __asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",@note\n.balign 4\n.4byte 992f-991f,994f-993f,3\n" \
 	"991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b,0,0\n.asciz \"odd\"\n.asciz \"" name "\"\n.asciz \"" args "\"\n" \
 	"994: .balign 4\n.popsection")
@@ -80,16 +81,19 @@ int main(void)
 {
 	NOTE("places", "-4@number(%rip) 1@%ah 8@$-5 2@%r9w 4@-8(%rbp) 8@(%rax) -1@%sil 4@%r15d");
 	NOTE("more", "8@8(%rax,%rbx,4) 4f@%xmm0 3@%rax 8@nosuch(%rip) 8@ @ 4@%zz 8@5(%rip) 4@%ecx");
+	NOTE("twice", "4@own(%rip) 8@%r008 8@%r015 8@%r8");
 	NOTE("two-words", "");
 	NOTE("bad name", "");
 	NOTE("", "");
-	return 0;
+	return own;
 }
 END
-gcc -no-pie -Wl,-Ttext-segment=0 odd.c -o odd 2>"$err" || gcc odd.c -o odd || fail "odd does not compile"
+printf 'static volatile int own = 5;\nint other(void) { return own; }\n' >other.c
+gcc -no-pie -Wl,-Ttext-segment=0 odd.c other.c -o odd 2>"$err" || gcc odd.c other.c -o odd || fail "odd does not compile"
 want 0 probe -x ./odd -l
 says 'sdt_odd:more
 sdt_odd:places
+sdt_odd:twice
 sdt_odd:two_words'
 number=$(nm odd | awk '$3 == "number" { print $1 }' | sed 's/^0*//')
 want 0 probe -x ./odd -D sdt_odd:places
@@ -98,6 +102,8 @@ want 0 probe -x ./odd -D sdt_odd:places
 want 0 probe -x ./odd -D sdt_odd:more
 [ "$(sed 's/^[^ ]* [^ ]* //' "$out")" = "arg9=%cx:u32" ] || fail "what cannot be fetched"
 grep -q '8 arguments are left out' "$err" || fail "left out without a word"
+want 0 probe -x ./odd -D sdt_odd:twice
+[ "$(sed 's/^[^ ]* [^ ]* //' "$out")" = "arg4=%r8:u64" ] || fail "one of two, or no register"
 
 # Sections that were moved after linking: notes still tell of the places before.
 objcopy --change-section-address .stapsdt.base+0x10 ours-gcc moved 2>/dev/null

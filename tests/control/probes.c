@@ -108,6 +108,21 @@ static void forgotten(struct control *control)
 	room_expect(control, "dynamic_events", "");
 }
 
+/* Filters of what is removed lie before and between others of the group. */
+static void group_forgotten(struct control *control)
+{
+	room_add(control, "kprobe_events", "p:grp/a nowhere.so:x n=%di:u64", 0);
+	room_write(control, "events/grp/a/filter", "n > 1", 0);
+	room_add(control, "kprobe_events", "p:grp/a nowhere.so:y n=%di:u64", 0);
+	room_add(control, "kprobe_events", "p:grp/b nowhere.so:z", 0);
+	room_add(control, "kprobe_events", "p:other/place nowhere.so:z", 0);
+	room_add(control, "kprobe_events", "!p shop:place", -EINVAL);
+	room_add(control, "kprobe_events", "-:grp/", 0);
+	room_expect(control, "kprobe_events", "p:other/place nowhere.so:z\n");
+	room_add(control, "kprobe_events", "!p:other/place", 0);
+	room_expect(control, "kprobe_events", "");
+}
+
 int main(void)
 {
 	struct control *control = room_open();
@@ -124,6 +139,7 @@ int main(void)
 	refused(control);
 	kept();
 	forgotten(control);
+	group_forgotten(control);
 	control_close(control);
 	return 0;
 }

@@ -29,4 +29,11 @@ want 0 write events/as/enable 1
 run true
 records kernel >said
 grep -q '^(sched\.sched_process_exec) pid=[1-9][0-9]*$' said || fail "records of t:: $(cat said)"
+want 0 write events/as/enable 0
+put dynamic_events 't:as/open sys_enter_openat filename:string'
+want 0 write events/as/open/enable 1
+run cat /dev/null
+records open >said
+grep -q '^(syscalls\.sys_enter_openat) filename="/dev/null"$' said || fail "a text behind a pointer of t:: $(cat said)"
+refuse 1 write -a dynamic_events 't:as/no sys_enter_openat dfd:string' -- 'does not fit for string'
 exit "${bad-0}"
