@@ -137,6 +137,17 @@ refuse 1 record -o "$file" -C sundial true -- sundial
 refuse 1 record -o "$file" -p nothing-like-it true -- nothing-like-it
 refuse 1 record -o "$file" --compression squeeze true -- squeeze
 refuse 1 record -o "$file" -b 99999999999 true -- KiB
+
+# Nobody is there.
+refuse 1 record -o "$file" -e sched -P 999999999 touch "$file.ran" -- 'there is no process 999999999'
+refuse 1 record -o "$file" -e sched -P 999999999,999999998 -- 'there is no process 99999999'
+refuse 1 stream -P 999999999 touch "$file.ran" -- 'there is no process 999999999'
+refuse 1 stream -P 999999999 -- 'there is no process 999999999'
+if [ "$(uname -m)" = x86_64 ]; then
+	refuse 1 trace -P 999999999 -- 'there is no process 999999999'
+fi
+[ ! -e "$file.ran" ] || fail 'the command was run'
+
 refuse 1 record -o "$file" --user nobody-has-that-name true -- nobody-has-that-name
 clean
 
