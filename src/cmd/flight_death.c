@@ -50,7 +50,7 @@ static int watch(struct flight_death *death, pid_t tid, struct err *err)
 			return 0;
 	fd = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (fd < 0 && (!pid || errno == ESRCH))
-		return err_set(err, -ESRCH, "-P %d: there is no such thread", (int)tid);
+		return err_set(err, -ESRCH, "there is no process %d", (int)tid);
 	if (fd < 0)
 		return err_set(err, -errno, "-P %d: the kernel does not tell when it is gone: %s", (int)tid,
 			       strerror(errno));

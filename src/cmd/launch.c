@@ -27,6 +27,7 @@
 #include "cmd/cmd.h"
 #include "cmd/launch_local.h"
 #include "doctor/command.h"
+#include "doctor/library.h"
 
 /* Between two looks at a program that is about to run. */
 #define WAIT_MS 20
@@ -63,6 +64,7 @@ struct environment {
 	size_t n;
 	size_t preload;		/* which of them names our library; n when none does */
 	char library[PATH_MAX];
+	char foreign[PATH_MAX];	/* the command's file, if that is for another machine; else "" */
 };
 
 static bool is_named(const char *entry, const char *name)
@@ -156,6 +158,15 @@ static int set_sanitizer(struct environment *env)
 	return r;
 }
 
+static void tell_untraced(const char *command)
+{
+	bool carries = false;
+	const char *why = launch_preload_why(command, &carries);
+
+	if (why && !carries)
+		cmd_say("nothing in %.200s is traced: %s", command, why);
+}
+
 /* Before what is preloaded already. It comes last, so that the child can cut it off again. */
 static int set_preload(struct environment *env, const struct launch_how *how)
 {
@@ -167,6 +178,8 @@ static int set_preload(struct environment *env, const struct launch_how *how)
 	r = launch_preload_find(how->argv[0], env->library, &err);
 	if (r < 0 && !how->quiet)
 		cmd_say("%s: it runs without the library", err.text);
+	else if (!how->quiet && !*env->foreign)
+		tell_untraced(how->argv[0]);
 	if (r)
 		return r == -ENOMEM ? r : 0;
 	r = set_sanitizer(env);
@@ -212,10 +225,12 @@ static void __attribute__((noreturn)) run(int line, const struct launch_how *how
 	/* What the program may not read it is not given; the entry is the last one. */
 	if (!r && env->preload != SIZE_MAX && access(env->library, R_OK))
 		env->all[env->preload] = NULL;
-	if (!r) {
+	/* What the kernel does not know execvpe() would give to a shell. */
+	if (!r && *env->foreign)
+		execve(env->foreign, how->argv, env->all);
+	else if (!r)
 		execvpe(how->argv[0], how->argv, env->all);
-		r = -errno;
-	}
+	r = r ? r : -errno;
 	while (write(line, &r, sizeof(r)) < 0 && errno == EINTR)
 		;
 	_exit(127);
@@ -250,10 +265,33 @@ static int fork_child(struct launch *launch, const struct launch_how *how, struc
 	return 0;
 }
 
+/* Is the command's file made for another machine, which `machine` names then? Something may run it all the same. */
+static bool find_foreign(const char *command, char path[PATH_MAX], char machine[32])
+{
+	struct elf elf;
+	bool foreign = false;
+	int fd = command_find(command, path) ? library_open(path, &elf) : -1;
+
+	if (fd < 0)
+		return false;
+	if (!elf_runs_here(&elf)) {
+		char text[32];
+
+		foreign = true;
+		snprintf(machine, 32, "%s", elf_machine(&elf, text));
+	}
+	elf_close(&elf);
+	close(fd);
+	return foreign;
+}
+
 static int refuse(const struct launch *launch, int r, struct err *err)
 {
+	char file[PATH_MAX], machine[32];
 	bool path = strchr(launch->name, '/');
 
+	if (r == -ENOEXEC && find_foreign(launch->name, file, machine))
+		return err_set(err, r, "%.200s is for %s, which this machine does not run", launch->name, machine);
 	if (r == -ENOENT && !path)
 		return err_set(err, r, "there is no program '%.200s' in PATH", launch->name);
 	if (r == -ENOENT && !access(launch->name, F_OK))
@@ -285,6 +323,7 @@ int launch_start(struct launch *launch, const struct launch_how *how, struct err
 {
 	struct environment env = { .n = 0 };
 	struct launch_user user = { 0 };
+	char machine[32];
 	int r = 0;
 
 	*launch = (struct launch)LAUNCH_NONE;
@@ -295,6 +334,8 @@ int launch_start(struct launch *launch, const struct launch_how *how, struct err
 		r = launch_user_find(&user, how->user, err);
 	if (!r)
 		r = check(launch, how, err);
+	if (!r && !find_foreign(launch->name, env.foreign, machine))
+		*env.foreign = '\0';
 	if (!r) {
 		r = make(&env, how, &user);
 		if (r)

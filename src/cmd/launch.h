@@ -55,8 +55,9 @@ void launch_close(struct launch *launch);
 
 /* The runtime's file: RINGSIDE_LIBRARY, or what lies where the command was installed. */
 int launch_library(char path[PATH_MAX], struct err *err);
-/* Why what this command runs cannot be given the library, in words; NULL: nothing speaks against it. */
-const char *launch_preload_why(const char *command);
+/* Why what this command runs cannot be given the library, in words; NULL: nothing speaks against it. `carries`: it has the runtime
+ * all the same, as a part of itself. */
+const char *launch_preload_why(const char *command, bool *carries);
 
 /*
  * The source of the command line, as cmd_open(); of a tracing directory that user's: --dir, which has to be his, or the one

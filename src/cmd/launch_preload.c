@@ -153,7 +153,7 @@ static bool was_built_sanitized(void)
 
 static const char *why_not(const struct elf *program, const struct elf *library, const char *path)
 {
-	if (has_ours(program))
+	if (has_ours(program) || is_sanitized(library) || was_built_sanitized())
 		return NULL;
 	if (!program->interp && (program->type == ET_EXEC || program->pie))
 		return "it is static: no library can come into it";
@@ -162,13 +162,14 @@ static const char *why_not(const struct elf *program, const struct elf *library,
 	return suits(program, library, path) ? NULL : "it is made for another machine or another libc than the library";
 }
 
-const char *launch_preload_why(const char *command)
+const char *launch_preload_why(const char *command, bool *carries)
 {
 	char path[PATH_MAX], file[PATH_MAX];
 	struct elf program, library;
 	const char *why = NULL;
 	int fd, own;
 
+	*carries = false;
 	if (find_library(path, NULL) || !command_resolve(command, file))
 		return NULL;
 	fd = library_open(file, &program);
@@ -177,6 +178,7 @@ const char *launch_preload_why(const char *command)
 	own = library_open(path, &library);
 	if (own >= 0) {
 		why = why_not(&program, &library, path);
+		*carries = why && elf_carries_runtime(&program) == 1;
 		elf_close(&library);
 		close(own);
 	}

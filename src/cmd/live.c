@@ -16,6 +16,7 @@
 #include "base/mono.h"
 #include "cmd/coming.h"
 #include "cmd/interrupt.h"
+#include "cmd/nearest.h"
 #include "control/own.h"
 #include "control/registry.h"
 #include "control/tree.h"
@@ -120,6 +121,27 @@ static bool event_to_come(struct live *live, const char *text, char system[64], 
 	return n == 1;
 }
 
+/* It is named in full, and may be of a program that is to come. */
+static int check_named(struct live *live, const char *system, const char *event)
+{
+	const struct control_registry *events = control_events(live->control, NULL);
+	struct nearest nearest = { .system = system, .event = event };
+	struct err err = ERR_INIT;
+	int r;
+
+	if (live_knows(live, system, event))
+		return 0;
+	for (uint32_t i = 0; events && i < events->nevents; i++)
+		if (events->events[i].shown)
+			nearest_offer(&nearest, events->events[i].system, events->events[i].name);
+	r = nearest_judge(&nearest, &err);
+	if (r < 0)
+		return err_set(&live->err, r, "%s", err.text);
+	if (r && !live->quiet)
+		cmd_say("%s: it is on for programs that bring one", err.text);
+	return 0;
+}
+
 int live_event(struct live *live, const char *text, char system[64], char event[64])
 {
 	size_t len = strcspn(text, ":/");
@@ -131,7 +153,7 @@ int live_event(struct live *live, const char *text, char system[64], char event[
 			return err_set(&live->err, -EINVAL, "'%s' is no event: SYSTEM:EVENT is needed", text);
 		snprintf(system, 64, "%.*s", (int)len, text);
 		snprintf(event, 64, "%s", text + len + 1);
-		return 0;
+		return check_named(live, system, event);
 	}
 	events = control_events(live->control, &live->err);
 	if (!events)

@@ -66,10 +66,12 @@ static void __attribute__((noreturn)) serve(struct source *source, pid_t recorde
 static void bring(struct control *control, const char *command, bool quiet)
 {
 	struct err err = ERR_INIT;
-	const char *why = quiet ? NULL : launch_preload_why(command);
+	bool carries = false;
+	const char *why = quiet ? NULL : launch_preload_why(command, &carries);
 	char path[PATH_MAX];
 
-	if (why)
+	/* Of others who starts it says that nothing is. */
+	if (why && carries)
 		cmd_say("no function of %.200s is traced: %s", command, why);
 	if (command_resolve(command, path) && control_plans_bring(control, path, &err) && !quiet)
 		cmd_say("its functions are not known before it runs: %s", err.text);

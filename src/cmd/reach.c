@@ -70,7 +70,7 @@ static int reach_one(struct reach *reach, pid_t tid, const char *library, bool q
 	pid_t *more;
 	int r;
 
-	/* Nobody of that number yet. */
+	/* Gone by now. */
 	if (process_read(&process, tid) || is_known(reach, process.tgid))
 		return 0;
 	r = attach(process.tgid, reach->dir, library, &err);
@@ -86,8 +86,29 @@ static int reach_one(struct reach *reach, pid_t tid, const char *library, bool q
 	return 0;
 }
 
+struct asked {
+	struct reach *reach;	/* NULL: they are only looked for */
+	const char *library;
+	bool quiet;
+	size_t there;
+	long missing;		/* one that is not there */
+};
+
+static int ask_one(struct asked *asked, long tid)
+{
+	struct process process;
+
+	if (tid <= 0 || tid > INT_MAX || process_read(&process, (pid_t)tid) == -ESRCH)
+		asked->missing = tid;
+	else if (asked->reach)
+		return reach_one(asked->reach, (pid_t)tid, asked->library, asked->quiet);
+	else
+		asked->there++;
+	return 0;
+}
+
 /* Of one -P. */
-static int reach_list(struct reach *reach, const char *list, const char *library, bool quiet)
+static int ask_list(struct asked *asked, const char *list)
 {
 	char *end;
 	int r = 0;
@@ -97,28 +118,41 @@ static int reach_list(struct reach *reach, const char *list, const char *library
 
 		if (end == list)
 			break;
-		if (tid > 0 && tid <= INT_MAX)
-			r = reach_one(reach, (pid_t)tid, library, quiet);
+		r = ask_one(asked, tid);
 	}
+	return r;
+}
+
+/* Of all. */
+static int ask(struct asked *asked, const struct opts *opts)
+{
+	int r = 0;
+
+	for (int i = 0; !r && i < opts->nitems; i++)
+		if (scope_is(&opts->items[i], "pid"))
+			r = ask_list(asked, opts->items[i].value);
 	return r;
 }
 
 int reach_open(struct reach *reach, const struct opts *opts, const char *dir, bool quiet, struct err *err)
 {
 	char library[PATH_MAX];
-	int r = 0;
+	struct asked asked = { .library = library, .quiet = quiet, .missing = -1 };
 
 	*reach = (struct reach)REACH_NONE;
+	ask(&asked, opts);
+	if (asked.missing >= 0 && !asked.there)
+		return err_set(err, -ESRCH, "there is no process %ld", asked.missing);
+	if (asked.missing >= 0 && !quiet)
+		cmd_say("there is no process %ld", asked.missing);
 	/* Without a library those that have it are recorded, as ever. */
-	if (!opts_value(opts, "pid") || launch_library(library, NULL))
+	if (!asked.there || launch_library(library, NULL))
 		return 0;
 	reach->dir = strdup(dir);
-	if (!reach->dir)
-		r = -ENOMEM;
-	for (int i = 0; !r && i < opts->nitems; i++)
-		if (scope_is(&opts->items[i], "pid"))
-			r = reach_list(reach, opts->items[i].value, library, quiet);
-	return r ? err_set(err, r, "out of memory") : 0;
+	asked.reach = reach;
+	if (!reach->dir || ask(&asked, opts))
+		return err_set(err, -ENOMEM, "out of memory");
+	return 0;
 }
 
 void reach_close(struct reach *reach)

@@ -20,7 +20,7 @@ struct reach {
 #define REACH_NONE { NULL, NULL, 0 }
 
 /* The processes of all -P of the line join the directory at `dir`. Of one that cannot, and has not by itself, there is a word
- * unless `quiet`: others are recorded all the same. */
+ * unless `quiet`: others are recorded all the same. -ESRCH: there is none of them. */
 int reach_open(struct reach *reach, const struct opts *opts, const char *dir, bool quiet, struct err *err);
 /* Whoever joined because of us is left alone again. */
 void reach_close(struct reach *reach);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/nearest.h"
 #include "cmd/setup_local.h"
 #include "control/stamp.h"
 
@@ -97,16 +98,30 @@ bool setup_knows(const struct setup *setup, const struct events_wish *wish)
 	return found;
 }
 
+static struct nearest nearest_to(const struct setup *setup, const struct events_wish *wish)
+{
+	struct nearest nearest = { .system = wish->bare ? NULL : wish->system, .event = wish->event };
+
+	for (size_t i = 0; i < setup->events.n; i++)
+		nearest_offer(&nearest, setup->events.item[i].system, setup->events.item[i].name);
+	return nearest;
+}
+
 /* Files know nothing of events to come. */
 static int check_event(struct setup *setup, const char *text, struct err *err)
 {
 	struct events_wish wish;
+	struct nearest nearest;
+	int r;
 
 	events_wish_parse(&wish, text);
-	if (!setup->files || opts_value(setup->opts, "ignore-unknown") || setup_knows(setup, &wish))
+	if (opts_value(setup->opts, "ignore-unknown") || setup_knows(setup, &wish))
 		return 0;
-	return err_set(err, -EINVAL, "no event matches '%.120s': `ringside list` lists those there are",
-		       text);
+	if (setup->files)
+		return err_set(err, -EINVAL, "no event matches '%.120s': `ringside list` lists those there are", text);
+	nearest = nearest_to(setup, &wish);
+	r = nearest_judge(&nearest, err);
+	return r < 0 ? r : 0;
 }
 
 static int check_item(struct setup *setup, const struct opts_item *item, struct err *err)
@@ -165,6 +180,19 @@ void setup_tell_stale(const struct setup *setup)
 	}
 }
 
+static void tell_unknown(const struct setup *setup, const struct events_wish *wish)
+{
+	struct nearest nearest = nearest_to(setup, wish);
+	struct err err = ERR_INIT;
+	char words[160];
+
+	if (!setup_knows(setup, wish) && nearest_judge(&nearest, &err))
+		cmd_say("%s: it is on for programs that bring one", err.text);
+	else
+		cmd_say("no program has brought %s%s%s yet: it is on for those to come%s", wish->system, wish->bare ? "" : ":",
+			wish->bare ? "" : wish->event, setup_knows(setup, wish) ? "" : nearest_words(&nearest, words));
+}
+
 /* Patterns for programs to come are fine, but a person may have mistyped one. */
 void setup_tell_unknown(const struct setup *setup)
 {
@@ -177,7 +205,6 @@ void setup_tell_unknown(const struct setup *setup)
 			continue;
 		events_wish_parse(&wish, setup->opts->items[i].value);
 		if (!has_source(setup, &wish))
-			cmd_say("no program has brought %s%s%s yet: it is on for those to come",
-				wish.system, wish.bare ? "" : ":", wish.bare ? "" : wish.event);
+			tell_unknown(setup, &wish);
 	}
 }

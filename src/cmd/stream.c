@@ -15,6 +15,7 @@
 #include "cmd/launch.h"
 #include "cmd/planner.h"
 #include "cmd/pager.h"
+#include "cmd/reach.h"
 #include "cmd/scope.h"
 #include "cmd/setup.h"
 #include "cmd/stream_lines.h"
@@ -36,6 +37,7 @@ struct session {
 	struct launch launch;
 	struct planner planner;
 	struct switches switches;
+	struct reach reach;
 	struct stream_lines *lines;	/* of a tracing directory */
 	struct pager pager;
 	bool ended;		/* the command has */
@@ -96,6 +98,8 @@ static int begin(struct session *session)
 		r = setup_apply(session->setup, session->source, &session->err);
 	if (!r)
 		switches_begin(&session->switches, session->source, session->argv ? session->launch.pid : 0);
+	if (!r && source_control(session->source))
+		r = reach_open(&session->reach, session->opts, source_name(session->source), setup_is_quiet(session->setup), &session->err);
 	if (!r)
 		r = open_lines(session);
 	if (!r)
@@ -201,6 +205,7 @@ static void give_up(struct session *session)
 
 	switches_end(&session->switches);
 	stream_lines_close(session->lines);
+	reach_close(&session->reach);
 	if (session->setup && setup_undo(session->setup, &err))
 		cmd_say("%s", err.text);
 	switches_close(&session->switches);

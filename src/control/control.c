@@ -36,6 +36,7 @@
 #include "control/side.h"
 #include "control/space.h"
 #include "control/symbols.h"
+#include "control/wanted.h"
 
 int control_open(struct control **out, const char *path, bool create, struct err *err)
 {
@@ -335,6 +336,7 @@ int control_commit(struct control *control, struct err *err)
 		control_cancel(control);
 		return r;
 	}
+	control_wanted_fill(&control->state);
 	hints = control_hints_raise(control);
 	r = control_state_publish(&control->state, &control->dir, err);
 	if (!r)

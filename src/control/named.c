@@ -45,6 +45,14 @@ static const struct {
 	{ "sched", "sched_waking" },
 };
 
+bool control_named_system(const char *system)
+{
+	for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++)
+		if (!strcmp(systems[i].name, system))
+			return true;
+	return !strcmp(system, "syscalls");
+}
+
 bool control_event_is_call(const char *system)
 {
 	return !strcmp(system, "raw_syscalls") || !strcmp(system, "syscalls") || !strcmp(system, "ringside") || !strcmp(system, "signal");

@@ -44,6 +44,9 @@ void named_exit_text(struct buf *out);
 typedef int named_put(void *ctx, const char *system, const char *name, const struct buf *body);
 int control_named_walk(named_put *put, void *ctx);
 
+/* Has every directory events of that system? */
+bool control_named_system(const char *system);
+
 /* Puts them into a directory's registry, unless they are there already: then it costs one small read. */
 int control_named_ensure(const struct segment_dir *dir, struct err *err);
 

@@ -79,7 +79,10 @@ static const char *comm(void *arg, int pid)
 	struct control_names *names = arg;
 	const char *name = control_registry_comm(&names->registry, pid);
 
-	return name || pid <= 0 ? name : comm_now(names, pid);
+	/* No program has that number, and nobody tells that a CPU is idle: somebody ran there whom we may not see. */
+	if (!pid)
+		return "<...>";
+	return name || pid < 0 ? name : comm_now(names, pid);
 }
 
 static int tgid(void *arg, int pid)

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
-#include "control/rules.h"
 #include "inject/inject.h"
 #include "inject/process.h"
 #include "layout/calls.h"
@@ -36,39 +35,17 @@ static bool is_in_use(const struct control_state *state, const struct state_func
 	return func->kind == STATE_FUNC_ONLY || func->kind == STATE_FUNC_NOT ? tracer != TRACER_NOP : tracer == TRACER_GRAPH;
 }
 
-/* Is there a buffer that wants it, or anything that hangs on it? */
-static bool is_wanted(const struct control_state *state, const struct state_item *probe)
-{
-	if (control_rules_any(state, probe->system, probe->event))
-		return true;
-	for (uint32_t i = 0; i < state->nitems; i++) {
-		const struct state_item *item = &state->items[i].item;
-
-		if (item != probe && item->kind == STATE_ITEM_TRIGGER && !strcmp(item->system, probe->system) &&
-		    !strcmp(item->event, probe->event))
-			return true;
-	}
-	return false;
-}
-
 /* What probes at instructions ask for: those that are wanted. */
 static bool add_probes(const struct control_state *state, uint32_t *sum)
 {
 	const struct state_probe *probe = (const struct state_probe *)(const void *)state->probes.data;
-	const size_t n = state->probes.len / sizeof(*probe);
 	bool any = false;
 
-	for (uint32_t i = 0; n && i < state->nitems; i++) {
-		const struct state_item *item = &state->items[i].item;
-
-		if (item->kind != STATE_ITEM_PROBE || !is_wanted(state, item))
+	for (size_t n = state->probes.len / sizeof(*probe); n; n--, probe++) {
+		if (!(probe->flags & PROBE_WANTED))
 			continue;
-		for (size_t p = 0; p < n; p++) {
-			if (probe[p].serial != item->serial)
-				continue;
-			*sum = crc32c(*sum, &probe[p].serial, sizeof(probe[p].serial));
-			any = true;
-		}
+		*sum = crc32c(*sum, &probe->serial, sizeof(probe->serial));
+		any = true;
 	}
 	return any;
 }

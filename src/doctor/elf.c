@@ -198,3 +198,15 @@ int elf_holds(const struct elf *elf, const void *bytes, size_t len)
 	free(piece);
 	return r;
 }
+
+int elf_carries_runtime(const struct elf *elf)
+{
+	/* Words that the runtime looks for its directory by, for files without symbols. */
+	static const char variable[] = "RINGSIDE_DIR", place[] = "/dev/shm/ringside-%u";
+	int r = elf_defines(elf, "ringside_event_register");
+
+	if (r == 1)
+		return 1;
+	r = elf_holds(elf, place, sizeof(place));
+	return r == 1 ? elf_holds(elf, variable, sizeof(variable)) : r;
+}

@@ -22,6 +22,9 @@ int elf_sites(const struct elf *elf,
 /* Does it define this symbol? 1, 0, -ENODATA when it has no symbols of its own, as stripped files. */
 int elf_defines(const struct elf *elf, const char *symbol);
 
+/* Is Ringside's runtime a part of it? 1, 0, -errno when that could not be looked at. */
+int elf_carries_runtime(const struct elf *elf);
+
 /* Are these bytes in what is loaded of it? 1, 0, -EFBIG when there is too much to look at. */
 int elf_holds(const struct elf *elf, const void *bytes, size_t len);
 

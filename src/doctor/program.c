@@ -122,16 +122,9 @@ static bool is_ringside(const struct program *program)
 
 bool program_holds_runtime(struct doctor *doctor, struct program *program)
 {
-	/* Words that the runtime looks for its directory by, for files without symbols. */
-	static const char variable[] = "RINGSIDE_DIR", place[] = "/dev/shm/ringside-%u";
 	const struct elf *elf = &program->elf;
-	int r = elf_defines(elf, "ringside_event_register");
+	int r = elf_carries_runtime(elf);
 
-	if (r != 1) {
-		r = elf_holds(elf, place, sizeof(place));
-		if (r == 1)
-			r = elf_holds(elf, variable, sizeof(variable));
-	}
 	if (r < 0)
 		doctor_put(doctor, DOCTOR_NOTE, "runtime", NULL, "%s was not searched for it: %s", program->path,
 			   strerror(-r));

@@ -171,9 +171,7 @@ static const struct func_probe *find_own(uint32_t i, bool returns, uint32_t even
 
 static bool is_wanted(const struct state_probe *probe)
 {
-	const struct view *view = LOAD_ACQUIRE(wiped.view);
-
-	return view && probe->event >= EVENT_ID_FIRST && probe->event < EVENT_ID_END && LOAD(view->mask[probe->event]);
+	return probe->flags & PROBE_WANTED && !LOAD(runtime.asleep);
 }
 
 bool func_points_any(const struct func_selection *selection)
@@ -183,7 +181,6 @@ bool func_points_any(const struct func_selection *selection)
 
 	if (!selection->state || !selection->state->nprobes)
 		return false;
-	runtime_view_settle();
 	probe = table(selection->state, &n);
 	for (uint32_t i = 0; i < n; i++)
 		if (is_wanted(&probe[i]))

@@ -3,7 +3,7 @@
  *
  * A probe is an event whose records are made of the registers and the memory of a thread that comes by some instruction, or that
  * returns from a function. The state has a table of *points*, struct state_probe[], in the order of their items. One that is not
- * enabled in any buffer and that nothing hangs on is in the table all the same: programs patch only what somebody wants.
+ * enabled in any buffer and that nothing hangs on is in the table all the same: programs patch only what is PROBE_WANTED.
  *
  *   point -> where:  file, symbol, offset: patterns, so that they hold for programs to come
  *         -> emit:   struct hook_emit in the code area (layout/hook.h); its program reads a struct probe_hit as if it were a record
@@ -25,6 +25,7 @@ enum {
 	PROBE_RAW = 1u << 1,		/* addresses in records are the process's own, not the symbol space's: by path and offset */
 	PROBE_SAVES = 1u << 2,		/* PROBE_RETURNS: what was in the argument registers at entry is wanted, too */
 	PROBE_QUICK = 1u << 3,		/* the record is nothing but `nquick` copies: struct probe_copy[] at `quick` of the code area */
+	PROBE_WANTED = 1u << 4,		/* some buffer has it on, whether it is switched on itself or not, or something hangs on it that acts */
 };
 
 struct state_probe {

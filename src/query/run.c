@@ -58,7 +58,7 @@ static bool shown_symbol(void *arg, uint64_t address, bool offset, struct buf *o
 	const struct run *run = arg;
 	struct decode_symbol symbol;
 
-	if (!dat_symbol(run->ask->dat, 0, address, &symbol) || !strcmp(symbol.name, SYMBOL_UNKNOWN))
+	if (!dat_symbol(run->ask->dat, 0, address, &symbol) || symbol_is_unknown(symbol.name))
 		return false;
 	decode_symbol_text(&symbol, offset, out);
 	return true;

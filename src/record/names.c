@@ -73,6 +73,9 @@ int record_names_gather(struct record_meta *meta, const struct control_registry 
 {
 	if (!registry)
 		return learn_tree(meta, err);
+	/* Readers take that number for an idle CPU: here it is somebody whom we may not see. */
+	if (!learn(meta, 0, "<...>"))
+		return err_set(err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < registry->ntasks; i++) {
 		const struct control_task *task = &registry->tasks[i];
 		struct record_name *name = map_find(&meta->names, &task->tid, sizeof(task->tid));

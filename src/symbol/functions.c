@@ -93,15 +93,28 @@ static void put_word(struct buf *out, const char *text, size_t max, const char *
 		buf_putc(out, (unsigned char)text[i] <= ' ' || text[i] == 0x7f || strchr(not, text[i]) ? '_' : text[i]);
 }
 
+/* Of what has no name one wants to know at least where it is: readers add how far behind this address they are. */
+static void put_unknown(struct buf *out, const struct symbol_file *file, uint64_t address)
+{
+	buf_puts(out, "[");
+	put_word(out, file->module, MODULE_LEN_MAX, "[]");
+	if (address)
+		buf_printf(out, "+0x%" PRIx64, address);
+	buf_puts(out, "]");
+}
+
 static void put_line(struct buf *out, const struct symbol_file *file, uint64_t address, char type, const char *name)
 {
 	/* "name@VERSION" in files that are not stripped. */
 	size_t len = strcspn(name, "@");
+	bool unknown = !strcmp(name, SYMBOL_UNKNOWN);
 
 	buf_printf(out, "%016" PRIx64 " %c ", file->base + address, type);
-	put_word(out, name, len && len < NAME_LEN_MAX ? len : NAME_LEN_MAX, "");
-	/* Of what has no name one wants to know at least where it is. */
-	if (!file->program || !strcmp(name, SYMBOL_UNKNOWN)) {
+	if (unknown)
+		put_unknown(out, file, address);
+	else
+		put_word(out, name, len && len < NAME_LEN_MAX ? len : NAME_LEN_MAX, "");
+	if (!file->program || unknown) {
 		buf_puts(out, "\t[");
 		put_word(out, file->module, MODULE_LEN_MAX, "[]");
 		buf_puts(out, "]");

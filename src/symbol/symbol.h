@@ -14,8 +14,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* What stands for code of which no name is known. */
+/* What stands for code of which no name is known, not even that of its file: else [FILE], or [FILE+0xADDRESS]. */
 #define SYMBOL_UNKNOWN "??"
+static inline bool symbol_is_unknown(const char *name)
+{
+	return *name == '[' || (name[0] == '?' && name[1] == '?' && !name[2]);
+}
 
 /* A file, and where its memory image is in a space of addresses. */
 struct symbol_file {
@@ -31,7 +35,7 @@ struct symbol_file {
 /*
  * Adds a line of /proc/kallsyms for each function of the file, by address: "ADDRESS TYPE NAME\t[MODULE]", of a program
  * without the module; of stripped files what their dynamic symbols tell. Readers take an address for one of the function
- * before it, however far that is: so wherever no function is there is a line for SYMBOL_UNKNOWN, with the module. That is
+ * before it, however far that is: so wherever no function is there is a line for what is unknown, with the module. That is
  * the only one when the file cannot be read: -ESTALE when its build-id is another.
  */
 int symbol_put_functions(struct buf *out, const struct symbol_file *file, struct err *err);

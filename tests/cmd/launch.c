@@ -2,6 +2,7 @@
  * A program that is started to be traced: it runs when it is told to and not before, ends as it would anywhere, meets what
  * ringside met, and gets the library only where that does no harm.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -103,6 +104,19 @@ static void refused(const char *name, int want)
 	CHECK(strstr(err.text, name), "'%s' does not name %s", err.text, name);
 }
 
+/* A program of a machine that nobody has: not for a shell to read. */
+static void put_foreign(const char *name)
+{
+	Elf64_Ehdr head = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB, EV_CURRENT },
+		.e_type = ET_EXEC, .e_machine = 0x7d7d, .e_version = EV_CURRENT, .e_ehsize = sizeof(head),
+	};
+	int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0755);
+
+	CHECK(fd >= 0 && write(fd, &head, sizeof(head)) == (ssize_t)sizeof(head) && !close(fd), "%s", name);
+}
+
 static void check_ends(void)
 {
 	CHECK(RUN(false, "sh", "-c", "exit 0") == 0, "0");
@@ -118,6 +132,8 @@ static void check_ends(void)
 	refused(scratch, -EACCES);
 	put("orphan", "#!/nonexistent/interpreter\n", 0755);
 	refused(at("orphan"), -ENOENT);
+	put_foreign("foreign");
+	refused(at("foreign"), -ENOEXEC);
 }
 
 static void check_gate(void)
@@ -215,8 +231,8 @@ static const char probe[] =
 	"	fprintf(out, \"%s %d %s\", given ? given : \"none\", n, dir ? dir : \"none\");\n"
 	"	return argc != 2 || fclose(out) ? 1 : 5;\n}\n";
 
-/* What the program says about itself; nothing may be said about it. */
-static void expect_probe(const char *program, const char *preload, int libraries)
+/* What the program says about itself, and what is said about it; `word` NULL: nothing. */
+static void expect_told(const char *program, const char *preload, int libraries, const char *word)
 {
 	int fd = open(at("err"), O_WRONLY | O_CREAT | O_TRUNC, 0600), err = dup(2), n, r;
 	char given[300];
@@ -228,10 +244,15 @@ static void expect_probe(const char *program, const char *preload, int libraries
 	close(fd);
 	close(err);
 	CHECK(r == 5, "%s: exit %d", program, r);
-	CHECK(!*got("err"), "%s: '%s'", program, got("err"));
+	CHECK(word ? strstr(got("err"), "is traced: ") && strstr(got("err"), word) : !*got("err"), "%s: '%s'", program, got("err"));
 	CHECK(sscanf(got("told"), "%299s %d", given, &n) == 2, "%s: '%s'", program, got("told"));
 	CHECK(!strcmp(given, preload), "%s has '%s' preloaded, not '%s'", program, given, preload);
 	CHECK(n == libraries, "%s has %d of our libraries, not %d", program, n, libraries);
+}
+
+static void expect_probe(const char *program, const char *preload, int libraries)
+{
+	expect_told(program, preload, libraries, NULL);
 }
 
 static void check_preload(void)
@@ -252,9 +273,9 @@ static void check_preload(void)
 	snprintf(line, sizeof(line), "#!%s %s\n", at("probe"), at("told"));
 	put("script", line, 0755);
 	if (compile("probe.c", "static", "-static"))
-		expect_probe("static", library, 0);
+		expect_told("static", library, 0, "it is static");
 	if (compile("probe.c", "other", sizeof(long) == 8 ? "-m32" : "-m64"))
-		expect_probe("other", "none", 0);
+		expect_told("other", "none", 0, "another machine");
 	else
 		printf("no compiler for programs of another kind\n");
 	snprintf(line, sizeof(line), "-Wl,--no-as-needed -L%s -lringside -Wl,-rpath,%s", build, build);

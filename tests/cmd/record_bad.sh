@@ -137,6 +137,31 @@ refuse 1 record -o "$file" -C sundial true -- sundial
 refuse 1 record -o "$file" -p nothing-like-it true -- nothing-like-it
 refuse 1 record -o "$file" --compression squeeze true -- squeeze
 refuse 1 record -o "$file" -b 99999999999 true -- KiB
+
+# No such event: of system calls nobody can bring one, of other systems that are known programs may.
+refuse 1 record -o "$file" -e syscalls:sys_enter_opnat true -- 'no event syscalls:sys_enter_opnat' 'nearest is syscalls:sys_enter_openat'
+refuse 1 record -o "$file" -e 'raw_syscalls:nosuch*' true -- 'no event raw_syscalls:nosuch*'
+! grep -q nearest "$err" || fail 'nothing is near'
+refuse 1 hist syscalls:sys_ext_read --keys common_pid true -- 'nearest is syscalls:sys_exit_read'
+want 0 record -o "$file" -e kmem:kmaloc -e sched:nosuch true
+grep -q 'there is no event kmem:kmaloc; the nearest is kmem:kmalloc: it is on for programs that bring one' "$err" || fail 'no word about kmaloc'
+grep -q 'there is no event sched:nosuch: ' "$err" || fail 'no word about nosuch'
+want 0 record -i -o "$file" -e syscalls:sys_enter_opnat true
+! grep -q nearest "$err" || fail 'unknown events are to be ignored'
+want 0 record -o "$file" -e sys_enter_opnat true
+grep -q 'brought sys_enter_opnat yet.*; the nearest is syscalls:sys_enter_openat$' "$err" || fail 'no word about a bare name'
+rm "$file"
+
+# Nobody is there.
+refuse 1 record -o "$file" -e sched -P 999999999 touch "$file.ran" -- 'there is no process 999999999'
+refuse 1 record -o "$file" -e sched -P 999999999,999999998 -- 'there is no process 99999999'
+refuse 1 stream -P 999999999 touch "$file.ran" -- 'there is no process 999999999'
+refuse 1 stream -P 999999999 -- 'there is no process 999999999'
+if [ "$(uname -m)" = x86_64 ]; then
+	refuse 1 trace -P 999999999 -- 'there is no process 999999999'
+fi
+[ ! -e "$file.ran" ] || fail 'the command was run'
+
 refuse 1 record -o "$file" --user nobody-has-that-name true -- nobody-has-that-name
 clean
 

@@ -12,6 +12,8 @@ holds() {
 	mv "$out" "$text"
 	awk -v loose="${2:-0}" -f "$check" "$text" >"$sums" || { cat "$sums"; fail "$1: that cannot be"; }
 	! grep -q 'EVENTS DROPPED' "$text" || fail "$1: events were lost"
+	# Somebody whom we do not see is called the same before and within the text, and is not called an idle CPU.
+	! grep -q '<idle>' "$text" || fail "$1: nobody has a name"
 }
 
 # So many events of its own.

@@ -143,5 +143,5 @@ timeout 60 "$RINGSIDE" record -q -o "$dir/trace.dat" -e sched:sched_process_exit
 	fail "record -P does not end with its processes: $(cat "$dir/errors")"
 ! grep -qs '^State:.[RS]' "/proc/$!/status" || fail 'record -P ends before its processes'
 "$RINGSIDE" record -q -o "$dir/trace.dat" -P 999999999 2>"$dir/errors" && fail 'record -P records nobody'
-grep -q 'there is no such thread' "$dir/errors" || fail "nobody: $(cat "$dir/errors")"
+grep -q 'there is no process 999999999' "$dir/errors" || fail "nobody: $(cat "$dir/errors")"
 exit "$bad"

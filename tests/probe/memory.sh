@@ -212,6 +212,6 @@ want 0 report own.dat
 if $CC -O2 -static own.c -o static 2>"$err"; then
 	want 0 record -o static.dat -e kmem:kmalloc -e kmem:kfree ./static
 	grep -qx through "$out" || fail "a static program"
-	grep -q 'no function of ./static is traced: ' "$err" || fail "why nothing is told of a static program"
+	grep -q 'nothing in ./static is traced: it is static' "$err" || fail "why nothing is told of a static program"
 fi
 exit 0

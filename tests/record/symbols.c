@@ -114,8 +114,8 @@ int main(int argc, char **argv)
 	expect(dat, at_kept + 1, "here", NULL);
 	expect(dat, at_self, "here", NULL);
 	expect(dat, at_library, "lfind", "libc.so.6");
-	expect(dat, at_gone, SYMBOL_UNKNOWN, "gone");
-	expect(dat, at_changed, SYMBOL_UNKNOWN, "changed");
+	expect(dat, at_gone, "[gone]", "gone");
+	expect(dat, at_changed, "[changed]", "changed");
 	dat_close(dat);
 	record_meta_close(meta);
 	source_close(source);

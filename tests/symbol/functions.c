@@ -13,7 +13,7 @@
 #include "symbol/symbol.h"
 
 #define BASE 0x4000000100000000ull
-#define UNKNOWN "4000000100000000 t ??\t[lib_one.so_]\n"
+#define UNKNOWN "4000000100000000 t [lib_one.so_]\t[lib_one.so_]\n"
 
 static char path[1024];
 
@@ -49,10 +49,10 @@ static void check_kind(bool is64, bool big, uint32_t kind)
 		UNKNOWN
 		"4000000100001000 T first\t[lib_one.so_]\n"
 		"4000000100001100 t second\t[lib_one.so_]\n"
-		"4000000100001140 t ??\t[lib_one.so_]\n"
+		"4000000100001140 t [lib_one.so_+0x1140]\t[lib_one.so_]\n"
 		"4000000100002000 T third\t[lib_one.so_]\n"
 		"4000000100002800 W weak_name\t[lib_one.so_]\n"
-		"4000000100002810 t ??\t[lib_one.so_]\n";
+		"4000000100002810 t [lib_one.so_+0x2810]\t[lib_one.so_]\n";
 	struct made made;
 
 	made_elf(&made, is64, big, kind);

@@ -108,7 +108,7 @@ static struct list our_list(const char *path)
 
 		CHECK(tab && !strcmp(tab, "\t[m]"), "'%s'", line);
 		*tab = '\0';
-		if (strcmp(line + 19, SYMBOL_UNKNOWN))
+		if (!symbol_is_unknown(line + 19))
 			list_add(&list, strtoull(line, NULL, 16), line + 19);
 	}
 	buf_fini(&out);
