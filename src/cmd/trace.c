@@ -24,6 +24,8 @@
 #include "cmd/reach.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_count.h"
+#include "cmd/trace_lines.h"
+#include "cmd/trace_open.h"
 #include "control/registry.h"
 #include "control/rows.h"
 
@@ -32,8 +34,15 @@
 #define BYTES_MAX 1024u
 #define PIECE 65536u
 #define PACE_MS 20
+#define NR_SIGRETURN 15u
+#define NR_CLONE 56u
+#define NR_FORK 57u
+#define NR_VFORK 58u
+#define NR_EXECVE 59u
 #define NR_EXIT 60u
 #define NR_EXIT_GROUP 231u
+#define NR_EXECVEAT 322u
+#define NR_CLONE3 435u
 
 static const struct opt trace_opts[] = {
 	{ 'e', "expr", "trace=LIST", "only these calls: names, and file, network, process, memory, signal, desc; !LIST: not these" },
@@ -50,10 +59,6 @@ static const struct opt trace_opts[] = {
 	{ 0, NULL, NULL, NULL },
 };
 
-struct thread {
-	struct trace_call call;
-};
-
 struct session {
 	const struct opts *opts;
 	struct live live;
@@ -61,176 +66,193 @@ struct session {
 	struct planner planner;
 	struct control_rows *rows;
 	uint32_t enter, exit, data;	/* ids */
-	struct map threads;		/* struct thread by tid */
+	struct map threads;		/* struct trace_open by tid */
 	const char *list;		/* of calls; NULL: all */
-	bool counts_only, relative, spent;
-	int clock;			/* how often -t */
-	uint32_t limit;
+	bool counts_only;
 	int sort;
 	int fd;
-	int32_t first;			/* the one thread so far */
-	bool several;
-	uint64_t last;			/* time of the line before */
-	int64_t offset;			/* from our clock to the time of day */
 	uint64_t lost;
 	struct trace_counts *counts;
-	struct buf out;
+	struct trace_lines lines;
 };
-
-/* ---- Lines ---- */
 
 static int flush(struct session *session)
 {
 	size_t at = 0;
 
-	while (at < session->out.len) {
-		ssize_t n = write(session->fd, session->out.data + at, session->out.len - at);
+	while (at < session->lines.out.len) {
+		ssize_t n = write(session->fd, session->lines.out.data + at, session->lines.out.len - at);
 
 		if (n < 0 && errno != EINTR)
 			return err_set(&session->live.err, -errno, "cannot write: %s", strerror(errno));
 		at += n > 0 ? (size_t)n : 0;
 	}
-	buf_reset(&session->out);
+	buf_reset(&session->lines.out);
 	return 0;
 }
 
-static void put_clock(struct session *session, uint64_t ts)
-{
-	uint64_t now = ts + (uint64_t)session->offset;
-	time_t seconds = (time_t)(now / 1000000000);
-	struct tm tm;
-
-	if (session->relative) {
-		uint64_t since = session->last && ts > session->last ? ts - session->last : 0;
-
-		buf_printf(&session->out, "%6" PRIu64 ".%06" PRIu64 " ", since / 1000000000, since % 1000000000 / 1000);
-	}
-	session->last = ts;
-	if (!session->clock || !localtime_r(&seconds, &tm))
-		return;
-	buf_printf(&session->out, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
-	if (session->clock > 1)
-		buf_printf(&session->out, ".%06u", (unsigned int)(now % 1000000000 / 1000));
-	buf_putc(&session->out, ' ');
-}
-
-/* Whose it is, as soon as there are several. */
-static void put_begin(struct session *session, int32_t tid, uint64_t ts)
-{
-	if (session->first && session->first != tid)
-		session->several = true;
-	session->first = session->first ? session->first : tid;
-	if (session->several)
-		buf_printf(&session->out, "[pid %5d] ", tid);
-	put_clock(session, ts);
-}
-
-/* Results stand below each other. */
-static void put_equals(struct buf *out, size_t from)
-{
-	while (out->len - from < 39)
-		buf_putc(out, ' ');
-	buf_puts(out, " = ");
-}
-
-static void put_line(struct session *session, int32_t tid, const struct trace_call *call, uint64_t end)
-{
-	const uint64_t ns = end - call->ts;
-	size_t from;
-
-	put_begin(session, tid, call->ts);
-	from = session->out.len;
-	trace_put_call(&session->out, call, session->limit);
-	put_equals(&session->out, from);
-	trace_put_result(&session->out, call);
-	if (session->spent)
-		buf_printf(&session->out, " <%" PRIu64 ".%06" PRIu64 ">", ns / 1000000000, ns % 1000000000 / 1000);
-	buf_putc(&session->out, '\n');
-}
-
-/* One that does not return. */
-static void put_last(struct session *session, int32_t tid, const struct trace_call *call)
-{
-	size_t from;
-
-	put_begin(session, tid, call->ts);
-	from = session->out.len;
-	trace_put_call(&session->out, call, session->limit);
-	put_equals(&session->out, from);
-	buf_puts(&session->out, "?\n");
-	if (call->number != NR_EXIT_GROUP)
-		return;
-	put_begin(session, tid, call->ts);
-	buf_printf(&session->out, "+++ exited with %u +++\n", (unsigned int)call->args[0] & 0xff);
-}
-
 /* ---- Records ---- */
-
-static void forget(struct thread *thread)
-{
-	for (uint32_t i = 0; i < CALLS_ARGS; i++)
-		free(thread->call.data[i]);
-	thread->call = (struct trace_call){ 0 };
-}
 
 static bool is_meant(const struct session *session, uint64_t number)
 {
 	return !session->list || trace_list_has(session->list, number);
 }
 
+/* The beginnings of the first `n` open calls, as far as they are not shown yet: what is next happens in them. */
+static void show_begun(struct session *session, int32_t tid, struct trace_open *open, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!open->calls[i].begun && is_meant(session, open->calls[i].number))
+			trace_lines_begun(&session->lines, tid, &open->calls[i]);
+}
+
+/* Something else came before the end of the call that a handler returned to. */
+static void show_back(struct session *session, int32_t tid, struct trace_open *open)
+{
+	if (!open->has_back)
+		return;
+	open->has_back = false;
+	show_begun(session, tid, open, open->n);
+	trace_lines_call(&session->lines, tid, &open->back, open->back_end);
+}
+
+/* Calls from the `from`th on, before the `end`th, never end: a handler that ran in them did not return. */
+static void leave(struct session *session, int32_t tid, struct trace_open *open, uint32_t from, uint32_t end)
+{
+	if (!session->counts_only) {
+		if (from < end)
+			show_begun(session, tid, open, end);
+		return;
+	}
+	for (uint32_t i = from; i < end; i++)
+		if (is_meant(session, open->calls[i].number))
+			trace_count_add(session->counts, open->calls[i].number, 0, 0);
+}
+
+static void take_last(struct session *session, int32_t tid, struct trace_open *open)
+{
+	const struct trace_call *call = &open->calls[open->n - 1];
+
+	leave(session, tid, open, 0, open->n - 1);
+	if (session->counts_only || !is_meant(session, call->number))
+		return;
+	trace_lines_last(&session->lines, tid, call);
+	if (call->number == NR_EXIT_GROUP)
+		trace_lines_exited(&session->lines, tid, call->ts, (uint32_t)call->args[0]);
+}
+
 static int take_enter(struct session *session, int32_t tid, const uint64_t *words, uint64_t ts)
 {
-	struct thread *thread = map_get(&session->threads, &tid, sizeof(tid), sizeof(*thread));
+	struct trace_open *open = map_get(&session->threads, &tid, sizeof(tid), sizeof(*open));
+	struct trace_call *call;
 
-	if (!thread)
+	if (!open)
 		return -ENOMEM;
-	forget(thread);
-	thread->call.number = words[0];
-	memcpy(thread->call.args, words + 1, sizeof(thread->call.args));
-	thread->call.ts = ts;
-	thread->call.running = true;
+	show_back(session, tid, open);
+	if (open->n == TRACE_OPEN_MAX) {
+		leave(session, tid, open, 0, 1);
+		trace_open_drop(open);
+	}
+	call = trace_open_add(open);
+	if (!call)
+		return -ENOMEM;
+	call->number = words[0];
+	memcpy(call->args, words + 1, sizeof(call->args));
+	call->ts = ts;
 	if (words[0] == NR_EXIT || words[0] == NR_EXIT_GROUP) {
-		if (!session->counts_only && is_meant(session, words[0]))
-			put_last(session, tid, &thread->call);
+		take_last(session, tid, open);
+		trace_open_fini(open);
 		map_remove(&session->threads, &tid, sizeof(tid));
 	}
 	return 0;
 }
 
-static int take_data(struct session *session, int32_t tid, const struct record_call_data *record, uint32_t len)
+static int set_data(struct trace_call *call, uint32_t arg, uint32_t size, const void *bytes, uint32_t len)
 {
-	struct thread *thread = map_find(&session->threads, &tid, sizeof(tid));
-	const uint32_t at = record->data & 0xffff, n = record->data >> 16;
-	struct trace_data **to;
+	struct trace_data **to = &call->data[arg];
 
-	if (!thread || !thread->call.running || record->arg < 0 || record->arg >= (int32_t)CALLS_ARGS ||
-	    thread->call.number != (uint64_t)record->number || at > len || n > len - at || n > CALLS_DATA_MAX)
-		return 0;
-	to = &thread->call.data[record->arg];
 	if (!*to)
 		*to = calloc(1, sizeof(**to));
 	if (!*to)
 		return -ENOMEM;
-	(*to)->size = record->size;
-	(*to)->len = n;
-	memcpy((*to)->bytes, (const char *)record + at, n);
+	(*to)->size = size;
+	(*to)->len = len;
+	memcpy((*to)->bytes, bytes, len);
 	return 0;
+}
+
+static int take_data(struct session *session, int32_t tid, const struct record_call_data *record, uint32_t len)
+{
+	struct trace_open *open = map_find(&session->threads, &tid, sizeof(tid));
+	struct trace_call *call = open ? trace_open_find(open, (uint64_t)record->number) : NULL;
+	const uint32_t at = record->data & 0xffff, n = record->data >> 16;
+
+	if (!call || record->arg < 0 || record->arg >= (int32_t)CALLS_ARGS || at > len || n > len - at || n > CALLS_DATA_MAX)
+		return 0;
+	return set_data(call, (uint32_t)record->arg, record->size, (const char *)record + at, n);
+}
+
+/* Is the call a handler's return, which is to be shown behind the end of the call it returns to? Not if that is begun again: then its
+ * number is what the kernel makes of the result. */
+static bool is_back(const struct session *session, const struct trace_call *call, const struct trace_call *outer)
+{
+	return call->number == NR_SIGRETURN && outer && !outer->begun && is_meant(session, outer->number) &&
+	       call->result != (int64_t)outer->number;
+}
+
+/* It ended as the innermost one. */
+static void show_ended(struct session *session, int32_t tid, struct trace_open *open, uint64_t ts)
+{
+	const struct trace_call *call = &open->calls[open->n - 1], *outer = open->n > 1 ? call - 1 : NULL;
+
+	if (session->counts_only) {
+		if (is_meant(session, call->number))
+			trace_count_add(session->counts, call->number, call->result, ts > call->ts ? ts - call->ts : 0);
+		return;
+	}
+	if (!is_meant(session, call->number))
+		return;
+	if (is_back(session, call, outer)) {
+		open->back = *call;
+		open->back_end = ts;
+		open->has_back = true;
+		return;
+	}
+	show_begun(session, tid, open, open->n - 1);
+	trace_lines_call(&session->lines, tid, call, ts);
+	if (open->has_back)
+		trace_lines_call(&session->lines, tid, &open->back, open->back_end);
+	open->has_back = false;
+}
+
+/* In a new thread or program nothing of before goes on: its first record is the end of the call that made it. */
+static bool is_first(uint64_t number, int64_t result)
+{
+	return !result && (number == NR_CLONE || number == NR_FORK || number == NR_VFORK || number == NR_CLONE3 || number == NR_EXECVE ||
+			   number == NR_EXECVEAT);
 }
 
 static void take_exit(struct session *session, int32_t tid, const uint64_t *words, uint64_t ts)
 {
-	struct thread *thread = map_find(&session->threads, &tid, sizeof(tid));
-	bool known = thread && thread->call.running && thread->call.number == words[0];
+	struct trace_open *open = map_find(&session->threads, &tid, sizeof(tid));
+	struct trace_call *call = open ? trace_open_find(open, words[0]) : NULL;
 
-	/* Of a call that began before we came, or in another program; of a new thread the call that made it. */
-	if (session->counts_only && is_meant(session, words[0]) && (known || words[0] == 59))
-		trace_count_add(session->counts, words[0], (int64_t)words[1], known && ts > thread->call.ts ? ts - thread->call.ts : 0);
-	if (!known)
-		return;
-	thread->call.result = (int64_t)words[1];
-	if (!session->counts_only && is_meant(session, words[0]))
-		put_line(session, tid, &thread->call, ts);
-	forget(thread);
+	/* Not of one that began before we came, or in another program, or in the thread that made this one. */
+	if (call) {
+		const uint32_t at = (uint32_t)(call - open->calls);
+
+		if (at + 1 < open->n)
+			show_back(session, tid, open);
+		leave(session, tid, open, at + 1, open->n);
+		trace_open_cut(open, at + 1);
+		call->result = (int64_t)words[1];
+		show_ended(session, tid, open, ts);
+		trace_open_cut(open, at);
+	}
+	if (open && is_first(words[0], (int64_t)words[1])) {
+		leave(session, tid, open, 0, open->n);
+		trace_open_cut(open, 0);
+	}
 }
 
 static int take_row(struct session *session, const struct control_row *row)
@@ -262,7 +284,7 @@ static int take_rows(struct session *session)
 
 	while ((r = control_rows_next(session->rows, &row, &session->live.err)) > 0) {
 		r = take_row(session, &row);
-		if (!r && session->out.len >= PIECE)
+		if (!r && session->lines.out.len >= PIECE)
 			r = flush(session);
 		if (r)
 			return r;
@@ -362,25 +384,17 @@ static bool is_gone(const struct session *session)
 	return !session->live.argv && pid && kill((pid_t)atoi(pid), 0) && errno == ESRCH;
 }
 
-static bool is_over(struct session *session)
-{
-	struct live *live = &session->live;
-
-	if (live->argv && !live->ended)
-		live->ended = launch_poll(&live->launch, &live->status) != 0;
-	return live->ended || interrupt_end() || is_gone(session);
-}
-
 static int watch(struct session *session)
 {
 	struct stream_sleep how = { .percent = 10, .timeout_ms = PACE_MS, .also = interrupt_word() };
 	int r = 0;
 
+	live_count_down(&session->live);
 	while (r >= 0) {
 		bool over;
 
 		how.seen = __atomic_load_n(interrupt_word(), __ATOMIC_ACQUIRE);
-		over = is_over(session);
+		over = live_over(&session->live) || is_gone(session);
 		r = take_rows(session);
 		if (r < 0 || over)
 			break;
@@ -392,39 +406,42 @@ static int watch(struct session *session)
 }
 
 /* Calls that nobody saw the end of: they wait still, or were the end of their thread. */
+static void put_open(struct session *session, int32_t tid, struct trace_open *open)
+{
+	const struct trace_call *call = open->n ? &open->calls[open->n - 1] : NULL;
+
+	show_back(session, tid, open);
+	if (!call)
+		return;
+	leave(session, tid, open, 0, open->n - 1);
+	if (!session->counts_only && !call->begun && is_meant(session, call->number))
+		trace_lines_last(&session->lines, tid, call);
+}
+
 static int put_rest(struct session *session)
 {
 	const struct map_entry **all;
-	const int status = session->live.status;
 
 	if (map_list(&session->threads, &all))
 		return err_set(&session->live.err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < session->threads.nr; i++) {
-		const struct thread *thread = all[i]->value;
 		int32_t tid;
 
 		memcpy(&tid, all[i]->key, sizeof(tid));
-		if (thread->call.running && is_meant(session, thread->call.number))
-			put_last(session, tid, &thread->call);
+		put_open(session, tid, all[i]->value);
 	}
 	free(all);
-	if (session->live.ended && WIFSIGNALED(status)) {
-		put_begin(session, session->live.launch.pid, session->last);
-		buf_puts(&session->out, "+++ killed by ");
-		trace_put_signal(&session->out, (uint64_t)WTERMSIG(status));
-		buf_puts(&session->out, " +++\n");
-	}
+	if (!session->counts_only && session->live.ended && WIFSIGNALED(session->live.status))
+		trace_lines_killed(&session->lines, session->live.launch.pid, WTERMSIG(session->live.status));
 	return 0;
 }
 
 static int end(struct session *session)
 {
-	int r = 0;
+	int r = put_rest(session);
 
-	if (session->counts_only)
-		trace_count_put(&session->out, session->counts, (enum trace_sort)session->sort);
-	else
-		r = put_rest(session);
+	if (!r && session->counts_only)
+		trace_count_put(&session->lines.out, session->counts, (enum trace_sort)session->sort);
 	return r ? r : flush(session);
 }
 
@@ -437,15 +454,15 @@ static int ask(struct session *session, const struct opts *opts)
 	size_t len;
 
 	session->counts_only = opts_value(opts, "count");
-	session->relative = opts_value(opts, "relative");
-	session->spent = opts_value(opts, "spent");
+	session->lines.relative = opts_value(opts, "relative");
+	session->lines.spent = opts_value(opts, "spent");
 	for (int i = 0; i < opts->nitems; i++)
-		session->clock += opts->items[i].opt && opts->items[i].opt->letter == 't';
+		session->lines.clock += opts->items[i].opt && opts->items[i].opt->letter == 't';
 	session->sort = sort ? trace_sort_find(sort) : TRACE_BY_TIME;
 	if (session->sort < 0)
 		return cmd_misuse(&cmd_trace, "trace: -S '%s': by time, calls, errors or name", sort);
-	session->limit = size ? (uint32_t)strtoul(size, &rest, 10) : BYTES_SHOWN;
-	if (size && (*rest || !*size || session->limit > BYTES_MAX))
+	session->lines.limit = size ? (uint32_t)strtoul(size, &rest, 10) : BYTES_SHOWN;
+	if (size && (*rest || !*size || session->lines.limit > BYTES_MAX))
 		return cmd_misuse(&cmd_trace, "trace: -s '%s': a number up to %u is needed", size, BYTES_MAX);
 	session->list = list && !strncmp(list, "trace=", 6) ? list + 6 : list;
 	if (session->list && !trace_list_check(session->list, &wrong, &len))
@@ -463,7 +480,7 @@ static int open_output(struct session *session)
 
 	clock_gettime(CLOCK_REALTIME, &day);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
-	session->offset = (int64_t)(day.tv_sec - mono.tv_sec) * 1000000000 + (day.tv_nsec - mono.tv_nsec);
+	session->lines.offset = (int64_t)(day.tv_sec - mono.tv_sec) * 1000000000 + (day.tv_nsec - mono.tv_nsec);
 	session->fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDERR_FILENO;
 	return session->fd < 0 ? err_set(&session->live.err, -errno, "%s: %s", path, strerror(errno)) : 0;
 }
@@ -474,7 +491,7 @@ static void forget_all(struct session *session)
 
 	if (!map_list(&session->threads, &all)) {
 		for (size_t i = 0; i < session->threads.nr; i++)
-			forget(all[i]->value);
+			trace_open_fini(all[i]->value);
 		free(all);
 	}
 	map_fini(&session->threads);
@@ -503,7 +520,7 @@ static int trace(struct session *session)
 static int run(const struct opts *opts)
 {
 	struct session session = {
-		.opts = opts, .reach = REACH_NONE, .threads = MAP_INIT, .fd = -1, .out = BUF_INIT, .live = { .err = ERR_INIT },
+		.opts = opts, .reach = REACH_NONE, .threads = MAP_INIT, .fd = -1, .lines = { .out = BUF_INIT }, .live = { .err = ERR_INIT },
 	};
 	int status = ask(&session, opts);
 
@@ -521,7 +538,7 @@ static int run(const struct opts *opts)
 	planner_end(&session.planner);
 	live_close(&session.live);
 	forget_all(&session);
-	buf_fini(&session.out);
+	buf_fini(&session.lines.out);
 	free(session.counts);
 	if (session.fd > STDERR_FILENO)
 		close(session.fd);

@@ -501,30 +501,90 @@ static bool is_absent(const char *shape, const struct trace_call *call, uint32_t
 	return i && shape[i] == 'o' && shape[i - 1] == 'O' && !(call->args[i - 1] & (O_CREAT | 020000000));
 }
 
+static void find_shape(const struct trace_call *call, char shape[CALLS_ARGS + 1])
+{
+	const char *name = control_call_name(call->number), *known = name ? shape_of(name) : NULL;
+
+	if (known)
+		snprintf(shape, CALLS_ARGS + 1, "%s", known);
+	else if (name)
+		declared_shape(call->number, shape);
+	else
+		strcpy(shape, "xxxxxx");
+	for (uint32_t i = 0; shape[i]; i++)
+		if (is_absent(shape, call, i))
+			shape[i] = '\0';
+}
+
+static void put_argument(struct buf *out, char kind, const struct trace_call *call, uint32_t i, uint32_t limit)
+{
+	if (put_pointed(out, kind, call->data[i], limit))
+		return;
+	/* Nothing was read or written. */
+	if (kind == 'b' && call->args[i] && call->result == 0)
+		buf_puts(out, "\"\"");
+	else
+		put_number(out, kind, call->args[i]);
+}
+
+static void put_arguments(struct buf *out, const struct trace_call *call, const char *shape, uint32_t from, uint32_t limit)
+{
+	for (uint32_t i = from; shape[i]; i++) {
+		if (i > from)
+			buf_puts(out, ", ");
+		put_argument(out, shape[i], call, i, limit);
+	}
+}
+
 void trace_put_call(struct buf *out, const struct trace_call *call, uint32_t limit)
 {
-	const char *name = control_call_name(call->number), *shape = name ? shape_of(name) : NULL;
-	char declared[CALLS_ARGS + 1] = "xxxxxx";
+	char shape[CALLS_ARGS + 1];
 
-	if (!shape && name)
-		declared_shape(call->number, declared);
-	if (!shape)
-		shape = declared;
+	find_shape(call, shape);
 	trace_put_name(out, call->number);
 	buf_putc(out, '(');
-	for (uint32_t i = 0; i < CALLS_ARGS && shape[i]; i++) {
-		if (is_absent(shape, call, i))
-			break;
-		if (i)
-			buf_puts(out, ", ");
-		if (!put_pointed(out, shape[i], call->data[i], limit)) {
-			/* Nothing was read or written. */
-			if (shape[i] == 'b' && call->args[i] && call->result == 0)
-				buf_puts(out, "\"\"");
-			else
-				put_number(out, shape[i], call->args[i]);
-		}
-	}
+	put_arguments(out, call, shape, 0, limit);
+	buf_putc(out, ')');
+}
+
+/* The first argument that the call fills; without one how many there are. */
+static uint32_t first_filled(const struct trace_call *call, const char *shape)
+{
+	const char *name = control_call_name(call->number);
+	const uint32_t data = name ? control_call_data(name) : 0;
+	uint32_t i = 0;
+
+	while (shape[i] && (data >> 4 * i & 0xf) < CALL_DATA_OUT)
+		i++;
+	return i;
+}
+
+void trace_put_begun(struct buf *out, const struct trace_call *call, uint32_t limit)
+{
+	char shape[CALLS_ARGS + 1];
+	uint32_t end;
+	bool more;
+
+	find_shape(call, shape);
+	end = first_filled(call, shape);
+	more = end && shape[end];
+	shape[end] = '\0';
+	trace_put_name(out, call->number);
+	buf_putc(out, '(');
+	put_arguments(out, call, shape, 0, limit);
+	if (more)
+		buf_puts(out, ", ");
+}
+
+void trace_put_resumed(struct buf *out, const struct trace_call *call, uint32_t limit)
+{
+	char shape[CALLS_ARGS + 1];
+
+	find_shape(call, shape);
+	buf_puts(out, "<... ");
+	trace_put_name(out, call->number);
+	buf_puts(out, " resumed>");
+	put_arguments(out, call, shape, first_filled(call, shape), limit);
 	buf_putc(out, ')');
 }
 

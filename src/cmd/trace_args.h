@@ -24,13 +24,16 @@ struct trace_call {
 	uint64_t number;
 	uint64_t args[CALLS_ARGS];
 	uint64_t ts;		/* when it began */
-	bool running;
 	int64_t result;
+	bool begun;		/* its beginning was shown already */
 	struct trace_data *data[CALLS_ARGS];	/* NULL: none */
 };
 
 /* `limit`: bytes of a buffer that are shown. */
 void trace_put_call(struct buf *out, const struct trace_call *call, uint32_t limit);
+/* In two parts: what is known before it ends, which is all before the first argument that it fills, and the rest. */
+void trace_put_begun(struct buf *out, const struct trace_call *call, uint32_t limit);
+void trace_put_resumed(struct buf *out, const struct trace_call *call, uint32_t limit);
 /* SIGINT, of its number. */
 void trace_put_signal(struct buf *out, uint64_t signal);
 /* What it returned, in the kernel's way: a negative number is an errno. */
