@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,32 +18,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/map.h"
+#include "base/mono.h"
 #include "cmd/interrupt.h"
 #include "cmd/live.h"
 #include "cmd/planner.h"
 #include "cmd/reach.h"
-#include "cmd/trace_args.h"
-#include "cmd/trace_count.h"
-#include "cmd/trace_lines.h"
-#include "cmd/trace_open.h"
+#include "cmd/scope.h"
+#include "cmd/trace_show.h"
 #include "control/registry.h"
 #include "control/rows.h"
+#include "doctor/command.h"
 
 #define BUFFER_KB "32768"
 #define BYTES_SHOWN 32u
 #define BYTES_MAX 1024u
 #define PIECE 65536u
 #define PACE_MS 20
-#define NR_SIGRETURN 15u
-#define NR_CLONE 56u
-#define NR_FORK 57u
-#define NR_VFORK 58u
 #define NR_EXECVE 59u
-#define NR_EXIT 60u
-#define NR_EXIT_GROUP 231u
-#define NR_EXECVEAT 322u
-#define NR_CLONE3 435u
 
 static const struct opt trace_opts[] = {
 	{ 'e', "expr", "trace=LIST", "only these calls: names, and file, network, process, memory, signal, desc; !LIST: not these" },
@@ -53,7 +45,8 @@ static const struct opt trace_opts[] = {
 	{ 'T', "spent", NULL, "how long each call took" },
 	{ 's', "size", "N", "show so many bytes of a buffer, instead of 32" },
 	{ 'f', "follow", NULL, "children, too (this is so anyway)" },
-	{ 'P', "pid", "PID", "processes that run already; again for more" },
+	{ 'P', "pid", "PID", "processes that run already, separated by commas; again for more" },
+	{ 'p', "pid", "PID", "the same" },
 	{ 'o', "output", "FILE", "lines into a file, instead of standard error" },
 	LIVE_OPTS,
 	{ 0, NULL, NULL, NULL },
@@ -66,200 +59,44 @@ struct session {
 	struct planner planner;
 	struct control_rows *rows;
 	uint32_t enter, exit, data;	/* ids */
-	struct map threads;		/* struct trace_open by tid */
-	const char *list;		/* of calls; NULL: all */
-	bool counts_only;
+	struct trace_show show;
 	int sort;
 	int fd;
 	uint64_t lost;
-	struct trace_counts *counts;
-	struct trace_lines lines;
 };
 
 static int flush(struct session *session)
 {
 	size_t at = 0;
 
-	while (at < session->lines.out.len) {
-		ssize_t n = write(session->fd, session->lines.out.data + at, session->lines.out.len - at);
+	while (at < session->show.lines.out.len) {
+		ssize_t n = write(session->fd, session->show.lines.out.data + at, session->show.lines.out.len - at);
 
 		if (n < 0 && errno != EINTR)
 			return err_set(&session->live.err, -errno, "cannot write: %s", strerror(errno));
 		at += n > 0 ? (size_t)n : 0;
 	}
-	buf_reset(&session->lines.out);
+	buf_reset(&session->show.lines.out);
 	return 0;
 }
 
 /* ---- Records ---- */
 
-static bool is_meant(const struct session *session, uint64_t number)
+static int take_data(struct session *session, const struct record_call_data *record, uint32_t len)
 {
-	return !session->list || trace_list_has(session->list, number);
-}
-
-/* The beginnings of the first `n` open calls, as far as they are not shown yet: what is next happens in them. */
-static void show_begun(struct session *session, int32_t tid, struct trace_open *open, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (!open->calls[i].begun && is_meant(session, open->calls[i].number))
-			trace_lines_begun(&session->lines, tid, &open->calls[i]);
-}
-
-/* Something else came before the end of the call that a handler returned to. */
-static void show_back(struct session *session, int32_t tid, struct trace_open *open)
-{
-	if (!open->has_back)
-		return;
-	open->has_back = false;
-	show_begun(session, tid, open, open->n);
-	trace_lines_call(&session->lines, tid, &open->back, open->back_end);
-}
-
-/* Calls from the `from`th on, before the `end`th, never end: a handler that ran in them did not return. */
-static void leave(struct session *session, int32_t tid, struct trace_open *open, uint32_t from, uint32_t end)
-{
-	if (!session->counts_only) {
-		if (from < end)
-			show_begun(session, tid, open, end);
-		return;
-	}
-	for (uint32_t i = from; i < end; i++)
-		if (is_meant(session, open->calls[i].number))
-			trace_count_add(session->counts, open->calls[i].number, 0, 0);
-}
-
-static void take_last(struct session *session, int32_t tid, struct trace_open *open)
-{
-	const struct trace_call *call = &open->calls[open->n - 1];
-
-	leave(session, tid, open, 0, open->n - 1);
-	if (session->counts_only || !is_meant(session, call->number))
-		return;
-	trace_lines_last(&session->lines, tid, call);
-	if (call->number == NR_EXIT_GROUP)
-		trace_lines_exited(&session->lines, tid, call->ts, (uint32_t)call->args[0]);
-}
-
-static int take_enter(struct session *session, int32_t tid, const uint64_t *words, uint64_t ts)
-{
-	struct trace_open *open = map_get(&session->threads, &tid, sizeof(tid), sizeof(*open));
-	struct trace_call *call;
-
-	if (!open)
-		return -ENOMEM;
-	show_back(session, tid, open);
-	if (open->n == TRACE_OPEN_MAX) {
-		leave(session, tid, open, 0, 1);
-		trace_open_drop(open);
-	}
-	call = trace_open_add(open);
-	if (!call)
-		return -ENOMEM;
-	call->number = words[0];
-	memcpy(call->args, words + 1, sizeof(call->args));
-	call->ts = ts;
-	if (words[0] == NR_EXIT || words[0] == NR_EXIT_GROUP) {
-		take_last(session, tid, open);
-		trace_open_fini(open);
-		map_remove(&session->threads, &tid, sizeof(tid));
-	}
-	return 0;
-}
-
-static int set_data(struct trace_call *call, uint32_t arg, uint32_t size, const void *bytes, uint32_t len)
-{
-	struct trace_data **to = &call->data[arg];
-
-	if (!*to)
-		*to = calloc(1, sizeof(**to));
-	if (!*to)
-		return -ENOMEM;
-	(*to)->size = size;
-	(*to)->len = len;
-	memcpy((*to)->bytes, bytes, len);
-	return 0;
-}
-
-static int take_data(struct session *session, int32_t tid, const struct record_call_data *record, uint32_t len)
-{
-	struct trace_open *open = map_find(&session->threads, &tid, sizeof(tid));
-	struct trace_call *call = open ? trace_open_find(open, (uint64_t)record->number) : NULL;
 	const uint32_t at = record->data & 0xffff, n = record->data >> 16;
 
-	if (!call || record->arg < 0 || record->arg >= (int32_t)CALLS_ARGS || at > len || n > len - at || n > CALLS_DATA_MAX)
+	if (record->arg < 0 || at > len || n > len - at)
 		return 0;
-	return set_data(call, (uint32_t)record->arg, record->size, (const char *)record + at, n);
-}
-
-/* Is the call a handler's return, which is to be shown behind the end of the call it returns to? Not if that is begun again: then its
- * number is what the kernel makes of the result. */
-static bool is_back(const struct session *session, const struct trace_call *call, const struct trace_call *outer)
-{
-	return call->number == NR_SIGRETURN && outer && !outer->begun && is_meant(session, outer->number) &&
-	       call->result != (int64_t)outer->number;
-}
-
-/* It ended as the innermost one. */
-static void show_ended(struct session *session, int32_t tid, struct trace_open *open, uint64_t ts)
-{
-	const struct trace_call *call = &open->calls[open->n - 1], *outer = open->n > 1 ? call - 1 : NULL;
-
-	if (session->counts_only) {
-		if (is_meant(session, call->number))
-			trace_count_add(session->counts, call->number, call->result, ts > call->ts ? ts - call->ts : 0);
-		return;
-	}
-	if (!is_meant(session, call->number))
-		return;
-	if (is_back(session, call, outer)) {
-		open->back = *call;
-		open->back_end = ts;
-		open->has_back = true;
-		return;
-	}
-	show_begun(session, tid, open, open->n - 1);
-	trace_lines_call(&session->lines, tid, call, ts);
-	if (open->has_back)
-		trace_lines_call(&session->lines, tid, &open->back, open->back_end);
-	open->has_back = false;
-}
-
-/* In a new thread or program nothing of before goes on: its first record is the end of the call that made it. */
-static bool is_first(uint64_t number, int64_t result)
-{
-	return !result && (number == NR_CLONE || number == NR_FORK || number == NR_VFORK || number == NR_CLONE3 || number == NR_EXECVE ||
-			   number == NR_EXECVEAT);
-}
-
-static void take_exit(struct session *session, int32_t tid, const uint64_t *words, uint64_t ts)
-{
-	struct trace_open *open = map_find(&session->threads, &tid, sizeof(tid));
-	struct trace_call *call = open ? trace_open_find(open, words[0]) : NULL;
-
-	/* Not of one that began before we came, or in another program, or in the thread that made this one. */
-	if (call) {
-		const uint32_t at = (uint32_t)(call - open->calls);
-
-		if (at + 1 < open->n)
-			show_back(session, tid, open);
-		leave(session, tid, open, at + 1, open->n);
-		trace_open_cut(open, at + 1);
-		call->result = (int64_t)words[1];
-		show_ended(session, tid, open, ts);
-		trace_open_cut(open, at);
-	}
-	if (open && is_first(words[0], (int64_t)words[1])) {
-		leave(session, tid, open, 0, open->n);
-		trace_open_cut(open, 0);
-	}
+	return trace_show_data(&session->show, record->head.pid, (uint64_t)record->number, (uint32_t)record->arg,
+			       (const char *)record + at, n, record->size);
 }
 
 static int take_row(struct session *session, const struct control_row *row)
 {
 	const struct record_head *head = row->row.data;
 	const uint32_t len = row->row.len;
-	uint64_t words[7];
+	uint64_t words[1 + CALLS_ARGS];
 	int r = 0;
 
 	if (!row->first)
@@ -269,11 +106,11 @@ static int take_row(struct session *session, const struct control_row *row)
 	memset(words, 0, sizeof(words));
 	memcpy(words, head + 1, len - sizeof(*head) < sizeof(words) ? len - sizeof(*head) : sizeof(words));
 	if (head->type == session->enter)
-		r = take_enter(session, head->pid, words, row->row.ts);
+		r = trace_show_enter(&session->show, head->pid, words, row->row.ts);
 	else if (head->type == session->exit)
-		take_exit(session, head->pid, words, row->row.ts);
+		trace_show_exit(&session->show, head->pid, words[0], (int64_t)words[1], row->row.ts);
 	else if (head->type == session->data && len >= offsetof(struct record_call_data, bytes))
-		r = take_data(session, head->pid, row->row.data, len);
+		r = take_data(session, row->row.data, len);
 	return r ? err_set(&session->live.err, r, "out of memory") : 0;
 }
 
@@ -284,7 +121,7 @@ static int take_rows(struct session *session)
 
 	while ((r = control_rows_next(session->rows, &row, &session->live.err)) > 0) {
 		r = take_row(session, &row);
-		if (!r && session->lines.out.len >= PIECE)
+		if (!r && session->show.lines.out.len >= PIECE)
 			r = flush(session);
 		if (r)
 			return r;
@@ -338,15 +175,42 @@ static int name_threads(struct session *session)
 
 	if (session->live.argv)
 		buf_printf(&pids, "%d\n", (int)session->live.launch.pid);
-	for (int i = 0; i < session->opts->nitems; i++)
-		if (session->opts->items[i].opt && session->opts->items[i].opt->letter == 'P')
-			for (const char *at = session->opts->items[i].value; *at; at++)
-				buf_putc(&pids, *at == ',' ? '\n' : *at);
+	for (int i = 0; i < session->opts->nitems; i++) {
+		if (!scope_is(&session->opts->items[i], "pid"))
+			continue;
+		for (const char *at = session->opts->items[i].value; *at; at++)
+			buf_putc(&pids, *at == ',' ? '\n' : *at);
+		buf_putc(&pids, '\n');
+	}
 	r = buf_failed(&pids) ? -ENOMEM : put(session, "options/event-fork", "1");
 	if (!r)
 		r = put(session, "set_event_pid", pids.data);
 	buf_fini(&pids);
 	return r;
+}
+
+/* The call that becomes the program is ours to tell: it is made before the runtime is there, which records its end. */
+static int take_program(struct session *session)
+{
+	const struct live *live = &session->live;
+	const uint64_t words[1 + CALLS_ARGS] = {
+		NR_EXECVE, (uintptr_t)live->argv[0], (uintptr_t)live->argv, (uintptr_t)live->launch.environment,
+	};
+	const int32_t tid = live->launch.pid;
+	char path[PATH_MAX];
+	const char *file = command_find(live->argv[0], path) ? path : live->argv[0];
+	const uint32_t len = (uint32_t)strlen(file) + 1;
+	struct buf texts = BUF_INIT;
+	int r = trace_show_enter(&session->show, tid, words, mono_ns());
+
+	for (char *const *arg = live->argv; *arg; arg++)
+		buf_add(&texts, *arg, strlen(*arg) + 1);
+	if (!r)
+		r = buf_failed(&texts) ? -ENOMEM : trace_show_data(&session->show, tid, NR_EXECVE, 0, file, len, len);
+	if (!r)
+		r = trace_show_data(&session->show, tid, NR_EXECVE, 1, texts.data, (uint32_t)texts.len, (uint32_t)texts.len);
+	buf_fini(&texts);
+	return r ? err_set(&session->live.err, r, "out of memory") : 0;
 }
 
 static int begin(struct session *session)
@@ -361,7 +225,7 @@ static int begin(struct session *session)
 		r = put(session, "buffer_size_kb", BUFFER_KB);
 	if (!r)
 		r = name_threads(session);
-	if (!r && !session->counts_only)
+	if (!r && !session->show.counts)
 		r = put(session, "events/ringside/call_data/enable", "1");
 	if (!r)
 		r = put(session, "events/raw_syscalls/enable", "1");
@@ -372,16 +236,27 @@ static int begin(struct session *session)
 	if (!r && opts_value(session->opts, "pid"))
 		r = reach_open(&session->reach, session->opts, source_name(live->source), live->quiet, &live->err);
 	if (!r && live->argv)
+		r = take_program(session);
+	if (!r && live->argv)
 		r = launch_go(&live->launch, &live->err);
 	return r;
 }
 
-/* A process that -P names, and no other, may end: then there is nothing to wait for. */
+/* Processes that -P names may end, all of them: then there is nothing to wait for. */
 static bool is_gone(const struct session *session)
 {
-	const char *pid = opts_value(session->opts, "pid");
+	const struct opts *opts = session->opts;
 
-	return !session->live.argv && pid && kill((pid_t)atoi(pid), 0) && errno == ESRCH;
+	if (session->live.argv)
+		return false;
+	for (int i = 0; i < opts->nitems; i++) {
+		const char *at = scope_is(&opts->items[i], "pid") ? opts->items[i].value : "";
+
+		for (; *at; at += strcspn(at, ","), at += *at == ',')
+			if (!kill((pid_t)atoi(at), 0) || errno != ESRCH)
+				return false;
+	}
+	return true;
 }
 
 static int watch(struct session *session)
@@ -405,71 +280,88 @@ static int watch(struct session *session)
 	return r < 0 ? r : 0;
 }
 
-/* Calls that nobody saw the end of: they wait still, or were the end of their thread. */
-static void put_open(struct session *session, int32_t tid, struct trace_open *open)
-{
-	const struct trace_call *call = open->n ? &open->calls[open->n - 1] : NULL;
-
-	show_back(session, tid, open);
-	if (!call)
-		return;
-	leave(session, tid, open, 0, open->n - 1);
-	if (!session->counts_only && !call->begun && is_meant(session, call->number))
-		trace_lines_last(&session->lines, tid, call);
-}
-
-static int put_rest(struct session *session)
-{
-	const struct map_entry **all;
-
-	if (map_list(&session->threads, &all))
-		return err_set(&session->live.err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < session->threads.nr; i++) {
-		int32_t tid;
-
-		memcpy(&tid, all[i]->key, sizeof(tid));
-		put_open(session, tid, all[i]->value);
-	}
-	free(all);
-	if (!session->counts_only && session->live.ended && WIFSIGNALED(session->live.status))
-		trace_lines_killed(&session->lines, session->live.launch.pid, WTERMSIG(session->live.status));
-	return 0;
-}
-
 static int end(struct session *session)
 {
-	int r = put_rest(session);
+	const struct live *live = &session->live;
+	struct trace_show *show = &session->show;
 
-	if (!r && session->counts_only)
-		trace_count_put(&session->lines.out, session->counts, (enum trace_sort)session->sort);
-	return r ? r : flush(session);
+	if (trace_show_rest(show))
+		return err_set(&session->live.err, -ENOMEM, "out of memory");
+	if (show->counts)
+		trace_count_put(&show->lines.out, show->counts, (enum trace_sort)session->sort);
+	else if (live->ended && WIFSIGNALED(live->status))
+		trace_lines_killed(&show->lines, live->launch.pid, WTERMSIG(live->status));
+	return flush(session);
 }
 
 /* ---- All of it ---- */
 
-static int ask(struct session *session, const struct opts *opts)
+/* Numbers, separated by commas. */
+static bool is_list_of_pids(const char *list)
 {
-	const char *list = opts_value(opts, "expr"), *sort = opts_value(opts, "sort"), *size = opts_value(opts, "size"), *wrong;
-	char *rest;
-	size_t len;
+	for (;; list++) {
+		char *end;
+		unsigned long pid = *list >= '0' && *list <= '9' ? strtoul(list, &end, 10) : 0;
 
-	session->counts_only = opts_value(opts, "count");
-	session->lines.relative = opts_value(opts, "relative");
-	session->lines.spent = opts_value(opts, "spent");
+		if (!pid || pid > INT_MAX)
+			return false;
+		list = end;
+		if (*list != ',')
+			return !*list;
+	}
+}
+
+static int ask_pids(const struct opts *opts)
+{
+	if (!opts->nargs && !opts_value(opts, "pid"))
+		return cmd_misuse(&cmd_trace, "trace: a program is needed, or -P");
 	for (int i = 0; i < opts->nitems; i++)
-		session->lines.clock += opts->items[i].opt && opts->items[i].opt->letter == 't';
+		if (scope_is(&opts->items[i], "pid") && !is_list_of_pids(opts->items[i].value))
+			return cmd_misuse(&cmd_trace, "trace: -P '%s': numbers of processes are needed, separated by commas",
+					  opts->items[i].value);
+	return CMD_DONE;
+}
+
+/* What would say nothing is refused. */
+static int ask_counts(struct session *session, const struct opts *opts)
+{
+	static const char *const of_lines[] = { "relative", "time", "spent", "size" };
+	const char *sort = opts_value(opts, "sort");
+	const bool counts = opts_value(opts, "count");
+
 	session->sort = sort ? trace_sort_find(sort) : TRACE_BY_TIME;
 	if (session->sort < 0)
 		return cmd_misuse(&cmd_trace, "trace: -S '%s': by time, calls, errors or name", sort);
-	session->lines.limit = size ? (uint32_t)strtoul(size, &rest, 10) : BYTES_SHOWN;
-	if (size && (*rest || !*size || session->lines.limit > BYTES_MAX))
+	if (sort && !counts)
+		return cmd_misuse(&cmd_trace, "trace: -S sorts what -c counts: -c is needed");
+	for (size_t i = 0; counts && i < sizeof(of_lines) / sizeof(of_lines[0]); i++)
+		if (opts_value(opts, of_lines[i]))
+			return cmd_misuse(&cmd_trace, "trace: --%s is about lines, and with -c there are none", of_lines[i]);
+	return CMD_DONE;
+}
+
+static int ask(struct session *session, const struct opts *opts)
+{
+	const char *list = opts_value(opts, "expr"), *size = opts_value(opts, "size"), *wrong;
+	int status = ask_counts(session, opts);
+	char *rest;
+	size_t len;
+
+	if (status == CMD_DONE)
+		status = ask_pids(opts);
+	if (status != CMD_DONE)
+		return status;
+	session->show.lines.relative = opts_value(opts, "relative");
+	session->show.lines.spent = opts_value(opts, "spent");
+	for (int i = 0; i < opts->nitems; i++)
+		session->show.lines.clock += scope_is(&opts->items[i], "time");
+	session->show.lines.limit = size ? (uint32_t)strtoul(size, &rest, 10) : BYTES_SHOWN;
+	if (size && (*rest || !*size || session->show.lines.limit > BYTES_MAX))
 		return cmd_misuse(&cmd_trace, "trace: -s '%s': a number up to %u is needed", size, BYTES_MAX);
-	session->list = list && !strncmp(list, "trace=", 6) ? list + 6 : list;
-	if (session->list && !trace_list_check(session->list, &wrong, &len))
+	session->show.list = list && !strncmp(list, "trace=", 6) ? list + 6 : list;
+	if (session->show.list && !trace_list_check(session->show.list, &wrong, &len))
 		return cmd_misuse(&cmd_trace, "trace: -e '%s': there is no system call, and no class of them, '%.*s'", list,
 				  (int)len, wrong);
-	if (!opts->nargs && !opts_value(opts, "pid"))
-		return cmd_misuse(&cmd_trace, "trace: a program is needed, or -P");
 	return live_ask(&session->live, &cmd_trace, opts, 0);
 }
 
@@ -480,21 +372,9 @@ static int open_output(struct session *session)
 
 	clock_gettime(CLOCK_REALTIME, &day);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
-	session->lines.offset = (int64_t)(day.tv_sec - mono.tv_sec) * 1000000000 + (day.tv_nsec - mono.tv_nsec);
+	session->show.lines.offset = (int64_t)(day.tv_sec - mono.tv_sec) * 1000000000 + (day.tv_nsec - mono.tv_nsec);
 	session->fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDERR_FILENO;
 	return session->fd < 0 ? err_set(&session->live.err, -errno, "%s: %s", path, strerror(errno)) : 0;
-}
-
-static void forget_all(struct session *session)
-{
-	const struct map_entry **all;
-
-	if (!map_list(&session->threads, &all)) {
-		for (size_t i = 0; i < session->threads.nr; i++)
-			trace_open_fini(all[i]->value);
-		free(all);
-	}
-	map_fini(&session->threads);
 }
 
 static int trace(struct session *session)
@@ -519,15 +399,14 @@ static int trace(struct session *session)
 
 static int run(const struct opts *opts)
 {
-	struct session session = {
-		.opts = opts, .reach = REACH_NONE, .threads = MAP_INIT, .fd = -1, .lines = { .out = BUF_INIT }, .live = { .err = ERR_INIT },
-	};
+	struct session session = { .opts = opts, .reach = REACH_NONE, .fd = -1, .show = TRACE_SHOW_INIT, .live = { .err = ERR_INIT } };
+	const bool counts = opts_value(opts, "count");
 	int status = ask(&session, opts);
 
 	if (status != CMD_DONE)
 		return status;
-	session.counts = calloc(1, sizeof(*session.counts));
-	if (!session.counts) {
+	session.show.counts = counts ? calloc(1, sizeof(*session.show.counts)) : NULL;
+	if (counts && !session.show.counts) {
 		err_set(&session.live.err, -ENOMEM, "out of memory");
 		return cmd_fail(&session.live.err);
 	}
@@ -537,9 +416,8 @@ static int run(const struct opts *opts)
 	reach_close(&session.reach);
 	planner_end(&session.planner);
 	live_close(&session.live);
-	forget_all(&session);
-	buf_fini(&session.lines.out);
-	free(session.counts);
+	trace_show_fini(&session.show);
+	free(session.show.counts);
 	if (session.fd > STDERR_FILENO)
 		close(session.fd);
 	return status;
@@ -547,14 +425,15 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_trace = {
 	.name = "trace",
-	.synopsis = "[-e trace=LIST] [-c [-S COLUMN]] [-r] [-t] [-T] [-o FILE] -P PID | [--] PROGRAM [ARGUMENT]...",
+	.synopsis = "[-e trace=LIST] [-c [-S COLUMN] | [-r] [-t] [-T] [-s N]] [-f] [-o FILE] [--for TIME] [-q] -P PID | [--] PROGRAM [ARGUMENT]...",
 	.summary = "show the system calls of a program",
 	.text = "Runs a program, or joins processes that run, and prints a line for each system call\n"
 		"of theirs and of their children as it returns: its arguments, with texts, buffers and\n"
 		"flags as people write them, and what it returned. No call stops for it: they are\n"
 		"recorded by the runtime in the program, events raw_syscalls:*, in an instance for this\n"
-		"alone. What the loader does before the program's own code is not seen. The program's\n"
-		"exit status is passed on.\n",
+		"alone. A call in which a signal's handler makes others is shown in two parts. What the\n"
+		"loader does before the program's own code is not seen. The program's exit status is\n"
+		"passed on.\n",
 	.opts = trace_opts,
 	.args_max = -1,
 	.verbatim = -1,

@@ -26,6 +26,7 @@ struct trace_call {
 	uint64_t ts;		/* when it began */
 	int64_t result;
 	bool begun;		/* its beginning was shown already */
+	bool untimed;		/* its end was seen late: nobody knows how long it took */
 	struct trace_data *data[CALLS_ARGS];	/* NULL: none */
 };
 

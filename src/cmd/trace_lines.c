@@ -64,7 +64,7 @@ void trace_lines_call(struct trace_lines *lines, int32_t tid, const struct trace
 
 	put_equals(&lines->out, put_call(lines, tid, call, end));
 	trace_put_result(&lines->out, call);
-	if (lines->spent)
+	if (lines->spent && !call->untimed)
 		buf_printf(&lines->out, " <%" PRIu64 ".%06" PRIu64 ">", ns / 1000000000, ns % 1000000000 / 1000);
 	buf_putc(&lines->out, '\n');
 }
