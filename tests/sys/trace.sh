@@ -58,7 +58,7 @@ for wrong in '-e trace=nonsense' '-e trace=%nonsense' '-S nothing' '-S calls' '-
 	"$RINGSIDE" trace $wrong ${wrong:+true} >out 2>&1
 	[ $? -eq 2 ] || fail "trace $wrong: not refused: $(cat out)"
 done
-for wrong in abc 12,abc -5 0 1, ,1 '' 99999999999; do
+for wrong in abc 12,abc -5 0 '1,' ',1' '' 99999999999; do
 	timeout 20 "$RINGSIDE" trace -P "$wrong" >out 2>&1
 	[ $? -eq 2 ] || fail "-P '$wrong': not refused: $(cat out)"
 	grep -qF -- "-P '$wrong': numbers of processes are needed" out || fail "-P '$wrong': $(cat out)"
