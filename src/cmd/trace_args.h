@@ -35,6 +35,8 @@ void trace_put_call(struct buf *out, const struct trace_call *call, uint32_t lim
 /* In two parts: what is known before it ends, which is all before the first argument that it fills, and the rest. */
 void trace_put_begun(struct buf *out, const struct trace_call *call, uint32_t limit);
 void trace_put_resumed(struct buf *out, const struct trace_call *call, uint32_t limit);
+/* A number whose kind is one of the letters in trace_args.c; an address if that is none of numbers. */
+void trace_put_number(struct buf *out, char kind, uint64_t value);
 /* SIGINT, of its number. */
 void trace_put_signal(struct buf *out, uint64_t signal);
 /* What it returned, in the kernel's way: a negative number is an errno. */

@@ -63,8 +63,7 @@ static void take_last(struct trace_show *show, int32_t tid, struct trace_open *o
 	if (show->counts || !is_meant(show, call->number))
 		return;
 	trace_lines_last(&show->lines, tid, call);
-	if (call->number == NR_EXIT_GROUP)
-		trace_lines_exited(&show->lines, tid, call->ts, (uint32_t)call->args[0]);
+	trace_lines_exited(&show->lines, tid, call->ts, (uint32_t)call->args[0]);
 }
 
 int trace_show_enter(struct trace_show *show, int32_t tid, const uint64_t words[1 + CALLS_ARGS], uint64_t ts)

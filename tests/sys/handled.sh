@@ -2,7 +2,7 @@
 # `ringside trace` shows and counts calls in which handlers of signals run, and strace sees the same ones in the same order.
 . "$RINGSIDE_SOURCE/tests/sys/stage.sh"
 
-calls=kill,tgkill,getppid,getpgrp,getuid,pause,read,readv,wait4,waitid,rt_sigreturn,exit_group
+calls=kill,tgkill,getppid,getpgrp,getuid,pause,read,readv,wait4,waitid,rt_sigreturn,exit,exit_group
 $CC -w -O1 -pthread -o handled "$own/handled.c" || exit 1
 ./handled
 case $? in
@@ -59,6 +59,8 @@ grep -qx 'read(3,  <unfinished ...>' forms || fail "a call that a handler jumped
 tail -n 3 forms >got
 printf '%s\n' 'kill(PID, SIGUSR1 <unfinished ...>' 'exit_group(7) = ?' '+++ exited with 7 +++' | diff - got >differ || fail "end: $(cat differ)"
 grep -qE '^\[pid +[0-9]+\] tgkill\([0-9]+, [0-9]+, SIGUSR1 <unfinished' ours || fail "nothing of the thread: $(grep tgkill ours)"
+thread=$(sed -nE 's/^\[pid +([0-9]+)\] exit\(0\) += \?$/\1/p' ours)
+grep -qE "^\[pid +${thread:-none}\] \+\+\+ exited with 0 \+\+\+$" ours || fail "the thread does not end"
 
 # What is not asked for does not cut others.
 timeout "$LIMIT" "$RINGSIDE" trace -q -e trace=kill -o ours ./handled
