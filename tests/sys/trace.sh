@@ -101,7 +101,7 @@ kill -0 "$ticks" 2>/dev/null || fail "it ended"
 ./ticks &
 others=$!
 sleep 0.1 &
-"$RINGSIDE" trace -q -p "$ticks" -P "$!,$others" --for 3s -o "$dir/ours" >out 2>&1 || fail "-p: $(cat out)"
+timeout 20 "$RINGSIDE" trace -q -p "$ticks" -P "$!,$others" --for 3s -o "$dir/ours" >out 2>&1 || fail "-p: $(cat out)"
 line "^\[pid +$ticks\] access\(\"/tick\", F_OK\) += -1 ENOENT"
 line "^\[pid +$others\] access\(\"/tick\", F_OK\) += -1 ENOENT"
 kill -0 "$ticks" 2>/dev/null || fail "it ended"
@@ -111,7 +111,7 @@ kill "$ticks" "$others" "$sleeper"
 for how in '' -c; do
 	rm -f number
 	# shellcheck disable=SC2016,SC2086
-	timeout 60 "$RINGSIDE" trace -q $how --for 500ms -o "$dir/ours" sh -c 'echo $$ >number; exec sleep 1000' || fail "--for $how: $?"
+	timeout 20 "$RINGSIDE" trace -q $how --for 500ms -o "$dir/ours" sh -c 'echo $$ >number; exec sleep 1000' || fail "--for $how: $?"
 	while [ ! -s number ]; do sleep 0.1; done
 	kill "$(cat number)" || fail "--for $how: the program was ended"
 	[ -s ours ] || fail "--for $how: nothing is shown"
