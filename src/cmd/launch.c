@@ -343,6 +343,7 @@ int launch_start(struct launch *launch, const struct launch_how *how, struct err
 	}
 	if (!r)
 		r = fork_child(launch, how, &env, &user, err);
+	launch->environment = env.all;
 	fini(&env);
 	launch_user_fini(&user);
 	return r;

@@ -29,6 +29,7 @@ struct launch_how {
 struct launch {
 	const char *name;
 	pid_t pid;
+	const void *environment;	/* where it had it when it began: no memory of ours any more */
 	int gate;		/* -1: it was opened */
 	int pidfd;		/* readable when the program has ended; -1 where there are none */
 	bool ended;

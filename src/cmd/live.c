@@ -285,18 +285,23 @@ static int start_command(struct live *live)
 	return launch_go(&live->launch, &live->err);
 }
 
-static bool is_over(struct live *live, int64_t end)
+void live_count_down(struct live *live)
+{
+	live->end_ms = live->for_ns ? mono_ms() + (int64_t)((live->for_ns + 999999) / 1000000) : 0;
+}
+
+bool live_over(struct live *live)
 {
 	if (live->argv && !live->ended)
 		live->ended = launch_poll(&live->launch, &live->status) != 0;
-	return live->ended || interrupt_end() || (end && mono_ms() >= end);
+	return live->ended || interrupt_end() || (live->end_ms && mono_ms() >= live->end_ms);
 }
 
 /* Until something ends it, or the picture gets old. */
-static void wait_a_while(struct live *live, int64_t end)
+static void wait_a_while(struct live *live)
 {
 	struct pollfd pidfd = { .fd = live->argv ? live->launch.pidfd : -1, .events = POLLIN };
-	int64_t rest = end ? end - mono_ms() : REDRAW_MS, most = live->tick ? TICK_MS : REDRAW_MS;
+	int64_t rest = live->end_ms ? live->end_ms - mono_ms() : REDRAW_MS, most = live->tick ? TICK_MS : REDRAW_MS;
 
 	if (rest > most)
 		rest = most;
@@ -305,17 +310,17 @@ static void wait_a_while(struct live *live, int64_t end)
 
 static int watch(struct live *live)
 {
-	int64_t end = live->for_ns ? mono_ms() + (int64_t)((live->for_ns + 999999) / 1000000) : 0;
 	const char *term = getenv("TERM");
 	int64_t drawn = 0;
 	int r = 0;
 
+	live_count_down(live);
 	live->is_screen = isatty(STDOUT_FILENO) && !live->argv && term && *term && strcmp(term, "dumb");
 	if (live->is_screen)
 		r = cmd_put(SCREEN_ON, strlen(SCREEN_ON), &live->err);
 	else if (!live->quiet && !live->argv && !live->for_ns && isatty(STDERR_FILENO))
 		cmd_say("counting; Ctrl-C ends it");
-	while (!r && !is_over(live, end)) {
+	while (!r && !live_over(live)) {
 		if (live->tick)
 			r = live->tick(live);
 		if (!r && live->is_screen && mono_ms() - drawn >= REDRAW_MS) {
@@ -323,7 +328,7 @@ static int watch(struct live *live)
 			r = show_frame(live);
 		}
 		if (!r)
-			wait_a_while(live, end);
+			wait_a_while(live);
 	}
 	/* Of a terminal that is gone nothing has to be taken back. */
 	if (live->is_screen)

@@ -31,6 +31,7 @@ struct live {
 	bool ended;		/* the command has */
 	int status;
 	uint64_t for_ns;	/* 0: no end */
+	int64_t end_ms;		/* by mono_ms(), from live_count_down() on; 0: none */
 	bool quiet;
 	bool is_screen;		/* stdout is a terminal, and nobody else writes to it */
 	struct err err;
@@ -53,6 +54,10 @@ int live_event(struct live *live, const char *text, char system[64], char event[
 bool live_knows(struct live *live, const char *system, const char *event);
 /* Keys of a histogram. Of an event that is still to come nobody knows which fields are numbers: all are taken as texts. */
 void live_put_keys(struct buf *out, const char *keys, bool known);
+
+/* For who waits by itself: --for counts from here on; is it over, has the command ended, did a signal ask for the end? */
+void live_count_down(struct live *live);
+bool live_over(struct live *live);
 
 /* An exit status. */
 int live_run(struct live *live);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,23 +18,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/map.h"
+#include "base/mono.h"
 #include "cmd/interrupt.h"
 #include "cmd/live.h"
 #include "cmd/planner.h"
 #include "cmd/reach.h"
-#include "cmd/trace_args.h"
-#include "cmd/trace_count.h"
+#include "cmd/scope.h"
+#include "cmd/trace_show.h"
 #include "control/registry.h"
 #include "control/rows.h"
+#include "doctor/command.h"
 
 #define BUFFER_KB "32768"
 #define BYTES_SHOWN 32u
 #define BYTES_MAX 1024u
 #define PIECE 65536u
 #define PACE_MS 20
-#define NR_EXIT 60u
-#define NR_EXIT_GROUP 231u
+#define NR_EXECVE 59u
 
 static const struct opt trace_opts[] = {
 	{ 'e', "expr", "trace=LIST", "only these calls: names, and file, network, process, memory, signal, desc; !LIST: not these" },
@@ -44,14 +45,11 @@ static const struct opt trace_opts[] = {
 	{ 'T', "spent", NULL, "how long each call took" },
 	{ 's', "size", "N", "show so many bytes of a buffer, instead of 32" },
 	{ 'f', "follow", NULL, "children, too (this is so anyway)" },
-	{ 'P', "pid", "PID", "processes that run already; again for more" },
+	{ 'P', "pid", "PID", "processes that run already, separated by commas; again for more" },
+	{ 'p', "pid", "PID", "the same" },
 	{ 'o', "output", "FILE", "lines into a file, instead of standard error" },
 	LIVE_OPTS,
 	{ 0, NULL, NULL, NULL },
-};
-
-struct thread {
-	struct trace_call call;
 };
 
 struct session {
@@ -61,183 +59,44 @@ struct session {
 	struct planner planner;
 	struct control_rows *rows;
 	uint32_t enter, exit, data;	/* ids */
-	struct map threads;		/* struct thread by tid */
-	const char *list;		/* of calls; NULL: all */
-	bool counts_only, relative, spent;
-	int clock;			/* how often -t */
-	uint32_t limit;
+	struct trace_show show;
 	int sort;
 	int fd;
-	int32_t first;			/* the one thread so far */
-	bool several;
-	uint64_t last;			/* time of the line before */
-	int64_t offset;			/* from our clock to the time of day */
 	uint64_t lost;
-	struct trace_counts *counts;
-	struct buf out;
 };
-
-/* ---- Lines ---- */
 
 static int flush(struct session *session)
 {
 	size_t at = 0;
 
-	while (at < session->out.len) {
-		ssize_t n = write(session->fd, session->out.data + at, session->out.len - at);
+	while (at < session->show.lines.out.len) {
+		ssize_t n = write(session->fd, session->show.lines.out.data + at, session->show.lines.out.len - at);
 
 		if (n < 0 && errno != EINTR)
 			return err_set(&session->live.err, -errno, "cannot write: %s", strerror(errno));
 		at += n > 0 ? (size_t)n : 0;
 	}
-	buf_reset(&session->out);
+	buf_reset(&session->show.lines.out);
 	return 0;
-}
-
-static void put_clock(struct session *session, uint64_t ts)
-{
-	uint64_t now = ts + (uint64_t)session->offset;
-	time_t seconds = (time_t)(now / 1000000000);
-	struct tm tm;
-
-	if (session->relative) {
-		uint64_t since = session->last && ts > session->last ? ts - session->last : 0;
-
-		buf_printf(&session->out, "%6" PRIu64 ".%06" PRIu64 " ", since / 1000000000, since % 1000000000 / 1000);
-	}
-	session->last = ts;
-	if (!session->clock || !localtime_r(&seconds, &tm))
-		return;
-	buf_printf(&session->out, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
-	if (session->clock > 1)
-		buf_printf(&session->out, ".%06u", (unsigned int)(now % 1000000000 / 1000));
-	buf_putc(&session->out, ' ');
-}
-
-/* Whose it is, as soon as there are several. */
-static void put_begin(struct session *session, int32_t tid, uint64_t ts)
-{
-	if (session->first && session->first != tid)
-		session->several = true;
-	session->first = session->first ? session->first : tid;
-	if (session->several)
-		buf_printf(&session->out, "[pid %5d] ", tid);
-	put_clock(session, ts);
-}
-
-/* Results stand below each other. */
-static void put_equals(struct buf *out, size_t from)
-{
-	while (out->len - from < 39)
-		buf_putc(out, ' ');
-	buf_puts(out, " = ");
-}
-
-static void put_line(struct session *session, int32_t tid, const struct trace_call *call, uint64_t end)
-{
-	const uint64_t ns = end - call->ts;
-	size_t from;
-
-	put_begin(session, tid, call->ts);
-	from = session->out.len;
-	trace_put_call(&session->out, call, session->limit);
-	put_equals(&session->out, from);
-	trace_put_result(&session->out, call);
-	if (session->spent)
-		buf_printf(&session->out, " <%" PRIu64 ".%06" PRIu64 ">", ns / 1000000000, ns % 1000000000 / 1000);
-	buf_putc(&session->out, '\n');
-}
-
-/* One that does not return. */
-static void put_last(struct session *session, int32_t tid, const struct trace_call *call)
-{
-	size_t from;
-
-	put_begin(session, tid, call->ts);
-	from = session->out.len;
-	trace_put_call(&session->out, call, session->limit);
-	put_equals(&session->out, from);
-	buf_puts(&session->out, "?\n");
-	if (call->number != NR_EXIT_GROUP)
-		return;
-	put_begin(session, tid, call->ts);
-	buf_printf(&session->out, "+++ exited with %u +++\n", (unsigned int)call->args[0] & 0xff);
 }
 
 /* ---- Records ---- */
 
-static void forget(struct thread *thread)
+static int take_data(struct session *session, const struct record_call_data *record, uint32_t len)
 {
-	for (uint32_t i = 0; i < CALLS_ARGS; i++)
-		free(thread->call.data[i]);
-	thread->call = (struct trace_call){ 0 };
-}
-
-static bool is_meant(const struct session *session, uint64_t number)
-{
-	return !session->list || trace_list_has(session->list, number);
-}
-
-static int take_enter(struct session *session, int32_t tid, const uint64_t *words, uint64_t ts)
-{
-	struct thread *thread = map_get(&session->threads, &tid, sizeof(tid), sizeof(*thread));
-
-	if (!thread)
-		return -ENOMEM;
-	forget(thread);
-	thread->call.number = words[0];
-	memcpy(thread->call.args, words + 1, sizeof(thread->call.args));
-	thread->call.ts = ts;
-	thread->call.running = true;
-	if (words[0] == NR_EXIT || words[0] == NR_EXIT_GROUP) {
-		if (!session->counts_only && is_meant(session, words[0]))
-			put_last(session, tid, &thread->call);
-		map_remove(&session->threads, &tid, sizeof(tid));
-	}
-	return 0;
-}
-
-static int take_data(struct session *session, int32_t tid, const struct record_call_data *record, uint32_t len)
-{
-	struct thread *thread = map_find(&session->threads, &tid, sizeof(tid));
 	const uint32_t at = record->data & 0xffff, n = record->data >> 16;
-	struct trace_data **to;
 
-	if (!thread || !thread->call.running || record->arg < 0 || record->arg >= (int32_t)CALLS_ARGS ||
-	    thread->call.number != (uint64_t)record->number || at > len || n > len - at || n > CALLS_DATA_MAX)
+	if (record->arg < 0 || at > len || n > len - at)
 		return 0;
-	to = &thread->call.data[record->arg];
-	if (!*to)
-		*to = calloc(1, sizeof(**to));
-	if (!*to)
-		return -ENOMEM;
-	(*to)->size = record->size;
-	(*to)->len = n;
-	memcpy((*to)->bytes, (const char *)record + at, n);
-	return 0;
-}
-
-static void take_exit(struct session *session, int32_t tid, const uint64_t *words, uint64_t ts)
-{
-	struct thread *thread = map_find(&session->threads, &tid, sizeof(tid));
-	bool known = thread && thread->call.running && thread->call.number == words[0];
-
-	/* Of a call that began before we came, or in another program; of a new thread the call that made it. */
-	if (session->counts_only && is_meant(session, words[0]) && (known || words[0] == 59))
-		trace_count_add(session->counts, words[0], (int64_t)words[1], known && ts > thread->call.ts ? ts - thread->call.ts : 0);
-	if (!known)
-		return;
-	thread->call.result = (int64_t)words[1];
-	if (!session->counts_only && is_meant(session, words[0]))
-		put_line(session, tid, &thread->call, ts);
-	forget(thread);
+	return trace_show_data(&session->show, record->head.pid, (uint64_t)record->number, (uint32_t)record->arg,
+			       (const char *)record + at, n, record->size);
 }
 
 static int take_row(struct session *session, const struct control_row *row)
 {
 	const struct record_head *head = row->row.data;
 	const uint32_t len = row->row.len;
-	uint64_t words[7];
+	uint64_t words[1 + CALLS_ARGS];
 	int r = 0;
 
 	if (!row->first)
@@ -247,11 +106,11 @@ static int take_row(struct session *session, const struct control_row *row)
 	memset(words, 0, sizeof(words));
 	memcpy(words, head + 1, len - sizeof(*head) < sizeof(words) ? len - sizeof(*head) : sizeof(words));
 	if (head->type == session->enter)
-		r = take_enter(session, head->pid, words, row->row.ts);
+		r = trace_show_enter(&session->show, head->pid, words, row->row.ts);
 	else if (head->type == session->exit)
-		take_exit(session, head->pid, words, row->row.ts);
+		trace_show_exit(&session->show, head->pid, words[0], (int64_t)words[1], row->row.ts);
 	else if (head->type == session->data && len >= offsetof(struct record_call_data, bytes))
-		r = take_data(session, head->pid, row->row.data, len);
+		r = take_data(session, row->row.data, len);
 	return r ? err_set(&session->live.err, r, "out of memory") : 0;
 }
 
@@ -262,7 +121,7 @@ static int take_rows(struct session *session)
 
 	while ((r = control_rows_next(session->rows, &row, &session->live.err)) > 0) {
 		r = take_row(session, &row);
-		if (!r && session->out.len >= PIECE)
+		if (!r && session->show.lines.out.len >= PIECE)
 			r = flush(session);
 		if (r)
 			return r;
@@ -316,15 +175,42 @@ static int name_threads(struct session *session)
 
 	if (session->live.argv)
 		buf_printf(&pids, "%d\n", (int)session->live.launch.pid);
-	for (int i = 0; i < session->opts->nitems; i++)
-		if (session->opts->items[i].opt && session->opts->items[i].opt->letter == 'P')
-			for (const char *at = session->opts->items[i].value; *at; at++)
-				buf_putc(&pids, *at == ',' ? '\n' : *at);
+	for (int i = 0; i < session->opts->nitems; i++) {
+		if (!scope_is(&session->opts->items[i], "pid"))
+			continue;
+		for (const char *at = session->opts->items[i].value; *at; at++)
+			buf_putc(&pids, *at == ',' ? '\n' : *at);
+		buf_putc(&pids, '\n');
+	}
 	r = buf_failed(&pids) ? -ENOMEM : put(session, "options/event-fork", "1");
 	if (!r)
 		r = put(session, "set_event_pid", pids.data);
 	buf_fini(&pids);
 	return r;
+}
+
+/* The call that becomes the program is ours to tell: it is made before the runtime is there, which records its end. */
+static int take_program(struct session *session)
+{
+	const struct live *live = &session->live;
+	const uint64_t words[1 + CALLS_ARGS] = {
+		NR_EXECVE, (uintptr_t)live->argv[0], (uintptr_t)live->argv, (uintptr_t)live->launch.environment,
+	};
+	const int32_t tid = live->launch.pid;
+	char path[PATH_MAX];
+	const char *file = command_find(live->argv[0], path) ? path : live->argv[0];
+	const uint32_t len = (uint32_t)strlen(file) + 1;
+	struct buf texts = BUF_INIT;
+	int r = trace_show_enter(&session->show, tid, words, mono_ns());
+
+	for (char *const *arg = live->argv; *arg; arg++)
+		buf_add(&texts, *arg, strlen(*arg) + 1);
+	if (!r)
+		r = buf_failed(&texts) ? -ENOMEM : trace_show_data(&session->show, tid, NR_EXECVE, 0, file, len, len);
+	if (!r)
+		r = trace_show_data(&session->show, tid, NR_EXECVE, 1, texts.data, (uint32_t)texts.len, (uint32_t)texts.len);
+	buf_fini(&texts);
+	return r ? err_set(&session->live.err, r, "out of memory") : 0;
 }
 
 static int begin(struct session *session)
@@ -339,7 +225,7 @@ static int begin(struct session *session)
 		r = put(session, "buffer_size_kb", BUFFER_KB);
 	if (!r)
 		r = name_threads(session);
-	if (!r && !session->counts_only)
+	if (!r && !session->show.counts)
 		r = put(session, "events/ringside/call_data/enable", "1");
 	if (!r)
 		r = put(session, "events/raw_syscalls/enable", "1");
@@ -350,25 +236,27 @@ static int begin(struct session *session)
 	if (!r && opts_value(session->opts, "pid"))
 		r = reach_open(&session->reach, session->opts, source_name(live->source), live->quiet, &live->err);
 	if (!r && live->argv)
+		r = take_program(session);
+	if (!r && live->argv)
 		r = launch_go(&live->launch, &live->err);
 	return r;
 }
 
-/* A process that -P names, and no other, may end: then there is nothing to wait for. */
+/* Processes that -P names may end, all of them: then there is nothing to wait for. */
 static bool is_gone(const struct session *session)
 {
-	const char *pid = opts_value(session->opts, "pid");
+	const struct opts *opts = session->opts;
 
-	return !session->live.argv && pid && kill((pid_t)atoi(pid), 0) && errno == ESRCH;
-}
+	if (session->live.argv)
+		return false;
+	for (int i = 0; i < opts->nitems; i++) {
+		const char *at = scope_is(&opts->items[i], "pid") ? opts->items[i].value : "";
 
-static bool is_over(struct session *session)
-{
-	struct live *live = &session->live;
-
-	if (live->argv && !live->ended)
-		live->ended = launch_poll(&live->launch, &live->status) != 0;
-	return live->ended || interrupt_end() || is_gone(session);
+		for (; *at; at += strcspn(at, ","), at += *at == ',')
+			if (!kill((pid_t)atoi(at), 0) || errno != ESRCH)
+				return false;
+	}
+	return true;
 }
 
 static int watch(struct session *session)
@@ -376,11 +264,12 @@ static int watch(struct session *session)
 	struct stream_sleep how = { .percent = 10, .timeout_ms = PACE_MS, .also = interrupt_word() };
 	int r = 0;
 
+	live_count_down(&session->live);
 	while (r >= 0) {
 		bool over;
 
 		how.seen = __atomic_load_n(interrupt_word(), __ATOMIC_ACQUIRE);
-		over = is_over(session);
+		over = live_over(&session->live) || is_gone(session);
 		r = take_rows(session);
 		if (r < 0 || over)
 			break;
@@ -391,68 +280,88 @@ static int watch(struct session *session)
 	return r < 0 ? r : 0;
 }
 
-/* Calls that nobody saw the end of: they wait still, or were the end of their thread. */
-static int put_rest(struct session *session)
-{
-	const struct map_entry **all;
-	const int status = session->live.status;
-
-	if (map_list(&session->threads, &all))
-		return err_set(&session->live.err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < session->threads.nr; i++) {
-		const struct thread *thread = all[i]->value;
-		int32_t tid;
-
-		memcpy(&tid, all[i]->key, sizeof(tid));
-		if (thread->call.running && is_meant(session, thread->call.number))
-			put_last(session, tid, &thread->call);
-	}
-	free(all);
-	if (session->live.ended && WIFSIGNALED(status)) {
-		put_begin(session, session->live.launch.pid, session->last);
-		buf_puts(&session->out, "+++ killed by ");
-		trace_put_signal(&session->out, (uint64_t)WTERMSIG(status));
-		buf_puts(&session->out, " +++\n");
-	}
-	return 0;
-}
-
 static int end(struct session *session)
 {
-	int r = 0;
+	const struct live *live = &session->live;
+	struct trace_show *show = &session->show;
 
-	if (session->counts_only)
-		trace_count_put(&session->out, session->counts, (enum trace_sort)session->sort);
-	else
-		r = put_rest(session);
-	return r ? r : flush(session);
+	if (trace_show_rest(show))
+		return err_set(&session->live.err, -ENOMEM, "out of memory");
+	if (show->counts)
+		trace_count_put(&show->lines.out, show->counts, (enum trace_sort)session->sort);
+	else if (live->ended && WIFSIGNALED(live->status))
+		trace_lines_killed(&show->lines, live->launch.pid, WTERMSIG(live->status));
+	return flush(session);
 }
 
 /* ---- All of it ---- */
 
-static int ask(struct session *session, const struct opts *opts)
+/* Numbers, separated by commas. */
+static bool is_list_of_pids(const char *list)
 {
-	const char *list = opts_value(opts, "expr"), *sort = opts_value(opts, "sort"), *size = opts_value(opts, "size"), *wrong;
-	char *rest;
-	size_t len;
+	for (;; list++) {
+		char *end;
+		unsigned long pid = *list >= '0' && *list <= '9' ? strtoul(list, &end, 10) : 0;
 
-	session->counts_only = opts_value(opts, "count");
-	session->relative = opts_value(opts, "relative");
-	session->spent = opts_value(opts, "spent");
+		if (!pid || pid > INT_MAX)
+			return false;
+		list = end;
+		if (*list != ',')
+			return !*list;
+	}
+}
+
+static int ask_pids(const struct opts *opts)
+{
+	if (!opts->nargs && !opts_value(opts, "pid"))
+		return cmd_misuse(&cmd_trace, "trace: a program is needed, or -P");
 	for (int i = 0; i < opts->nitems; i++)
-		session->clock += opts->items[i].opt && opts->items[i].opt->letter == 't';
+		if (scope_is(&opts->items[i], "pid") && !is_list_of_pids(opts->items[i].value))
+			return cmd_misuse(&cmd_trace, "trace: -P '%s': numbers of processes are needed, separated by commas",
+					  opts->items[i].value);
+	return CMD_DONE;
+}
+
+/* What would say nothing is refused. */
+static int ask_counts(struct session *session, const struct opts *opts)
+{
+	static const char *const of_lines[] = { "relative", "time", "spent", "size" };
+	const char *sort = opts_value(opts, "sort");
+	const bool counts = opts_value(opts, "count");
+
 	session->sort = sort ? trace_sort_find(sort) : TRACE_BY_TIME;
 	if (session->sort < 0)
 		return cmd_misuse(&cmd_trace, "trace: -S '%s': by time, calls, errors or name", sort);
-	session->limit = size ? (uint32_t)strtoul(size, &rest, 10) : BYTES_SHOWN;
-	if (size && (*rest || !*size || session->limit > BYTES_MAX))
+	if (sort && !counts)
+		return cmd_misuse(&cmd_trace, "trace: -S sorts what -c counts: -c is needed");
+	for (size_t i = 0; counts && i < sizeof(of_lines) / sizeof(of_lines[0]); i++)
+		if (opts_value(opts, of_lines[i]))
+			return cmd_misuse(&cmd_trace, "trace: --%s is about lines, and with -c there are none", of_lines[i]);
+	return CMD_DONE;
+}
+
+static int ask(struct session *session, const struct opts *opts)
+{
+	const char *list = opts_value(opts, "expr"), *size = opts_value(opts, "size"), *wrong;
+	int status = ask_counts(session, opts);
+	char *rest;
+	size_t len;
+
+	if (status == CMD_DONE)
+		status = ask_pids(opts);
+	if (status != CMD_DONE)
+		return status;
+	session->show.lines.relative = opts_value(opts, "relative");
+	session->show.lines.spent = opts_value(opts, "spent");
+	for (int i = 0; i < opts->nitems; i++)
+		session->show.lines.clock += scope_is(&opts->items[i], "time");
+	session->show.lines.limit = size ? (uint32_t)strtoul(size, &rest, 10) : BYTES_SHOWN;
+	if (size && (*rest || !*size || session->show.lines.limit > BYTES_MAX))
 		return cmd_misuse(&cmd_trace, "trace: -s '%s': a number up to %u is needed", size, BYTES_MAX);
-	session->list = list && !strncmp(list, "trace=", 6) ? list + 6 : list;
-	if (session->list && !trace_list_check(session->list, &wrong, &len))
+	session->show.list = list && !strncmp(list, "trace=", 6) ? list + 6 : list;
+	if (session->show.list && !trace_list_check(session->show.list, &wrong, &len))
 		return cmd_misuse(&cmd_trace, "trace: -e '%s': there is no system call, and no class of them, '%.*s'", list,
 				  (int)len, wrong);
-	if (!opts->nargs && !opts_value(opts, "pid"))
-		return cmd_misuse(&cmd_trace, "trace: a program is needed, or -P");
 	return live_ask(&session->live, &cmd_trace, opts, 0);
 }
 
@@ -463,21 +372,9 @@ static int open_output(struct session *session)
 
 	clock_gettime(CLOCK_REALTIME, &day);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
-	session->offset = (int64_t)(day.tv_sec - mono.tv_sec) * 1000000000 + (day.tv_nsec - mono.tv_nsec);
+	session->show.lines.offset = (int64_t)(day.tv_sec - mono.tv_sec) * 1000000000 + (day.tv_nsec - mono.tv_nsec);
 	session->fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDERR_FILENO;
 	return session->fd < 0 ? err_set(&session->live.err, -errno, "%s: %s", path, strerror(errno)) : 0;
-}
-
-static void forget_all(struct session *session)
-{
-	const struct map_entry **all;
-
-	if (!map_list(&session->threads, &all)) {
-		for (size_t i = 0; i < session->threads.nr; i++)
-			forget(all[i]->value);
-		free(all);
-	}
-	map_fini(&session->threads);
 }
 
 static int trace(struct session *session)
@@ -502,15 +399,14 @@ static int trace(struct session *session)
 
 static int run(const struct opts *opts)
 {
-	struct session session = {
-		.opts = opts, .reach = REACH_NONE, .threads = MAP_INIT, .fd = -1, .out = BUF_INIT, .live = { .err = ERR_INIT },
-	};
+	struct session session = { .opts = opts, .reach = REACH_NONE, .fd = -1, .show = TRACE_SHOW_INIT, .live = { .err = ERR_INIT } };
+	const bool counts = opts_value(opts, "count");
 	int status = ask(&session, opts);
 
 	if (status != CMD_DONE)
 		return status;
-	session.counts = calloc(1, sizeof(*session.counts));
-	if (!session.counts) {
+	session.show.counts = counts ? calloc(1, sizeof(*session.show.counts)) : NULL;
+	if (counts && !session.show.counts) {
 		err_set(&session.live.err, -ENOMEM, "out of memory");
 		return cmd_fail(&session.live.err);
 	}
@@ -520,9 +416,8 @@ static int run(const struct opts *opts)
 	reach_close(&session.reach);
 	planner_end(&session.planner);
 	live_close(&session.live);
-	forget_all(&session);
-	buf_fini(&session.out);
-	free(session.counts);
+	trace_show_fini(&session.show);
+	free(session.show.counts);
 	if (session.fd > STDERR_FILENO)
 		close(session.fd);
 	return status;
@@ -530,14 +425,15 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_trace = {
 	.name = "trace",
-	.synopsis = "[-e trace=LIST] [-c [-S COLUMN]] [-r] [-t] [-T] [-o FILE] -P PID | [--] PROGRAM [ARGUMENT]...",
+	.synopsis = "[-e trace=LIST] [-c [-S COLUMN] | [-r] [-t] [-T] [-s N]] [-f] [-o FILE] [--for TIME] [-q] -P PID | [--] PROGRAM [ARGUMENT]...",
 	.summary = "show the system calls of a program",
 	.text = "Runs a program, or joins processes that run, and prints a line for each system call\n"
 		"of theirs and of their children as it returns: its arguments, with texts, buffers and\n"
 		"flags as people write them, and what it returned. No call stops for it: they are\n"
 		"recorded by the runtime in the program, events raw_syscalls:*, in an instance for this\n"
-		"alone. What the loader does before the program's own code is not seen. The program's\n"
-		"exit status is passed on.\n",
+		"alone. A call in which a signal's handler makes others is shown in two parts. What the\n"
+		"loader does before the program's own code is not seen. The program's exit status is\n"
+		"passed on.\n",
 	.opts = trace_opts,
 	.args_max = -1,
 	.verbatim = -1,

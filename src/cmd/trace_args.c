@@ -6,143 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
 #include "control/calls.h"
 #include "control/named.h"
-
-/* ---- Numbers with names ---- */
-
-struct flag {
-	uint64_t value;
-	const char *name;
-};
-#define FLAG(name) { name, #name }
-#define END { 0, NULL }
-
-static const struct flag open_flags[] = {
-	FLAG(O_WRONLY), FLAG(O_RDWR), FLAG(O_CREAT), FLAG(O_EXCL), FLAG(O_NOCTTY), FLAG(O_TRUNC), FLAG(O_APPEND), FLAG(O_NONBLOCK),
-	FLAG(O_SYNC), FLAG(O_DSYNC), FLAG(O_ASYNC), FLAG(O_DIRECT), { 0100000, "O_LARGEFILE" }, FLAG(O_DIRECTORY), FLAG(O_NOFOLLOW),
-	FLAG(O_NOATIME), FLAG(O_CLOEXEC), FLAG(O_PATH), END,
-};
-static const struct flag prot_flags[] = { FLAG(PROT_READ), FLAG(PROT_WRITE), FLAG(PROT_EXEC), END };
-static const struct flag map_flags[] = {
-	FLAG(MAP_SHARED), FLAG(MAP_PRIVATE), FLAG(MAP_FIXED), FLAG(MAP_ANONYMOUS), FLAG(MAP_GROWSDOWN), { 0x800, "MAP_DENYWRITE" },
-	FLAG(MAP_LOCKED), FLAG(MAP_NORESERVE), FLAG(MAP_POPULATE), FLAG(MAP_NONBLOCK), FLAG(MAP_STACK), FLAG(MAP_HUGETLB),
-	{ 0x100000, "MAP_FIXED_NOREPLACE" }, END,
-};
-static const struct flag access_flags[] = { FLAG(R_OK), FLAG(W_OK), FLAG(X_OK), END };
-static const struct flag at_flags[] = {
-	FLAG(AT_SYMLINK_NOFOLLOW), FLAG(AT_REMOVEDIR), FLAG(AT_SYMLINK_FOLLOW), FLAG(AT_NO_AUTOMOUNT), FLAG(AT_EMPTY_PATH), END,
-};
-static const struct flag clone_flags[] = {
-	FLAG(CLONE_VM), FLAG(CLONE_FS), FLAG(CLONE_FILES), FLAG(CLONE_SIGHAND), FLAG(CLONE_PTRACE), FLAG(CLONE_VFORK),
-	FLAG(CLONE_PARENT), FLAG(CLONE_THREAD), FLAG(CLONE_NEWNS), FLAG(CLONE_SYSVSEM), FLAG(CLONE_SETTLS), FLAG(CLONE_PARENT_SETTID),
-	FLAG(CLONE_CHILD_CLEARTID), FLAG(CLONE_UNTRACED), FLAG(CLONE_CHILD_SETTID), FLAG(CLONE_NEWUSER), FLAG(CLONE_NEWPID), END,
-};
-static const struct flag wait_flags[] = { FLAG(WNOHANG), FLAG(WUNTRACED), FLAG(WCONTINUED), FLAG(WEXITED), END };
-static const struct flag pipe_flags[] = { FLAG(O_CLOEXEC), FLAG(O_NONBLOCK), FLAG(O_DIRECT), END };
-static const struct flag message_flags[] = {
-	FLAG(MSG_OOB), FLAG(MSG_PEEK), FLAG(MSG_DONTWAIT), FLAG(MSG_NOSIGNAL), FLAG(MSG_WAITALL), FLAG(MSG_MORE), FLAG(MSG_TRUNC), END,
-};
-static const struct flag action_flags[] = {
-	FLAG(SA_NOCLDSTOP), FLAG(SA_NOCLDWAIT), FLAG(SA_SIGINFO), FLAG(SA_ONSTACK), FLAG(SA_RESTART), FLAG(SA_NODEFER),
-	{ 0x80000000u, "SA_RESETHAND" }, { 0x04000000, "SA_RESTORER" }, END,
-};
-/* Of these one is meant. */
-static const struct flag whences[] = { FLAG(SEEK_SET), FLAG(SEEK_CUR), FLAG(SEEK_END), { 3, "SEEK_DATA" }, { 4, "SEEK_HOLE" }, END };
-static const struct flag hows[] = { FLAG(SIG_BLOCK), FLAG(SIG_UNBLOCK), FLAG(SIG_SETMASK), END };
-static const struct flag clocks[] = {
-	FLAG(CLOCK_REALTIME), FLAG(CLOCK_MONOTONIC), FLAG(CLOCK_PROCESS_CPUTIME_ID), FLAG(CLOCK_THREAD_CPUTIME_ID),
-	FLAG(CLOCK_MONOTONIC_RAW), FLAG(CLOCK_BOOTTIME), END,
-};
-static const struct flag commands[] = {
-	FLAG(F_DUPFD), FLAG(F_GETFD), FLAG(F_SETFD), FLAG(F_GETFL), FLAG(F_SETFL), FLAG(F_GETLK), FLAG(F_SETLK), FLAG(F_SETLKW),
-	FLAG(F_DUPFD_CLOEXEC), { 36, "F_OFD_GETLK" }, { 37, "F_OFD_SETLK" }, END,
-};
-static const struct flag families[] = {
-	FLAG(AF_UNSPEC), FLAG(AF_UNIX), FLAG(AF_INET), FLAG(AF_INET6), FLAG(AF_NETLINK), FLAG(AF_PACKET), END,
-};
-static const struct flag limits[] = {
-	FLAG(RLIMIT_CPU), FLAG(RLIMIT_FSIZE), FLAG(RLIMIT_DATA), FLAG(RLIMIT_STACK), FLAG(RLIMIT_CORE), FLAG(RLIMIT_RSS),
-	{ 6, "RLIMIT_NPROC" }, { 7, "RLIMIT_NOFILE" }, FLAG(RLIMIT_MEMLOCK), FLAG(RLIMIT_AS), END,
-};
-static const struct flag advices[] = {
-	FLAG(MADV_NORMAL), FLAG(MADV_RANDOM), FLAG(MADV_SEQUENTIAL), FLAG(MADV_WILLNEED), FLAG(MADV_DONTNEED), FLAG(MADV_FREE),
-	FLAG(MADV_HUGEPAGE), FLAG(MADV_NOHUGEPAGE), FLAG(MADV_DONTDUMP), END,
-};
-static const struct flag futex_operations[] = {
-	{ 0, "FUTEX_WAIT" }, { 1, "FUTEX_WAKE" }, { 128, "FUTEX_WAIT_PRIVATE" }, { 129, "FUTEX_WAKE_PRIVATE" },
-	{ 137, "FUTEX_WAIT_BITSET_PRIVATE" }, { 393, "FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME" }, { 6, "FUTEX_LOCK_PI" }, END,
-};
-static const struct flag requests[] = {
-	{ 0x5401, "TCGETS" }, { 0x5402, "TCSETS" }, { 0x5403, "TCSETSW" }, { 0x5404, "TCSETSF" }, { 0x540f, "TIOCGPGRP" },
-	{ 0x5410, "TIOCSPGRP" }, { 0x5413, "TIOCGWINSZ" }, { 0x5414, "TIOCSWINSZ" }, { 0x541b, "FIONREAD" }, { 0x5421, "FIONBIO" },
-	{ 0x5450, "FIONCLEX" }, { 0x5451, "FIOCLEX" }, END,
-};
-static const struct flag socket_types[] = {
-	FLAG(SOCK_STREAM), FLAG(SOCK_DGRAM), FLAG(SOCK_RAW), FLAG(SOCK_SEQPACKET), END,
-};
-static const struct flag socket_flags[] = { FLAG(SOCK_NONBLOCK), FLAG(SOCK_CLOEXEC), END };
-static const struct flag codes[] = { { 0x1001, "ARCH_SET_GS" }, { 0x1002, "ARCH_SET_FS" }, { 0x1003, "ARCH_GET_FS" }, END };
-static const struct flag signals[] = {
-	FLAG(SIGHUP), FLAG(SIGINT), FLAG(SIGQUIT), FLAG(SIGILL), FLAG(SIGTRAP), FLAG(SIGABRT), FLAG(SIGBUS), FLAG(SIGFPE), FLAG(SIGKILL),
-	FLAG(SIGUSR1), FLAG(SIGSEGV), FLAG(SIGUSR2), FLAG(SIGPIPE), FLAG(SIGALRM), FLAG(SIGTERM), { 16, "SIGSTKFLT" }, FLAG(SIGCHLD),
-	FLAG(SIGCONT), FLAG(SIGSTOP), FLAG(SIGTSTP), FLAG(SIGTTIN), FLAG(SIGTTOU), FLAG(SIGURG), FLAG(SIGXCPU), FLAG(SIGXFSZ),
-	FLAG(SIGVTALRM), FLAG(SIGPROF), FLAG(SIGWINCH), FLAG(SIGIO), { 30, "SIGPWR" }, FLAG(SIGSYS), END,
-};
-
-static void put_flags(struct buf *out, const struct flag *flags, uint64_t value, const char *none)
-{
-	bool first = true;
-
-	for (; flags->name; flags++) {
-		if (!flags->value || (value & flags->value) != flags->value)
-			continue;
-		buf_printf(out, "%s%s", first ? "" : "|", flags->name);
-		value &= ~flags->value;
-		first = false;
-	}
-	if (value)
-		buf_printf(out, "%s%#" PRIx64, first ? "" : "|", value);
-	else if (first)
-		buf_puts(out, none);
-}
-
-static void put_one_of(struct buf *out, const struct flag *flags, uint64_t value)
-{
-	for (; flags->name; flags++)
-		if (flags->value == value) {
-			buf_puts(out, flags->name);
-			return;
-		}
-	buf_printf(out, "%#" PRIx64, value);
-}
-
-void trace_put_signal(struct buf *out, uint64_t value)
-{
-	if (value >= 32 && value <= 64)
-		buf_printf(out, "SIGRT_%u", (unsigned int)value - 32);
-	else if (value)
-		put_one_of(out, signals, value);
-	else
-		buf_putc(out, '0');
-}
 
 /* ---- Bytes ---- */
 
@@ -207,9 +81,6 @@ static uint64_t word(const struct trace_data *data, uint32_t at, uint32_t size)
 
 static void put_stat(struct buf *out, const struct trace_data *data)
 {
-	static const struct flag types[] = {
-		FLAG(S_IFREG), FLAG(S_IFDIR), FLAG(S_IFCHR), FLAG(S_IFBLK), FLAG(S_IFIFO), FLAG(S_IFLNK), FLAG(S_IFSOCK), END,
-	};
 	struct stat st;
 
 	if (data->len < sizeof(st)) {
@@ -218,7 +89,7 @@ static void put_stat(struct buf *out, const struct trace_data *data)
 	}
 	memcpy(&st, data->bytes, sizeof(st));
 	buf_puts(out, "{st_mode=");
-	put_one_of(out, types, st.st_mode & S_IFMT);
+	trace_put_number(out, 'E', st.st_mode & S_IFMT);
 	buf_printf(out, "|%#04o, ", st.st_mode & 07777);
 	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
 		buf_printf(out, "st_rdev=%#lx, ...}", (unsigned long)st.st_rdev);
@@ -257,7 +128,7 @@ static void put_action(struct buf *out, const struct trace_data *data)
 	buf_puts(out, ", sa_mask=");
 	put_sigset(out, word(data, 24, 8));
 	buf_puts(out, ", sa_flags=");
-	put_flags(out, action_flags, word(data, 8, 8), "0");
+	trace_put_number(out, 'a', word(data, 8, 8));
 	buf_putc(out, '}');
 }
 
@@ -267,7 +138,7 @@ static void put_address(struct buf *out, const struct trace_data *data)
 	uint32_t family = (uint32_t)word(data, 0, 2);
 
 	buf_puts(out, "{sa_family=");
-	put_one_of(out, families, family);
+	trace_put_number(out, 'K', family);
 	if (family == AF_UNIX) {
 		uint32_t n = data->len > 2 ? data->len - 2 : 0;
 
@@ -302,12 +173,12 @@ static void put_status(struct buf *out, uint64_t value)
 
 /*
  * A letter for each argument. d number, u without sign, x hexadecimal, p address, D directory's descriptor, o mode, s text, b bytes,
- * v texts; the others are flags and structures, below.
+ * v texts; the others are structures, above, and flags, in trace_names.c.
  */
 static const struct {
 	const char *name, *args;
 } shapes[] = {
-	{ "access", "sA" }, { "arch_prctl", "Rp" }, { "bind", "djd" }, { "brk", "p" }, { "chdir", "s" }, { "chmod", "so" },
+	{ "access", "sA" }, { "alarm", "u" }, { "arch_prctl", "Rp" }, { "bind", "djd" }, { "brk", "p" }, { "chdir", "s" }, { "chmod", "so" },
 	{ "clock_gettime", "kN" }, { "clock_nanosleep", "kdnp" }, { "clone", "Lpppp" }, { "close", "d" }, { "connect", "djd" },
 	{ "creat", "so" }, { "dup", "d" }, { "dup2", "dd" }, { "dup3", "ddf" }, { "execve", "svp" }, { "exit", "d" }, { "exit_group", "d" },
 	{ "faccessat", "DsA" }, { "faccessat2", "DsAT" }, { "fchmod", "do" }, { "fchmodat", "Dso" }, { "fcntl", "dCx" }, { "fstat", "dt" },
@@ -359,14 +230,6 @@ static void declared_shape(uint64_t number, char shape[CALLS_ARGS + 1])
 	shape[n] = '\0';
 }
 
-static void put_pointer(struct buf *out, uint64_t value)
-{
-	if (value)
-		buf_printf(out, "%#" PRIx64, value);
-	else
-		buf_puts(out, "NULL");
-}
-
 /* What it points to; false: it is not known. */
 static bool put_pointed(struct buf *out, char kind, const struct trace_data *data, uint32_t limit)
 {
@@ -412,77 +275,6 @@ static bool put_pointed(struct buf *out, char kind, const struct trace_data *dat
 	}
 }
 
-static void put_clone(struct buf *out, uint64_t value)
-{
-	put_flags(out, clone_flags, value & ~0xffull, "0");
-	if (value & 0xff) {
-		buf_putc(out, '|');
-		trace_put_signal(out, value & 0xff);
-	}
-}
-
-static void put_socket_type(struct buf *out, uint64_t value)
-{
-	const uint64_t flags = value & (SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	put_one_of(out, socket_types, value & ~flags);
-	if (flags) {
-		buf_putc(out, '|');
-		put_flags(out, socket_flags, flags, "0");
-	}
-}
-
-static void put_open(struct buf *out, uint64_t value)
-{
-	if (!(value & O_ACCMODE))
-		buf_puts(out, (value & ~(uint64_t)O_ACCMODE) ? "O_RDONLY|" : "O_RDONLY");
-	if (value)
-		put_flags(out, open_flags, value & ~0100000ull, "");
-}
-
-static const struct flag *choices(char kind)
-{
-	return kind == 'W' ? whences : kind == 'H' ? hows : kind == 'k' ? clocks : kind == 'C' ? commands : kind == 'K' ? families :
-	       kind == 'r' ? limits : kind == 'V' ? advices : kind == 'F' ? futex_operations : kind == 'I' ? requests :
-	       kind == 'R' ? codes : NULL;
-}
-
-static const struct flag *combinations(char kind)
-{
-	return kind == 'P' ? prot_flags : kind == 'M' ? map_flags : kind == 'T' ? at_flags : kind == 'B' ? wait_flags :
-	       kind == 'f' ? pipe_flags : kind == 'G' ? message_flags : NULL;
-}
-
-static void put_number(struct buf *out, char kind, uint64_t value)
-{
-	if (choices(kind))
-		put_one_of(out, choices(kind), kind == 'F' ? value & 0xffffffff : value);
-	else if (combinations(kind))
-		put_flags(out, combinations(kind), value & 0xffffffff, kind == 'P' ? "PROT_NONE" : "0");
-	else if (kind == 'A')
-		put_flags(out, access_flags, value, "F_OK");
-	else if (kind == 'O')
-		put_open(out, value & 0xffffffff);
-	else if (kind == 'Y')
-		put_socket_type(out, value & 0xffffffff);
-	else if (kind == 'L')
-		put_clone(out, value);
-	else if (kind == 'S')
-		trace_put_signal(out, value & 0xffffffff);
-	else if (kind == 'D' && (int)value == AT_FDCWD)
-		buf_puts(out, "AT_FDCWD");
-	else if (kind == 'd' || kind == 'D')
-		buf_printf(out, "%" PRId64, value >> 32 && value >> 32 != 0xffffffff ? (int64_t)value : (int64_t)(int32_t)value);
-	else if (kind == 'u')
-		buf_printf(out, "%" PRIu64, value);
-	else if (kind == 'o')
-		buf_printf(out, value & 0xffff ? "%#03o" : "%03o", (unsigned int)value & 0xffff);
-	else if (kind == 'x')
-		buf_printf(out, "%#" PRIx64, value);
-	else
-		put_pointer(out, value);
-}
-
 void trace_put_name(struct buf *out, uint64_t number)
 {
 	const char *name = control_call_name(number);
@@ -501,30 +293,90 @@ static bool is_absent(const char *shape, const struct trace_call *call, uint32_t
 	return i && shape[i] == 'o' && shape[i - 1] == 'O' && !(call->args[i - 1] & (O_CREAT | 020000000));
 }
 
+static void find_shape(const struct trace_call *call, char shape[CALLS_ARGS + 1])
+{
+	const char *name = control_call_name(call->number), *known = name ? shape_of(name) : NULL;
+
+	if (known)
+		snprintf(shape, CALLS_ARGS + 1, "%s", known);
+	else if (name)
+		declared_shape(call->number, shape);
+	else
+		strcpy(shape, "xxxxxx");
+	for (uint32_t i = 0; shape[i]; i++)
+		if (is_absent(shape, call, i))
+			shape[i] = '\0';
+}
+
+static void put_argument(struct buf *out, char kind, const struct trace_call *call, uint32_t i, uint32_t limit)
+{
+	if (put_pointed(out, kind, call->data[i], limit))
+		return;
+	/* Nothing was read or written. */
+	if (kind == 'b' && call->args[i] && call->result == 0)
+		buf_puts(out, "\"\"");
+	else
+		trace_put_number(out, kind, call->args[i]);
+}
+
+static void put_arguments(struct buf *out, const struct trace_call *call, const char *shape, uint32_t from, uint32_t limit)
+{
+	for (uint32_t i = from; shape[i]; i++) {
+		if (i > from)
+			buf_puts(out, ", ");
+		put_argument(out, shape[i], call, i, limit);
+	}
+}
+
 void trace_put_call(struct buf *out, const struct trace_call *call, uint32_t limit)
 {
-	const char *name = control_call_name(call->number), *shape = name ? shape_of(name) : NULL;
-	char declared[CALLS_ARGS + 1] = "xxxxxx";
+	char shape[CALLS_ARGS + 1];
 
-	if (!shape && name)
-		declared_shape(call->number, declared);
-	if (!shape)
-		shape = declared;
+	find_shape(call, shape);
 	trace_put_name(out, call->number);
 	buf_putc(out, '(');
-	for (uint32_t i = 0; i < CALLS_ARGS && shape[i]; i++) {
-		if (is_absent(shape, call, i))
-			break;
-		if (i)
-			buf_puts(out, ", ");
-		if (!put_pointed(out, shape[i], call->data[i], limit)) {
-			/* Nothing was read or written. */
-			if (shape[i] == 'b' && call->args[i] && call->result == 0)
-				buf_puts(out, "\"\"");
-			else
-				put_number(out, shape[i], call->args[i]);
-		}
-	}
+	put_arguments(out, call, shape, 0, limit);
+	buf_putc(out, ')');
+}
+
+/* The first argument that the call fills; without one how many there are. */
+static uint32_t first_filled(const struct trace_call *call, const char *shape)
+{
+	const char *name = control_call_name(call->number);
+	const uint32_t data = name ? control_call_data(name) : 0;
+	uint32_t i = 0;
+
+	while (shape[i] && (data >> 4 * i & 0xf) < CALL_DATA_OUT)
+		i++;
+	return i;
+}
+
+void trace_put_begun(struct buf *out, const struct trace_call *call, uint32_t limit)
+{
+	char shape[CALLS_ARGS + 1];
+	uint32_t end;
+	bool more;
+
+	find_shape(call, shape);
+	end = first_filled(call, shape);
+	more = end && shape[end];
+	shape[end] = '\0';
+	trace_put_name(out, call->number);
+	buf_putc(out, '(');
+	put_arguments(out, call, shape, 0, limit);
+	if (more)
+		buf_puts(out, ", ");
+}
+
+void trace_put_resumed(struct buf *out, const struct trace_call *call, uint32_t limit)
+{
+	char shape[CALLS_ARGS + 1];
+
+	find_shape(call, shape);
+	buf_puts(out, "<... ");
+	trace_put_name(out, call->number);
+	buf_puts(out, " resumed>");
+	put_arguments(out, call, shape, first_filled(call, shape), limit);
 	buf_putc(out, ')');
 }
 

@@ -24,13 +24,19 @@ struct trace_call {
 	uint64_t number;
 	uint64_t args[CALLS_ARGS];
 	uint64_t ts;		/* when it began */
-	bool running;
 	int64_t result;
+	bool begun;		/* its beginning was shown already */
+	bool untimed;		/* its end was seen late: nobody knows how long it took */
 	struct trace_data *data[CALLS_ARGS];	/* NULL: none */
 };
 
 /* `limit`: bytes of a buffer that are shown. */
 void trace_put_call(struct buf *out, const struct trace_call *call, uint32_t limit);
+/* In two parts: what is known before it ends, which is all before the first argument that it fills, and the rest. */
+void trace_put_begun(struct buf *out, const struct trace_call *call, uint32_t limit);
+void trace_put_resumed(struct buf *out, const struct trace_call *call, uint32_t limit);
+/* A number whose kind is one of the letters in trace_args.c; an address if that is none of numbers. */
+void trace_put_number(struct buf *out, char kind, uint64_t value);
 /* SIGINT, of its number. */
 void trace_put_signal(struct buf *out, uint64_t signal);
 /* What it returned, in the kernel's way: a negative number is an errno. */

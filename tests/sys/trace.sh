@@ -15,6 +15,7 @@ line '^openat\(AT_FDCWD, "missing", O_RDONLY\) +\= -1 ENOENT \(No such file or d
 line '^newfstatat\([0-9], "", \{st_mode=S_IFREG\|0[0-7]*, st_size=16, ...\}, AT_EMPTY_PATH\) += 0$'
 line '^mmap\(NULL, [0-9]+, PROT_READ, MAP_PRIVATE, [0-9]+, 0\) += 0x[0-9a-f]+$'
 line '^close\(1\) +\= 0$'
+head -n 1 ours | grep -qE '^execve\("/[a-z/]*/cat", \["cat", "text", "missing"\], 0x[0-9a-f]+\) = 0$' || fail "the first line: $(head -n 1 ours)"
 line '^exit_group\(1\) +\= \?$'
 line '^\+\+\+ exited with 1 \+\+\+$'
 
@@ -46,10 +47,24 @@ line '^ +0\.[0-9]{6} exit_group'
 grep -vqE '^(openat|newfstatat|close|execve|access|readlink|faccessat)\(' ours && fail "more than was asked for: $(grep -vE '^(openat|close)' ours | head -n 3)"
 "$RINGSIDE" trace -q -e 'trace=!close' -o "$dir/ours" cat text >/dev/null
 grep -q '^close(' ours && fail "!close has close"
-for wrong in '-e trace=nonsense' '-S nothing' '-s x' ''; do
+"$RINGSIDE" trace -q -e '!openat,%memory' -o "$dir/ours" cat text >/dev/null
+grep -qE '^(openat|mmap|brk)\(' ours && fail "!openat,%memory has these: $(grep -E '^(openat|mmap|brk)' ours | head -n 3)"
+line '^close\('
+for class in file network process memory signal desc; do
+	"$RINGSIDE" trace -q -e "trace=%$class" -o "$dir/ours" true || fail "there is no class %$class"
+done
+for wrong in '-e trace=nonsense' '-e trace=%nonsense' '-S nothing' '-S calls' '-c -T' '-c -r' '-ctt' '-c -s 9' '-s x' '--for soon' ''; do
 	# shellcheck disable=SC2086
 	"$RINGSIDE" trace $wrong ${wrong:+true} >out 2>&1
 	[ $? -eq 2 ] || fail "trace $wrong: not refused: $(cat out)"
+done
+for wrong in abc 12,abc -5 0 '1,' ',1' '' 99999999999; do
+	timeout 20 "$RINGSIDE" trace -P "$wrong" >out 2>&1
+	[ $? -eq 2 ] || fail "-P '$wrong': not refused: $(cat out)"
+	grep -qF -- "-P '$wrong': numbers of processes are needed" out || fail "-P '$wrong': $(cat out)"
+done
+for word in -s -f -q --for; do
+	"$RINGSIDE" trace -S calls true 2>&1 | grep -q "^usage: .*\[$word" || fail "the usage has no $word"
 done
 "$RINGSIDE" trace -q ./nowhere >out 2>&1 && fail "a program that is not there"
 
@@ -58,6 +73,8 @@ done
 line '^% time +seconds +usecs/call +calls +errors syscall$'
 line '^ *[0-9.]+ +0\.[0-9]{6} +[0-9]+ +[0-9]+ +[1-9][0-9]* openat$'
 line '^100.00 +[0-9.]+ +[0-9]+ +[0-9]+ +[0-9]+ total$'
+# The shell and cat: as many as there are lines.
+line '^ *[0-9.]+ +0\.0{6} +0 +2 +execve$'
 
 # One that runs already, and on.
 sleep 100 &
@@ -79,7 +96,26 @@ ticks=$!
 timeout -s INT 3 "$RINGSIDE" trace -q -P "$ticks" -o "$dir/ours" >out 2>&1
 line '^access\("/tick", F_OK\) += -1 ENOENT'
 kill -0 "$ticks" 2>/dev/null || fail "it ended"
-kill "$ticks" "$sleeper"
+
+# Strace's letter, for a while, and more than one: who ends does not end it for the other.
+./ticks &
+others=$!
+sleep 0.1 &
+timeout 20 "$RINGSIDE" trace -q -p "$ticks" -P "$!,$others" --for 3s -o "$dir/ours" >out 2>&1 || fail "-p: $(cat out)"
+line "^\[pid +$ticks\] access\(\"/tick\", F_OK\) += -1 ENOENT"
+line "^\[pid +$others\] access\(\"/tick\", F_OK\) += -1 ENOENT"
+kill -0 "$ticks" 2>/dev/null || fail "it ended"
+kill "$ticks" "$others" "$sleeper"
+
+# For so long, and the program runs on.
+for how in '' -c; do
+	rm -f number
+	# shellcheck disable=SC2016,SC2086
+	timeout 20 "$RINGSIDE" trace -q $how --for 500ms -o "$dir/ours" sh -c 'echo $$ >number; exec sleep 1000' || fail "--for $how: $?"
+	while [ ! -s number ]; do sleep 0.1; done
+	kill "$(cat number)" || fail "--for $how: the program was ended"
+	[ -s ours ] || fail "--for $how: nothing is shown"
+done
 
 # Nothing stays behind.
 "$RINGSIDE" stat >out 2>&1
