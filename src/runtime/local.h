@@ -287,6 +287,15 @@ const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n
 const struct state_probe *runtime_view_probes(const struct view *view, uint32_t *n);
 /* The same by those who may wait for others to build theirs. */
 struct view *runtime_view_settle(void);
+/* What that word names, as it lies there: for a first look, since a view takes its time. NULL: nothing that can be. */
+static inline const struct state_head *runtime_state_peek(uint64_t published)
+{
+	const uint64_t offset = (published & CONTROL_PLACE_MASK) * 4096;
+
+	if (!published || offset < CONTROL_FIRST_STATE || offset > runtime.control_window - CONTROL_STATE_MAX)
+		return NULL;
+	return (const void *)((const char *)runtime.control + offset);
+}
 /* Copies the state that is in force into `to`, CONTROL_STATE_MAX bytes; false: there is none that is whole. */
 bool runtime_state_copy(struct state_head *to);
 /* Whether the state has anything to do with an event of that name: records it somewhere, or has a hook on it. */

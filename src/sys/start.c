@@ -108,20 +108,15 @@ void sys_arm(void)
 		(long)__ringside_calls.selector, 0);
 }
 
-/* Where the state lies: whoever changes it tells us. */
-static bool may_be_wanted(void)
-{
-	const uint64_t published = LOAD_ACQUIRE(runtime.control->published), offset = (published & CONTROL_PLACE_MASK) * 4096;
-	const struct state_head *state = (const void *)((const char *)runtime.control + offset);
-
-	return published && offset >= CONTROL_FIRST_STATE && offset <= runtime.control_window - CONTROL_STATE_MAX && LOAD(state->calls);
-}
-
 static bool is_wanted(void)
 {
+	const struct state_head *state;
 	const struct view *view;
 
-	if (!LOAD(runtime.attached) || LOAD(runtime.asleep) || !may_be_wanted())
+	if (!LOAD(runtime.attached) || LOAD(runtime.asleep))
+		return false;
+	state = runtime_state_peek(LOAD_ACQUIRE(runtime.control->published));
+	if (!state || !LOAD(state->calls))
 		return false;
 	view = runtime_view_settle();
 	return view && LOAD(view->calls);
