@@ -236,23 +236,49 @@ struct thread {
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* System calls from here to runtime_own_end() are the runtime's own. By the place on the stack: who jumps out of it leaves nothing
- * behind. */
-static inline __attribute__((always_inline)) uintptr_t runtime_own_begin(void)
-{
-	const uintptr_t before = runtime_self.own, here = (uintptr_t)__builtin_frame_address(0);
+/*
+ * A place on the stack: what is done below it is the runtime's own, until it is taken back. A handler that jumps out takes nothing
+ * back, so a mark is believed while its seal is there: the program's next calls overwrite it.
+ */
+struct runtime_mark {
+	uintptr_t before;
+	uintptr_t seal;
+};
+#define RUNTIME_SAME_STACK ((uintptr_t)8 << 20)
 
-	/* Within another one of this stack the outer one counts. */
-	if (before < here || before - here > (uintptr_t)8 << 20)
-		runtime_self.own = here;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	return before;
+static inline __attribute__((always_inline)) bool runtime_mark_holds(uintptr_t mark, uintptr_t here)
+{
+	return mark > here && mark - here < RUNTIME_SAME_STACK && LOAD(((const struct runtime_mark *)mark)->seal) == ~mark;
 }
 
-static inline __attribute__((always_inline)) void runtime_own_end(uintptr_t before)
+static inline __attribute__((always_inline)) uintptr_t runtime_mark_set(struct runtime_mark *mark, uintptr_t *now)
 {
+	mark->before = *now;
+	/* Within another one of this stack the outer one counts. */
+	if (!runtime_mark_holds(*now, (uintptr_t)mark)) {
+		STORE(mark->seal, ~(uintptr_t)mark);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		*now = (uintptr_t)mark;
+	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	runtime_self.own = before;
+	return (uintptr_t)mark;
+}
+
+static inline __attribute__((always_inline)) void runtime_mark_take(uintptr_t at, uintptr_t *now)
+{
+	struct runtime_mark *mark = (struct runtime_mark *)at;
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*now = mark->before;
+	STORE(mark->seal, 0);
+}
+
+/* System calls from here to runtime_own_end(), in the same block, are the runtime's own. */
+#define runtime_own_begin() runtime_mark_set(&(struct runtime_mark){ 0 }, &runtime_self.own)
+
+static inline __attribute__((always_inline)) void runtime_own_end(uintptr_t mark)
+{
+	runtime_mark_take(mark, &runtime_self.own);
 }
 
 /* thread.c */

@@ -73,9 +73,14 @@ void sys_put_exit(int64_t number, int64_t result);
 /* Is this a call of the runtime's own? */
 static inline bool sys_is_own(uintptr_t here)
 {
-	const uintptr_t own = runtime_self.own, aside = func_self.aside;
+	return runtime_mark_holds(runtime_self.own, here) || runtime_mark_holds(func_self.aside, here);
+}
 
-	return (own > here && own - here < FUNC_SAME_STACK) || (aside > here && aside - here < FUNC_SAME_STACK);
+/* A copy of its arguments. */
+static inline __attribute__((always_inline)) void sys_args(uint64_t to[CALLS_ARGS], const struct calls_frame *call)
+{
+	for (uint32_t i = 0; i < CALLS_ARGS; i++)
+		to[i] = call->args[i];
 }
 
 /* special.c, with general registers only */
