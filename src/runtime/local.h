@@ -494,5 +494,25 @@ uintptr_t func_true_return(uintptr_t address);
 
 /* sys/: see sys.h. */
 void sys_update(void);
+void sys_dispatch(void);
+
+/* What seccomp says of a filter: more than 0 is a thread that could not have it, or a descriptor if one was asked for. */
+static inline bool runtime_lock_failed(int64_t result, uint64_t flags)
+{
+	enum { NEW_LISTENER = 8 };
+
+	return result < 0 || (result > 0 && !(flags & NEW_LISTENER));
+}
+
+/* Behind the call before which `locked` was set. */
+static inline __attribute__((always_inline)) void runtime_lock_end(bool failed)
+{
+	if (failed) {
+		STORE(runtime.locked, 0);
+		sys_dispatch();
+	} else if (runtime_self.guard) {
+		runtime_self.locking = true;
+	}
+}
 
 #endif

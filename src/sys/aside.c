@@ -48,16 +48,26 @@ void sys_told_aside(void *arg)
 	sys_adopt(calls->data_id);
 	sys_adopt(calls->enter[number]);
 	sys_adopt(calls->exit[number]);
-	sys_told[number] = 1;
+	STORE(sys_told[number], LOAD_ACQUIRE(view->published));
 }
 
 void sys_arm_aside(void *unused)
 {
-	int saved = errno;
-
 	(void)unused;
 	sys_arm();
-	errno = saved;
+}
+
+void sys_keep_aside(void *unused)
+{
+	(void)unused;
+	sys_handlers_keep();
+}
+
+void sys_born_aside(void *unused)
+{
+	(void)unused;
+	sys_handlers_bring();
+	sys_arm();
 }
 
 void sys_life_aside(void *arg)

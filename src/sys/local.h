@@ -27,6 +27,14 @@ enum sys_way {
 	SYS_DONE_SILENT,	/* it is done, and nothing else is to be */
 };
 
+/* Of a call's frame. */
+enum {
+	SYS_NOTE_LOCKS = 1,	/* it gives up calls, and runtime.locked was set for it */
+	SYS_NOTE_MEMORY = 2,	/* its child shares our memory */
+	SYS_NOTE_THREAD = 4,	/* and thread pointer: there is a guard */
+	SYS_NOTE_WAITS = 8,	/* and we wait for it */
+};
+
 /* Calls that are more than that: by number. */
 #define SYS_SPECIALS (CALLS_MAX / 64)
 extern const uint64_t sys_specials[SYS_SPECIALS] __attribute__((visibility("hidden")));
@@ -36,16 +44,16 @@ extern const uint64_t sys_specials[SYS_SPECIALS] __attribute__((visibility("hidd
 
 struct sys_thread {
 	bool armed;		/* its calls come to us */
-	bool locking;		/* its last call that gives up others was the first */
 	bool foreign;		/* the program has a use of its own for that */
 	uint32_t nvforks;
 	struct {
-		uintptr_t after;
+		uintptr_t after, sp;
 		int64_t number;
-		bool guarded;
+		int32_t pid;	/* who is in it; 0: nobody could be asked */
+		uint16_t guards;	/* that there were before */
+		bool begun;	/* there is a child */
 	} vforks[SYS_VFORKS];	/* that it is in: a vfork child has its parent's TLS */
 	uint64_t clone_args[SYS_CLONE_ARGS];
-	bool clone_guards;	/* and the guard is to be left when it is over */
 };
 extern __thread struct sys_thread sys_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
@@ -84,8 +92,8 @@ static inline __attribute__((always_inline)) void sys_args(uint64_t to[CALLS_ARG
 }
 
 /* special.c, with general registers only */
-/* Signals are sent for calls, or not; for those of threads that asked for it. */
-void sys_dispatch(bool on);
+/* System calls are wanted, and can be had by signals: sys_dispatch() sends them to threads that asked for it. */
+extern bool sys_wanted __attribute__((visibility("hidden")));
 /* Never again in this process: calls at patched places are seen all the same. */
 void sys_give_up(void);
 extern volatile char sys_selector __attribute__((visibility("hidden")));
@@ -124,10 +132,12 @@ struct sys_record {
 };
 void sys_write_aside(void *record);
 void sys_refresh_aside(void *unused);
-/* Calls whose events are known to be brought, under the state that was in force when `sys_told` was last emptied. */
-extern uint8_t sys_told[CALLS_MAX] __attribute__((visibility("hidden")));
+/* Of each call the state under which its events are known to be brought. */
+extern uint64_t sys_told[CALLS_MAX] __attribute__((visibility("hidden")));
 void sys_told_aside(void *number);
 void sys_arm_aside(void *unused);
+void sys_keep_aside(void *unused);
+void sys_born_aside(void *unused);
 /* What arguments of the call point to, before it or behind it. */
 struct sys_look {
 	const struct calls_frame *call;
@@ -158,5 +168,8 @@ void sys_action_aside(void *action);
 /* start.c */
 /* This thread's calls come to us from now on. */
 void sys_arm(void);
+/* Our signal handlers, for a child that the kernel takes them away from; and in that child. */
+void sys_handlers_keep(void);
+void sys_handlers_bring(void);
 
 #endif

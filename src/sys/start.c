@@ -95,6 +95,32 @@ static bool install(void)
 	return true;
 }
 
+/* As the kernel has them, once somebody makes children without: CLONE_CLEAR_SIGHAND. */
+static const int ours[] = { SIGBUS, SIGTRAP, SIGSYS };
+#define OURS (sizeof(ours) / sizeof(ours[0]))
+static struct kernel_action kept[OURS];
+
+static long ask(int signo, const struct kernel_action *act, struct kernel_action *old)
+{
+	return LOAD(runtime.locked) ? -EPERM : sys_raw(SYS_rt_sigaction, signo, (long)act, (long)old, sizeof(act->mask), 0, 0);
+}
+
+void sys_handlers_keep(void)
+{
+	for (size_t i = 0; i < OURS; i++)
+		if (runtime_signal_ours(ours[i]))
+			ask(ours[i], NULL, &kept[i]);
+}
+
+void sys_handlers_bring(void)
+{
+	struct kernel_action now;
+
+	for (size_t i = 0; i < OURS; i++)
+		if (kept[i].handler && !ask(ours[i], NULL, &now) && now.handler == (uintptr_t)SIG_DFL)
+			ask(ours[i], &kept[i], NULL);
+}
+
 void sys_arm(void)
 {
 	const uint64_t unblock = 1ull << (SIGSYS - 1);
@@ -134,7 +160,8 @@ void sys_update(void)
 {
 	const uintptr_t own = runtime_own_begin();
 
-	sys_dispatch(is_wanted() && !LOAD(runtime.locked) && install());
+	STORE(sys_wanted, is_wanted() && (LOAD(runtime.locked) || install()));
+	sys_dispatch();
 	if (!LOAD(runtime.locked))
 		sys_deliver_update(__ringside_calls.on && delivers());
 	runtime_own_end(own);

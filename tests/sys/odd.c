@@ -3,6 +3,8 @@
  * the scripts of this folder, untraced and traced.
  */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -239,12 +242,186 @@ static void odd_places(void)
 	tell("red zone", result);
 }
 
-int main(void)
+/* Past libc, at a place of its own each time. */
+static inline __attribute__((always_inline)) long raw(long number, long a, long b, long c, long d)
 {
+	long result;
+	register long r10 __asm__("r10") = d;
+
+	__asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+	return result;
+}
+
+static void *made_code(void)
+{
+	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(page, "\x0f\x05\xc3", 3);
+	return page;
+}
+
+/* Nobody handles SIGSYS: it ends the program. */
+static void unhandled(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGSYS, SIG_DFL);
+		kill(getpid(), SIGSYS);
+		_exit(1);
+	}
+	tell("SIGSYS", wait_for(pid));
+}
+
+/* The kernel reads a mask and writes the old one to the same place, or cannot write it. */
+static void masks_in_place(void)
+{
+	unsigned long all = ~0ul, old;
+	void *code = made_code();
+
+	raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&old, 8);
+	tell("mask in place", raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&all, 8));
+	tell("which was another", all == old && call_there(code, SYS_getppid, 0, 0, 0) == getppid());
+	all = ~0ul;
+	tell("mask to nowhere", raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 8, 8));
+	tell("and on", call_there(code, SYS_getppid, 0, 0, 0) == getppid());
+	raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, 8);
+}
+
+/* A filter that no handler comes back under. */
+static long filter(void)
+{
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	static struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0);
+	return raw(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program, 0);
+}
+
+/* Once given up, calls stay so, whatever is refused later. */
+static void filtered(void)
+{
+	void *code = made_code();
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (filter() || raw(SYS_prctl, -1, 0, 0, 0) != -EINVAL || call_there(code, SYS_getppid, 0, 0, 0) <= 0)
+			_exit(1);
+		_exit(3);
+	}
+	tell("filtered", wait_for(pid));
+}
+
+/* A child without the handlers of its parent, which has a copy of its memory, or shares it. */
+static void without_handlers(void)
+{
+	enum { CLEAR_SIGHAND = 32 };
+	unsigned long args[8] = { 1ul << CLEAR_SIGHAND, [4] = SIGCHLD };
+	void *code = made_code();
+	long pid = raw(SYS_clone3, (long)args, sizeof(args), 0, 0);
+
+	if (!pid)
+		_exit(call_there(code, SYS_getppid, 0, 0, 0) > 0 ? 5 : 1);
+	tell("without handlers", wait_for((pid_t)pid));
+	args[0] |= CLONE_VM | CLONE_VFORK;
+	__asm__ volatile("syscall\n\ttestq %%rax, %%rax\n\tjnz 1f\n\t"
+			 "movl %[getppid], %%eax\n\tsyscall\n\tmovl $4, %%edi\n\tmovl %[exit], %%eax\n\tsyscall\n1:"
+			 : "=a"(pid)
+			 : "0"((long)SYS_clone3), "D"(args), "S"(sizeof(args)), [getppid] "i"(SYS_getppid), [exit] "i"(SYS_exit)
+			 : "rcx", "r11", "memory");
+	tell("and memory", wait_for((pid_t)pid));
+}
+
+struct line {
+	volatile pid_t child, grandchild;
+};
+
+static int is_asleep(pid_t pid)
+{
+	char path[64], text[256] = "", *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+/* Kills one that waits for its own child, and then that. */
+static pid_t killer(const struct line *line)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (!line->grandchild || !is_asleep(line->grandchild))
+		usleep(1000);
+	kill(line->child, SIGKILL);
+	usleep(20000);
+	kill(line->grandchild, SIGKILL);
+	_exit(2);
+}
+
+/* The child's child has the stack still when the parent goes on: it does nothing on it but wait for its end. */
+static __attribute__((noinline)) void killed_in_vfork(void)
+{
+	struct line *line = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t other = killer(line);
+	long pid = raw(SYS_vfork, 0, 0, 0, 0);
+
+	if (!pid) {
+		line->child = (pid_t)raw(SYS_getpid, 0, 0, 0, 0);
+		if (!raw(SYS_vfork, 0, 0, 0, 0)) {
+			line->grandchild = (pid_t)raw(SYS_getpid, 0, 0, 0, 0);
+			for (;;)
+				raw(SYS_pause, 0, 0, 0, 0);
+		}
+		raw(SYS_exit, 1, 0, 0, 0);
+	}
+	tell("killed in vfork", wait_for((pid_t)pid));
+	tell("by another", wait_for(other));
+}
+
+/* Calls go on to be seen when giving them up was refused, or was a vfork child's: 111, 121 and 124 each come once. */
+static int refused(void)
+{
+	void *code = made_code();
+	long pid;
+
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0);
+	call_there(code, SYS_getpgrp, 0, 0, 0);
+	raw(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, 8, 0);
+	call_there(code, SYS_getpgid, 0, 0, 0);
+	pid = raw(SYS_vfork, 0, 0, 0, 0);
+	if (!pid)
+		raw(SYS_exit, filter(), 0, 0, 0);
+	call_there(code, SYS_getsid, 0, 0, 0);
+	return wait_for((pid_t)pid);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return refused();
+	unhandled();
 	threads();
 	children();
 	signals();
+	unhandled();
 	cancelled();
 	odd_places();
+	masks_in_place();
+	filtered();
+	without_handlers();
+	killed_in_vfork();
 	return 6;
 }
