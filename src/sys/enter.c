@@ -13,6 +13,8 @@
 
 __thread struct sys_thread sys_self __attribute__((tls_model("initial-exec")));
 
+__thread uint8_t sys_coming __attribute__((tls_model("initial-exec")));
+
 uint64_t sys_told[CALLS_MAX];
 
 /* Records as their formats say. */
@@ -140,11 +142,6 @@ void sys_put_exit(int64_t number, int64_t result)
 	put(&looked, calls->exit[number], &record, sizeof(record));
 }
 
-static inline bool is_special(int64_t number)
-{
-	return (uint64_t)number < CALLS_MAX && sys_specials[number / 64] >> number % 64 & 1;
-}
-
 uint32_t sys_enter(struct calls_frame *call)
 {
 	if (UNLIKELY(sys_is_own((uintptr_t)call)))
@@ -152,7 +149,7 @@ uint32_t sys_enter(struct calls_frame *call)
 	if (UNLIKELY(!sys_self.armed))
 		func_aside(sys_arm_aside, NULL);
 	put_enter(call);
-	return UNLIKELY(is_special(call->number)) ? sys_special(call) : SYS_RUN;
+	return UNLIKELY(sys_is_special(call->number)) ? sys_special(call) : SYS_RUN;
 }
 
 void sys_exit(struct calls_frame *call)
@@ -160,7 +157,8 @@ void sys_exit(struct calls_frame *call)
 	const struct view *view = LOAD_ACQUIRE(wiped.view);
 	const struct state_calls *calls = view ? LOAD(view->calls) : NULL;
 
-	if (UNLIKELY(is_special(call->number)))
+	sys_coming = 0;
+	if (UNLIKELY(sys_is_special(call->number)))
 		sys_special_end(call);
 	if (UNLIKELY(calls && calls->data_id && (uint64_t)call->number < CALLS_MAX && calls->data[call->number]))
 		put_data(call, true);

@@ -38,7 +38,12 @@ enum {
 /* Calls that are more than that: by number. */
 #define SYS_SPECIALS (CALLS_MAX / 64)
 extern const uint64_t sys_specials[SYS_SPECIALS] __attribute__((visibility("hidden")));
+static inline bool sys_is_special(int64_t number)
+{
+	return (uint64_t)number < CALLS_MAX && sys_specials[number / 64] >> number % 64 & 1;
+}
 
+#define SYSCALL_SIZE 2u
 #define SYS_VFORKS 8u
 #define SYS_CLONE_ARGS 16u	/* words of struct clone_args that are known, and some to come */
 
@@ -57,6 +62,9 @@ struct sys_thread {
 };
 extern __thread struct sys_thread sys_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
+/* A call that was found by a signal and is on its way to the kernel: 1; a signal of libc's has come meanwhile: that. */
+extern __thread uint8_t sys_coming __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
 /* As the kernel has it. */
 struct kernel_action {
 	uint64_t handler, flags, restorer, mask;
@@ -64,6 +72,9 @@ struct kernel_action {
 
 /* thunk.S */
 extern const char sys_within[] __attribute__((visibility("hidden")));
+/* From the first to sys_within, and at the other, with the stack pointer at its frame: a call that is not in the kernel, or will begin again. */
+extern const char sys_going[] __attribute__((visibility("hidden")));
+extern const char sys_sent[] __attribute__((visibility("hidden")));
 extern const char sys_restorer[] __attribute__((visibility("hidden")));
 /* Between them are all system calls that are never seen. */
 extern const char sys_range_begin[] __attribute__((visibility("hidden")));
@@ -76,6 +87,8 @@ long sys_raw_old(const uint64_t args[7]) __attribute__((visibility("hidden")));
 /* enter.c, called by the thunk. */
 uint32_t sys_enter(struct calls_frame *call) __attribute__((visibility("hidden")));
 void sys_exit(struct calls_frame *call) __attribute__((visibility("hidden")));
+/* The signal that has come, above this thread's id; 0: none can be sent. */
+uint64_t sys_send_again(void) __attribute__((visibility("hidden")));
 /* Records of a call's end, in whichever process or thread. */
 void sys_put_exit(int64_t number, int64_t result);
 /* Is this a call of the runtime's own? */
@@ -109,18 +122,24 @@ void sys_born(struct calls_frame *call) __attribute__((visibility("hidden")));
 /* How many bytes of this process's memory could be had. */
 uint32_t sys_peek(void *to, uint64_t from, uint32_t len);
 
-/* While sys_delivers, sys_deliver() stands before the program's handlers, which are in the table. */
+/* While sys_delivers, sys_deliver() stands before the program's handlers, which are in the table; while calls are seen, before libc's own,
+ * by which it cancels threads: sys_cancels. */
 #define SYS_SIGNALS 65u
 extern bool sys_delivers __attribute__((visibility("hidden")));
+extern bool sys_cancels __attribute__((visibility("hidden")));
+static inline bool sys_is_libcs(uint64_t signo)
+{
+	return signo == 32 || signo == 33;
+}
 extern struct kernel_action sys_handlers[SYS_SIGNALS] __attribute__((visibility("hidden")));
 bool sys_may_deliver(uint64_t signo);
 extern const char sys_deliver[] __attribute__((visibility("hidden")));
 
 /* deliver.c */
 /* Puts it there, or takes it away. The threads of this process stand still, or there is one. */
-void sys_deliver_update(bool on);
+void sys_deliver_update(bool cancels, bool delivers);
 /* Called by sys_deliver(): records that the handler begins, and says where it is. */
-uint64_t sys_deliver_note(int signo, const siginfo_t *info) __attribute__((visibility("hidden")));
+uint64_t sys_deliver_note(int signo, const siginfo_t *info, void *context) __attribute__((visibility("hidden")));
 
 /* aside.c, under func_aside() */
 /* An event of the kernel's names that somebody records is in recordings and lists, like those of programs. */

@@ -168,14 +168,14 @@ static bool change_mask(struct calls_frame *call)
 	return true;
 }
 
-bool sys_delivers;
+bool sys_delivers, sys_cancels;
 struct kernel_action sys_handlers[SYS_SIGNALS];
 
 bool sys_may_deliver(uint64_t signo)
 {
 	/* Those that have a handler of ours, those that nobody may have, and libc's own. */
 	return signo && signo < SYS_SIGNALS && signo != SIGBUS && signo != SIGTRAP && signo != SIGSYS && signo != SIGKILL &&
-	       signo != SIGSTOP && signo != 32 && signo != 33;
+	       signo != SIGSTOP && !sys_is_libcs(signo);
 }
 
 /* Ours stands before the program's handler, which is not to notice. */
@@ -212,6 +212,14 @@ static uint32_t change_delivered(struct calls_frame *call, struct kernel_action 
 	return done(call, copy((void *)(uintptr_t)call->args[2], &old, sizeof(old), true) ? 0 : -EFAULT);
 }
 
+uint64_t sys_send_again(void)
+{
+	const uint64_t signo = sys_coming;
+
+	sys_coming = 0;
+	return LOAD(runtime.locked) ? 0 : signo << 32 | (uint32_t)sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
 static uint32_t change_action(struct calls_frame *call)
 {
 	struct kernel_action act;
@@ -231,7 +239,7 @@ static uint32_t change_action(struct calls_frame *call)
 			action.result = -EFAULT;
 		return done(call, action.result);
 	}
-	if (sys_delivers && sys_may_deliver(call->args[0]))
+	if (sys_is_libcs(call->args[0]) ? sys_cancels : sys_delivers && sys_may_deliver(call->args[0]))
 		return change_delivered(call, &act);
 	if (!call->args[1] || !(act.mask & SIGSYS_BIT))
 		return SYS_RUN;

@@ -20,7 +20,6 @@
 #define CODE_DISPATCH 2	/* SYS_USER_DISPATCH, of si_code */
 #define ARCH_X86_64 0xc000003eu
 #define SA_OWN_RESTORER 0x04000000u
-#define SYSCALL_SIZE 2
 
 /* Which register has which argument of the old way to call: eax, ebx, ecx, edx, esi, edi, ebp. */
 static void call_old(greg_t *regs)
@@ -57,6 +56,9 @@ static bool hit(const siginfo_t *info, void *context)
 		regs[REG_RIP] -= SYSCALL_SIZE;
 		return true;
 	}
+	/* It may be for a call within the other. */
+	if (!sys_coming)
+		sys_coming = 1;
 	regs[REG_RCX] = regs[REG_R11] = regs[REG_RIP];
 	regs[REG_RIP] = (greg_t)(uintptr_t)sys_thunk;
 	return true;
@@ -163,7 +165,7 @@ void sys_update(void)
 	STORE(sys_wanted, is_wanted() && (LOAD(runtime.locked) || install()));
 	sys_dispatch();
 	if (!LOAD(runtime.locked))
-		sys_deliver_update(__ringside_calls.on && delivers());
+		sys_deliver_update(__ringside_calls.on, __ringside_calls.on && delivers());
 	runtime_own_end(own);
 }
 

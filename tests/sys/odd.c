@@ -3,6 +3,7 @@
  * the scripts of this folder, untraced and traced.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -20,6 +21,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -151,10 +153,11 @@ static void signals(void)
 	sigfillset(&act.sa_mask);
 	sigaction(SIGALRM, &act, NULL);
 	sigaction(SIGSYS, &act, NULL);
-	ualarm(20000, 0);
+	/* Again and again: the first may come too early. */
+	ualarm(20000, 20000);
 	tell("pause", pause() < 0 ? errno : 0);
-	ualarm(20000, 0);
 	tell("nanosleep", nanosleep(&nap, NULL) < 0 ? errno : 0);
+	ualarm(0, 0);
 	wait_with_masks();
 	/* Its own SIGSYS. */
 	raise(SIGSYS);
@@ -203,6 +206,128 @@ static void cancelled(void)
 	pthread_cancel(thread);
 	pthread_join(thread, &result);
 	tell("cancelled", result == PTHREAD_CANCELED);
+}
+
+/*
+ * Newer libcs look where a thread was interrupted: at this `syscall`, or right before it, where they look by themselves whether it is
+ * cancelled, it ends there. Done here as they do, by a signal of theirs.
+ */
+#define SIGNO 33
+long watched(int fd, void *to, long size, const volatile int *pending);
+extern const char watched_begin[], watched_end[], watched_out[], watched_restorer[];
+__asm__(".pushsection .text\n"
+	".globl watched, watched_begin, watched_end, watched_out, watched_restorer\n"
+	".type __syscall_cancel_arch, @function\n"
+	"__syscall_cancel_arch:\n"
+	"watched:\n"
+	"watched_begin:\n"
+	"	cmpl $0, (%rcx)\n"
+	"	jne watched_out\n"
+	"	xorl %eax, %eax\n"
+	"	syscall\n"
+	"watched_end:\n"
+	"	ret\n"
+	"watched_out:\n"
+	"	movq $-125, %rax\n"
+	"	ret\n"
+	".size __syscall_cancel_arch, . - __syscall_cancel_arch\n"
+	"	nop\n"
+	"watched_restorer:\n"
+	"	movq $15, %rax\n"
+	"	syscall\n"
+	".popsection\n");
+
+static struct {
+	volatile int ready, go, pending, came, done;
+	int ends[2];
+	long result;
+} watch;
+
+static void on_cancel(int signo, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	watch.pending = 1;
+	if (regs[REG_RIP] >= (greg_t)watched_begin && regs[REG_RIP] < (greg_t)watched_end)
+		regs[REG_RIP] = (greg_t)watched_out;
+	watch.came = 1;
+}
+
+static void *be_watched(void *arg)
+{
+	char byte;
+
+	watch.ready = (int)syscall(SYS_gettid);
+	while (!watch.go)
+		;
+	for (volatile int n = (int)(long)arg; n > 0; n--)
+		;
+	watch.result = watched(watch.ends[0], &byte, 1, &watch.pending);
+	watch.done = 1;
+	return NULL;
+}
+
+static int sleeps(pid_t pid, pid_t tid)
+{
+	char path[64], text[256] = "", *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return 0;
+	read(fd, text, sizeof(text) - 1);
+	close(fd);
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+/* The signal comes when the thread is in the call, or at about the time that it begins it. */
+static int is_watched(int spin, int late)
+{
+	pthread_t thread;
+	int asleep = 0;
+
+	memset(&watch, 0, sizeof(watch));
+	pipe(watch.ends);
+	pthread_create(&thread, NULL, be_watched, (void *)(long)spin);
+	while (!watch.ready)
+		;
+	watch.go = 1;
+	while (late && !sleeps(getpid(), watch.ready))
+		;
+	syscall(SYS_tgkill, getpid(), watch.ready, SIGNO);
+	while (!watch.came)
+		;
+	/* It is lost if it waits all the same. */
+	while (!watch.done && asleep < 20) {
+		asleep = sleeps(getpid(), watch.ready) ? asleep + 1 : 0;
+		usleep(100);
+	}
+	write(watch.ends[1], "x", 1);
+	pthread_join(thread, NULL);
+	close(watch.ends[0]);
+	close(watch.ends[1]);
+	return watch.result == -125;
+}
+
+static void looked_at(void)
+{
+	struct {
+		void *handler;
+		unsigned long flags;
+		const void *restorer;
+		unsigned long mask;
+	} act = { on_cancel, SA_SIGINFO | SA_RESTART | 0x04000000, watched_restorer, 0 }, old = { 0 };
+	int sum = 0;
+
+	syscall(SYS_rt_sigaction, SIGNO, &act, NULL, 8);
+	syscall(SYS_rt_sigaction, SIGNO, NULL, &old, 8);
+	tell("its handler", old.handler == act.handler);
+	tell("cancelled in its place", is_watched(0, 1));
+	for (int i = 0; i < 100; i++)
+		sum += is_watched(i * 37 % 4000, 0);
+	tell("or on the way", sum);
 }
 
 /* Instructions where no compiler puts them. */
@@ -341,21 +466,6 @@ struct line {
 	volatile pid_t child, grandchild;
 };
 
-static int is_asleep(pid_t pid)
-{
-	char path[64], text[256] = "", *end;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	if (!file)
-		return 0;
-	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-	fclose(file);
-	end = strrchr(text, ')');
-	return end && end[2] == 'S';
-}
-
 /* Kills one that waits for its own child, and then that. */
 static pid_t killer(const struct line *line)
 {
@@ -363,7 +473,7 @@ static pid_t killer(const struct line *line)
 
 	if (pid)
 		return pid;
-	while (!line->grandchild || !is_asleep(line->grandchild))
+	while (!line->grandchild || !sleeps(line->grandchild, line->grandchild))
 		usleep(1000);
 	kill(line->child, SIGKILL);
 	usleep(20000);
@@ -418,6 +528,7 @@ int main(int argc, char **argv)
 	signals();
 	unhandled();
 	cancelled();
+	looked_at();
 	odd_places();
 	masks_in_place();
 	filtered();
