@@ -3,7 +3,7 @@
  *
  *   teller                                          reader
  *     all up to T into the rings                      set.told_mono, rings.told_mono: is the set told to? is the teller alive?
- *     set.told <- T, set.told_mono <- T (each set)    until <- set.told
+ *     set.told_mono <- T, set.told <- T (each set)    until <- set.told
  *     rings.told_mono <- T                            looks into the rings: all up to `until` is there
  */
 #include "capture/told.h"

@@ -4,7 +4,6 @@
  * What there is to do is looked up in the view each time, by name: such functions are few, and words of the tables file may be
  * somebody else's under another state.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/glob.h"
@@ -88,13 +87,11 @@ void func_act_aside(void *arg)
 	uint32_t n = state && state->nfuncs <= STATE_FUNCS_MAX ? state->nfuncs : 0;
 	const char *name = name_of(site);
 	struct line line;
-	int saved = errno;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (take_line(view, i, &line) && glob_match(line.name, name) &&
 		    (!line.func.module || glob_match(line.module, site->file->name)))
 			act(view, generation, site, &line.func);
-	errno = saved;
 }
 
 #endif

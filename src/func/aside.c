@@ -1,7 +1,7 @@
 /*
  * func/aside: what tracing a function needs beyond the hot path, in code that is compiled as usual: views that went stale, several
- * buffers, threads and files that are not known yet. Runs under func_aside(), with the program's vector registers kept; functions that
- * are called here are not traced. Any thread, any signal handler.
+ * buffers, threads and files that are not known yet. Runs under func_aside(), with the program's vector registers and errno kept;
+ * functions that are called here are not traced. Any thread, any signal handler.
  */
 #include <errno.h>
 #include <sched.h>
@@ -17,6 +17,15 @@
 
 #define VIEW_TRIES 1000
 #define STACKS_MAX 4096u
+
+void func_keep_errno(void *arg)
+{
+	const struct func_keeping *keeping = arg;
+	int saved = errno;
+
+	keeping->fn(keeping->arg);
+	errno = saved;
+}
 
 /* Ready to write, in whatever process this is by now. */
 struct view *func_current_view(void)
@@ -89,7 +98,6 @@ void func_write_aside(void *arg)
 	struct func_event *event = arg;
 	struct record_head *head = event->record;
 	struct thread *thread = &runtime_self;
-	int saved = errno;
 
 	for (int tries = 0; tries < VIEW_TRIES; tries++) {
 		struct view *view = func_current_view();
@@ -105,7 +113,6 @@ void func_write_aside(void *arg)
 		if (!LOAD(runtime.locked))
 			sched_yield();
 	}
-	errno = saved;
 }
 
 void func_lookup_aside(void *arg)
@@ -113,7 +120,6 @@ void func_lookup_aside(void *arg)
 	struct func_lookup *lookup = arg;
 	const struct module *module = runtime_module(lookup->address);
 	struct func_near *near = &func_self.near[func_self.next_near % 4];
-	int saved = errno;
 
 	lookup->symbol = runtime_module_address(module, lookup->address);
 	if (module && lookup->symbol >= SYMBOL_SPACE_BASE) {
@@ -125,7 +131,6 @@ void func_lookup_aside(void *arg)
 		near->size = module->end - module->start;
 		func_self.next_near++;
 	}
-	errno = saved;
 }
 
 /* ---- What threads remember ---- */
@@ -177,7 +182,6 @@ static struct func_stack *make_stack(uint32_t me)
 /* Gives the thread its own, and a view that is not stale. */
 void func_stack_aside(void *unused)
 {
-	int saved = errno;
 	struct func_stack *stack;
 	uint32_t me;
 
@@ -199,7 +203,6 @@ void func_stack_aside(void *unused)
 			runtime_self.func_stack = stack;
 		}
 	}
-	errno = saved;
 }
 
 #endif

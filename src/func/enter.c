@@ -43,19 +43,18 @@ static void give_area(uint64_t area)
 
 bool func_aside(void (*fn)(void *arg), void *arg)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = func_self.aside;
+	struct func_keeping keeping = { fn, arg };
+	struct runtime_mark mark = { 0 };
 	uint64_t area;
 
 	/* One that is above us on this stack; any other was left by a jump, or is interrupted. */
-	if (before > here && before - here < FUNC_SAME_STACK)
+	if (runtime_mark_holds(func_self.aside, (uintptr_t)&mark))
 		return false;
-	func_self.aside = here;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	runtime_mark_set(&mark, &func_self.aside);
 	area = take_area();
-	func_call_with_vectors(fn, arg, area ? areas[__builtin_ctzll(area)] : NULL);
+	func_call_with_vectors(func_keep_errno, &keeping, area ? areas[__builtin_ctzll(area)] : NULL);
 	give_area(area);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	func_self.aside = before;
+	runtime_mark_take((uintptr_t)&mark, &func_self.aside);
 	return true;
 }
 

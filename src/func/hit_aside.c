@@ -2,8 +2,6 @@
  * func/hit_aside: what a hit needs beyond the hot path, in code that is compiled as usual: several buffers, filters and
  * triggers, memory that is looked at. Under func_aside().
  */
-#include <errno.h>
-
 #include "func/point.h"
 #include "runtime/runtime.h"
 
@@ -21,7 +19,6 @@ void func_hit_wake(void *ring)
 void func_hit_aside(void *arg)
 {
 	struct func_hitting *hitting = arg;
-	int saved = errno;
 
 	if (!func_current_view())
 		return;
@@ -31,7 +28,6 @@ void func_hit_aside(void *arg)
 	} else {
 		hitting->done = runtime_write_probe(hitting->probe->serial, hitting->probe->index, hitting->hit);
 	}
-	errno = saved;
 }
 
 #endif

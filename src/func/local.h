@@ -18,7 +18,7 @@
 #define FUNC_EDGES_MAX (256u << 10)
 #define FUNC_DEPTH_MAX 1024u	/* calls that a thread remembers */
 /* So near each other that it is one stack. */
-#define FUNC_SAME_STACK ((uintptr_t)8 << 20)
+#define FUNC_SAME_STACK RUNTIME_SAME_STACK
 #define FUNC_TAILS_MAX 16u	/* functions that jumped to each other and will return as one */
 
 /* An ELF file that is mapped here and has a plan. */
@@ -298,6 +298,12 @@ struct func_lookup {
 void func_lookup_aside(void *lookup);
 void func_stack_aside(void *unused);
 void func_loads_aside(void *unused);
+/* What func_aside() runs, with the program's errno kept. */
+struct func_keeping {
+	void (*fn)(void *arg);
+	void *arg;
+};
+void func_keep_errno(void *keeping);
 /* Runs it, unless this thread is in such a thing already: what is called there is not traced. False then. [any] */
 bool func_aside(void (*fn)(void *arg), void *arg);
 

@@ -5,7 +5,6 @@
  * The deepest stack. Whoever finds a deeper one writes it down under a lock, in the side that is not in force, and puts that in
  * force with one store. The lock is taken from who died with it; nobody waits long for one who lives.
  */
-#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <time.h>
@@ -43,7 +42,6 @@ void func_row_aside(void *arg)
 {
 	struct func_row *row = arg;
 	struct view_measure measure;
-	int saved = errno;
 
 	if (row->cpu >= runtime.ncpu)
 		row->cpu = runtime_current_cpu();
@@ -52,20 +50,17 @@ void func_row_aside(void *arg)
 
 		row->row = hist_find(&measure.tables, measure.profile, &shape, row->cpu, &row->site->ip, sizeof(row->site->ip));
 	}
-	errno = saved;
 }
 
 void func_clock_aside(void *arg)
 {
 	struct func_clock *clock = arg;
 	struct timespec now;
-	int saved = errno;
 
 	if (clock->clock == VIEW_CLOCK_THREAD && !LOAD(runtime.locked) && !clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
 		clock->now = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	else
 		clock->now = runtime_clock(TRACE_CLOCK_LOCAL);
-	errno = saved;
 }
 
 /* ---- The deepest stack ---- */
@@ -128,7 +123,6 @@ void func_deep_aside(void *arg)
 	struct view_measure measure;
 	struct unwind_stack stack;
 	uint64_t before, me;
-	int saved = errno;
 
 	runtime_stack_at(&stack, deep->slot);
 	/* One that begins who knows where has no depth: a coroutine's, a signal handler's. */
@@ -144,7 +138,6 @@ void func_deep_aside(void *arg)
 		}
 		runtime_signals_restore(&before);
 	}
-	errno = saved;
 }
 
 /* ---- What was ever patched ---- */

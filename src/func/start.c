@@ -124,14 +124,11 @@ static void wait_for_plans(void)
 /* The loader has brought files, or taken some away: its own code runs, and none of theirs yet. */
 void func_loads_aside(void *unused)
 {
-	int saved = errno;
-
 	(void)unused;
 	if (func_loader() && func_loader()->r_state == RT_CONSISTENT && !LOAD(runtime.locked)) {
 		wait_for_plans();
 		func_update(NULL, 0, true);
 	}
-	errno = saved;
 }
 
 static void find_own(void)

@@ -93,7 +93,9 @@ struct calls_dispatch {
 /* A call on its way, as the runtime has it on its stack: the registers as the program left them. */
 struct calls_frame {
 	int64_t result;		/* before the call: what a special way needs */
-	uint64_t flags;		/* ah: the lowest byte of the processor's; al: overflow */
+	uint32_t flags;		/* ah: the lowest byte of the processor's; al: overflow */
+	uint16_t notes;		/* of a call that is more than that: what its end has to know */
+	uint16_t guards;	/* of one that makes a child: how many there were before */
 	int64_t number;
 	uint64_t args[CALLS_ARGS];
 	uint64_t shown;		/* behind the `syscall` */

@@ -29,10 +29,6 @@
 #include "runtime/runtime.h"
 #include "runtime/signal.h"
 
-#ifndef SECCOMP_FILTER_FLAG_NEW_LISTENER
-#define SECCOMP_FILTER_FLAG_NEW_LISTENER (1ul << 3)
-#endif
-
 #define EXPORT __attribute__((visibility("default")))
 
 typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -402,14 +398,6 @@ static bool lock_up(void)
 	return !__atomic_exchange_n(&runtime.locked, 1, __ATOMIC_SEQ_CST);
 }
 
-static void locked_up(bool failed)
-{
-	if (failed)
-		STORE(runtime.locked, 0);
-	else if (runtime_self.guard)
-		runtime_self.locking = true;
-}
-
 /* The CPU's counter is off limits, in strict mode too. Said before it is, since a new view may take system calls. */
 static void set_timeless(uint32_t timeless)
 {
@@ -435,7 +423,7 @@ int guard_prctl(int option, unsigned long a, unsigned long b, unsigned long c, u
 	locking = option == PR_SET_SECCOMP && lock_up();
 	ret = call_prctl(option, a, b, c, d);
 	if (locking)
-		locked_up(ret != 0);
+		runtime_lock_end(ret != 0);
 	if (stopping && ret)
 		set_timeless(before);
 	if (option == PR_SET_NAME && !ret)
@@ -507,9 +495,8 @@ long guard_syscall(long number, long a, long b, long c, long d, long e, long f)
 		set_timeless(1);
 	locking = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER) && lock_up();
 	ret = call_syscall(number, a, b, c, d, e, f);
-	/* More than 0 is a thread that could not have the filter, or a descriptor if one was asked for. */
 	if (locking)
-		locked_up(ret < 0 || (ret > 0 && !(b & SECCOMP_FILTER_FLAG_NEW_LISTENER)));
+		runtime_lock_end(runtime_lock_failed(ret, (uint64_t)b));
 	if (stopping && ret)
 		set_timeless(before);
 	return ret;

@@ -55,6 +55,10 @@ __attribute__((weak)) void sys_update(void)
 {
 }
 
+__attribute__((weak)) void sys_dispatch(void)
+{
+}
+
 /* As a process of its own; false: a child that shares its parent's memory, and is about to leave it. */
 static bool is_itself(void)
 {

@@ -99,19 +99,10 @@ static struct {
 	void (*exit)(int status);
 } real;
 
-/* May the state want anything at all? Without a view, which takes its time. */
-static bool may_want(uint64_t published)
-{
-	uint64_t offset = (published & CONTROL_PLACE_MASK) * 4096;
-	const struct state_head *state = (const void *)((const char *)runtime.control + offset);
-
-	return published && offset >= CONTROL_FIRST_STATE && offset <= runtime.control_window - CONTROL_STATE_MAX &&
-	       (LOAD(state->nrules) || LOAD(state->nhooks));
-}
-
 static void look(uint64_t published)
 {
-	bool may = may_want(published);
+	const struct state_head *state = runtime_state_peek(published);
+	bool may = state && (LOAD(state->nrules) || LOAD(state->nhooks));
 	const struct view *view = may ? runtime_view_settle() : NULL;
 	uint32_t wanted = 0;
 

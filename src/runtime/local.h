@@ -236,23 +236,49 @@ struct thread {
 
 extern __thread struct thread runtime_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* System calls from here to runtime_own_end() are the runtime's own. By the place on the stack: who jumps out of it leaves nothing
- * behind. */
-static inline __attribute__((always_inline)) uintptr_t runtime_own_begin(void)
-{
-	const uintptr_t before = runtime_self.own, here = (uintptr_t)__builtin_frame_address(0);
+/*
+ * A place on the stack: what is done below it is the runtime's own, until it is taken back. A handler that jumps out takes nothing
+ * back, so a mark is believed while its seal is there: the program's next calls overwrite it.
+ */
+struct runtime_mark {
+	uintptr_t before;
+	uintptr_t seal;
+};
+#define RUNTIME_SAME_STACK ((uintptr_t)8 << 20)
 
-	/* Within another one of this stack the outer one counts. */
-	if (before < here || before - here > (uintptr_t)8 << 20)
-		runtime_self.own = here;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	return before;
+static inline __attribute__((always_inline)) bool runtime_mark_holds(uintptr_t mark, uintptr_t here)
+{
+	return mark > here && mark - here < RUNTIME_SAME_STACK && LOAD(((const struct runtime_mark *)mark)->seal) == ~mark;
 }
 
-static inline __attribute__((always_inline)) void runtime_own_end(uintptr_t before)
+static inline __attribute__((always_inline)) uintptr_t runtime_mark_set(struct runtime_mark *mark, uintptr_t *now)
 {
+	mark->before = *now;
+	/* Within another one of this stack the outer one counts. */
+	if (!runtime_mark_holds(*now, (uintptr_t)mark)) {
+		STORE(mark->seal, ~(uintptr_t)mark);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		*now = (uintptr_t)mark;
+	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	runtime_self.own = before;
+	return (uintptr_t)mark;
+}
+
+static inline __attribute__((always_inline)) void runtime_mark_take(uintptr_t at, uintptr_t *now)
+{
+	struct runtime_mark *mark = (struct runtime_mark *)at;
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*now = mark->before;
+	STORE(mark->seal, 0);
+}
+
+/* System calls from here to runtime_own_end(), in the same block, are the runtime's own. */
+#define runtime_own_begin() runtime_mark_set(&(struct runtime_mark){ 0 }, &runtime_self.own)
+
+static inline __attribute__((always_inline)) void runtime_own_end(uintptr_t mark)
+{
+	runtime_mark_take(mark, &runtime_self.own);
 }
 
 /* thread.c */
@@ -287,6 +313,15 @@ const struct state_hook *runtime_view_hooks(const struct view *view, uint32_t *n
 const struct state_probe *runtime_view_probes(const struct view *view, uint32_t *n);
 /* The same by those who may wait for others to build theirs. */
 struct view *runtime_view_settle(void);
+/* What that word names, as it lies there: for a first look, since a view takes its time. NULL: nothing that can be. */
+static inline const struct state_head *runtime_state_peek(uint64_t published)
+{
+	const uint64_t offset = (published & CONTROL_PLACE_MASK) * 4096;
+
+	if (!published || offset < CONTROL_FIRST_STATE || offset > runtime.control_window - CONTROL_STATE_MAX)
+		return NULL;
+	return (const void *)((const char *)runtime.control + offset);
+}
 /* Copies the state that is in force into `to`, CONTROL_STATE_MAX bytes; false: there is none that is whole. */
 bool runtime_state_copy(struct state_head *to);
 /* Whether the state has anything to do with an event of that name: records it somewhere, or has a hook on it. */
@@ -461,5 +496,25 @@ uintptr_t func_true_return(uintptr_t address);
 
 /* sys/: see sys.h. */
 void sys_update(void);
+void sys_dispatch(void);
+
+/* What seccomp says of a filter: more than 0 is a thread that could not have it, or a descriptor if one was asked for. */
+static inline bool runtime_lock_failed(int64_t result, uint64_t flags)
+{
+	enum { NEW_LISTENER = 8 };
+
+	return result < 0 || (result > 0 && !(flags & NEW_LISTENER));
+}
+
+/* Behind the call before which `locked` was set. */
+static inline __attribute__((always_inline)) void runtime_lock_end(bool failed)
+{
+	if (failed) {
+		STORE(runtime.locked, 0);
+		sys_dispatch();
+	} else if (runtime_self.guard) {
+		runtime_self.locking = true;
+	}
+}
 
 #endif

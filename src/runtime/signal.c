@@ -47,10 +47,14 @@ static void chain(const struct ours *ours, int signo, siginfo_t *info, void *con
 		else
 			act.sa_handler(signo);
 	} else if (info->si_code > 0 || act.sa_handler == SIG_DFL) {
+		/* Not the program's own wish, which would be kept beside our handler. */
+		const uintptr_t own = runtime_own_begin();
+
 		/* A fault happens again when we return, but a trap is behind its instruction; what was sent does not, either. */
 		real_sigaction(signo, &dfl, NULL);
 		if (info->si_code <= 0 || signo == SIGTRAP || signo == SIGSYS)
 			raise(signo);
+		runtime_own_end(own);
 	}
 }
 

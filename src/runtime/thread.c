@@ -366,6 +366,7 @@ void runtime_guard_leave(void)
 	if (runtime_self.locking) {
 		runtime_self.locking = false;
 		STORE(runtime.locked, 0);
+		sys_dispatch();
 	}
 	if (!--runtime_self.guard)
 		runtime_self.tid = runtime_self.real_tid;

@@ -71,11 +71,10 @@ static bool ranges_fit(const struct state_head *state, uint32_t size)
 /* Copies the state that `published` names. False when it is not whole: it was replaced under us, or is garbage. */
 static bool copy_state(uint64_t published, struct state_head *state)
 {
-	uint64_t offset = (published & CONTROL_PLACE_MASK) * 4096;
-	const struct state_head *there = (const void *)((const char *)runtime.control + offset);
+	const struct state_head *there = runtime_state_peek(published);
 	uint32_t size, crc;
 
-	if (offset < CONTROL_FIRST_STATE || offset > runtime.control_window - CONTROL_STATE_MAX)
+	if (!there)
 		return false;
 	size = LOAD(there->size);
 	if (size < sizeof(*state) || size > CONTROL_STATE_MAX)

@@ -1,8 +1,7 @@
 /*
  * sys/aside: what recording a system call needs beyond the hot path, in code that is compiled as usual. Runs under func_aside(), with
- * the program's vector registers kept; calls that are made here are the runtime's own, and nobody sees them.
+ * the program's vector registers and errno kept; calls that are made here are the runtime's own, and nobody sees them.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -20,20 +19,14 @@
 void sys_write_aside(void *arg)
 {
 	const struct sys_record *record = arg;
-	int saved = errno;
 
 	runtime_write(record->id, record->record, record->len);
-	errno = saved;
 }
 
 void sys_refresh_aside(void *unused)
 {
-	int saved = errno;
-
 	(void)unused;
 	func_current_view();
-	memset(sys_told, 0, sizeof(sys_told));
-	errno = saved;
 }
 
 void sys_adopt(uint32_t id)
@@ -55,16 +48,26 @@ void sys_told_aside(void *arg)
 	sys_adopt(calls->data_id);
 	sys_adopt(calls->enter[number]);
 	sys_adopt(calls->exit[number]);
-	sys_told[number] = 1;
+	STORE(sys_told[number], LOAD_ACQUIRE(view->published));
 }
 
 void sys_arm_aside(void *unused)
 {
-	int saved = errno;
-
 	(void)unused;
 	sys_arm();
-	errno = saved;
+}
+
+void sys_keep_aside(void *unused)
+{
+	(void)unused;
+	sys_handlers_keep();
+}
+
+void sys_born_aside(void *unused)
+{
+	(void)unused;
+	sys_handlers_bring();
+	sys_arm();
 }
 
 void sys_life_aside(void *arg)
@@ -167,7 +170,6 @@ void sys_signal_aside(void *arg)
 	const struct state_calls *calls = view ? LOAD(view->calls) : NULL;
 	const uint32_t id = calls ? calls->generate_id : 0;
 	struct record_signal record;
-	int saved = errno;
 
 	if (!id || !LOAD(view->mask[id % EVENT_ID_END]))
 		return;
@@ -178,7 +180,6 @@ void sys_signal_aside(void *arg)
 		name_of(record.pid, record.comm);
 		runtime_write(id, &record, sizeof(record));
 	}
-	errno = saved;
 }
 
 /* ---- What arguments point to ---- */
@@ -271,7 +272,6 @@ void sys_data_aside(void *arg)
 	const struct view *view = func_current_view();
 	const struct state_calls *calls = view ? LOAD(view->calls) : NULL;
 	const uint32_t id = calls ? calls->data_id : 0, data = calls ? calls->data[look->call->number % CALLS_MAX] : 0;
-	int saved = errno;
 
 	for (uint32_t i = 0; id && i < CALLS_ARGS; i++) {
 		const uint32_t kind = data >> 4 * i & 15;
@@ -280,7 +280,6 @@ void sys_data_aside(void *arg)
 		if (size)
 			tell(id, look->call, i, kind, size);
 	}
-	errno = saved;
 }
 
 #endif

@@ -13,7 +13,9 @@
 
 __thread struct sys_thread sys_self __attribute__((tls_model("initial-exec")));
 
-uint8_t sys_told[CALLS_MAX];
+__thread uint8_t sys_coming __attribute__((tls_model("initial-exec")));
+
+uint64_t sys_told[CALLS_MAX];
 
 /* Records as their formats say. */
 struct raw_enter {
@@ -88,12 +90,6 @@ static __attribute__((noinline)) void tell(uint64_t number)
 	func_aside(sys_told_aside, &number);
 }
 
-static inline __attribute__((always_inline)) void put_args(uint64_t to[CALLS_ARGS], const struct calls_frame *call)
-{
-	for (uint32_t i = 0; i < CALLS_ARGS; i++)
-		to[i] = call->args[i];
-}
-
 static inline __attribute__((always_inline)) void put_enter(const struct calls_frame *call)
 {
 	const struct state_calls *calls;
@@ -106,18 +102,18 @@ static inline __attribute__((always_inline)) void put_enter(const struct calls_f
 
 	if (!look(&looked) || !(calls = LOAD(looked.view->calls)))
 		return;
-	if (UNLIKELY(number < CALLS_MAX && !sys_told[number]))
+	if (UNLIKELY(number < CALLS_MAX && LOAD(sys_told[number]) != looked.generation))
 		tell(number);
 	if (calls->raw_enter) {
 		record.raw.number = call->number;
-		put_args(record.raw.args, call);
+		sys_args(record.raw.args, call);
 		put(&looked, calls->raw_enter, &record, sizeof(record.raw));
 	}
 	if (UNLIKELY(number >= CALLS_MAX))
 		return;
 	if (calls->enter[number]) {
 		record.each.number = (uint32_t)number;
-		put_args(record.each.args, call);
+		sys_args(record.each.args, call);
 		put(&looked, calls->enter[number], &record,
 		    (uint32_t)offsetof(struct each_enter, args) + 8 * (calls->nargs[number] % (CALLS_ARGS + 1)));
 	}
@@ -134,7 +130,7 @@ void sys_put_exit(int64_t number, int64_t result)
 	if (!look(&looked) || !(calls = LOAD(looked.view->calls)))
 		return;
 	/* Of the call that brought this program nothing else was seen. */
-	if (UNLIKELY((uint64_t)number < CALLS_MAX && !sys_told[number]))
+	if (UNLIKELY((uint64_t)number < CALLS_MAX && LOAD(sys_told[number]) != looked.generation))
 		tell((uint64_t)number);
 	record.number = number;
 	record.result = result;
@@ -146,11 +142,6 @@ void sys_put_exit(int64_t number, int64_t result)
 	put(&looked, calls->exit[number], &record, sizeof(record));
 }
 
-static inline bool is_special(int64_t number)
-{
-	return (uint64_t)number < CALLS_MAX && sys_specials[number / 64] >> number % 64 & 1;
-}
-
 uint32_t sys_enter(struct calls_frame *call)
 {
 	if (UNLIKELY(sys_is_own((uintptr_t)call)))
@@ -158,7 +149,7 @@ uint32_t sys_enter(struct calls_frame *call)
 	if (UNLIKELY(!sys_self.armed))
 		func_aside(sys_arm_aside, NULL);
 	put_enter(call);
-	return UNLIKELY(is_special(call->number)) ? sys_special(call) : SYS_RUN;
+	return UNLIKELY(sys_is_special(call->number)) ? sys_special(call) : SYS_RUN;
 }
 
 void sys_exit(struct calls_frame *call)
@@ -166,7 +157,8 @@ void sys_exit(struct calls_frame *call)
 	const struct view *view = LOAD_ACQUIRE(wiped.view);
 	const struct state_calls *calls = view ? LOAD(view->calls) : NULL;
 
-	if (UNLIKELY(is_special(call->number)))
+	sys_coming = 0;
+	if (UNLIKELY(sys_is_special(call->number)))
 		sys_special_end(call);
 	if (UNLIKELY(calls && calls->data_id && (uint64_t)call->number < CALLS_MAX && calls->data[call->number]))
 		put_data(call, true);

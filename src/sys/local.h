@@ -27,27 +27,43 @@ enum sys_way {
 	SYS_DONE_SILENT,	/* it is done, and nothing else is to be */
 };
 
+/* Of a call's frame. */
+enum {
+	SYS_NOTE_LOCKS = 1,	/* it gives up calls, and runtime.locked was set for it */
+	SYS_NOTE_MEMORY = 2,	/* its child shares our memory */
+	SYS_NOTE_THREAD = 4,	/* and thread pointer: there is a guard */
+	SYS_NOTE_WAITS = 8,	/* and we wait for it */
+};
+
 /* Calls that are more than that: by number. */
 #define SYS_SPECIALS (CALLS_MAX / 64)
 extern const uint64_t sys_specials[SYS_SPECIALS] __attribute__((visibility("hidden")));
+static inline bool sys_is_special(int64_t number)
+{
+	return (uint64_t)number < CALLS_MAX && sys_specials[number / 64] >> number % 64 & 1;
+}
 
+#define SYSCALL_SIZE 2u
 #define SYS_VFORKS 8u
 #define SYS_CLONE_ARGS 16u	/* words of struct clone_args that are known, and some to come */
 
 struct sys_thread {
 	bool armed;		/* its calls come to us */
-	bool locking;		/* its last call that gives up others was the first */
 	bool foreign;		/* the program has a use of its own for that */
 	uint32_t nvforks;
 	struct {
-		uintptr_t after;
+		uintptr_t after, sp;
 		int64_t number;
-		bool guarded;
+		int32_t pid;	/* who is in it; 0: nobody could be asked */
+		uint16_t guards;	/* that there were before */
+		bool begun;	/* there is a child */
 	} vforks[SYS_VFORKS];	/* that it is in: a vfork child has its parent's TLS */
 	uint64_t clone_args[SYS_CLONE_ARGS];
-	bool clone_guards;	/* and the guard is to be left when it is over */
 };
 extern __thread struct sys_thread sys_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+/* A call that was found by a signal and is on its way to the kernel: 1; a signal of libc's has come meanwhile: that. */
+extern __thread uint8_t sys_coming __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
 /* As the kernel has it. */
 struct kernel_action {
@@ -56,6 +72,9 @@ struct kernel_action {
 
 /* thunk.S */
 extern const char sys_within[] __attribute__((visibility("hidden")));
+/* From the first to sys_within, and at the other, with the stack pointer at its frame: a call that is not in the kernel, or will begin again. */
+extern const char sys_going[] __attribute__((visibility("hidden")));
+extern const char sys_sent[] __attribute__((visibility("hidden")));
 extern const char sys_restorer[] __attribute__((visibility("hidden")));
 /* Between them are all system calls that are never seen. */
 extern const char sys_range_begin[] __attribute__((visibility("hidden")));
@@ -68,19 +87,26 @@ long sys_raw_old(const uint64_t args[7]) __attribute__((visibility("hidden")));
 /* enter.c, called by the thunk. */
 uint32_t sys_enter(struct calls_frame *call) __attribute__((visibility("hidden")));
 void sys_exit(struct calls_frame *call) __attribute__((visibility("hidden")));
+/* The signal that has come, above this thread's id; 0: none can be sent. */
+uint64_t sys_send_again(void) __attribute__((visibility("hidden")));
 /* Records of a call's end, in whichever process or thread. */
 void sys_put_exit(int64_t number, int64_t result);
 /* Is this a call of the runtime's own? */
 static inline bool sys_is_own(uintptr_t here)
 {
-	const uintptr_t own = runtime_self.own, aside = func_self.aside;
+	return runtime_mark_holds(runtime_self.own, here) || runtime_mark_holds(func_self.aside, here);
+}
 
-	return (own > here && own - here < FUNC_SAME_STACK) || (aside > here && aside - here < FUNC_SAME_STACK);
+/* A copy of its arguments. */
+static inline __attribute__((always_inline)) void sys_args(uint64_t to[CALLS_ARGS], const struct calls_frame *call)
+{
+	for (uint32_t i = 0; i < CALLS_ARGS; i++)
+		to[i] = call->args[i];
 }
 
 /* special.c, with general registers only */
-/* Signals are sent for calls, or not; for those of threads that asked for it. */
-void sys_dispatch(bool on);
+/* System calls are wanted, and can be had by signals: sys_dispatch() sends them to threads that asked for it. */
+extern bool sys_wanted __attribute__((visibility("hidden")));
 /* Never again in this process: calls at patched places are seen all the same. */
 void sys_give_up(void);
 extern volatile char sys_selector __attribute__((visibility("hidden")));
@@ -96,18 +122,24 @@ void sys_born(struct calls_frame *call) __attribute__((visibility("hidden")));
 /* How many bytes of this process's memory could be had. */
 uint32_t sys_peek(void *to, uint64_t from, uint32_t len);
 
-/* While sys_delivers, sys_deliver() stands before the program's handlers, which are in the table. */
+/* While sys_delivers, sys_deliver() stands before the program's handlers, which are in the table; while calls are seen, before libc's own,
+ * by which it cancels threads: sys_cancels. */
 #define SYS_SIGNALS 65u
 extern bool sys_delivers __attribute__((visibility("hidden")));
+extern bool sys_cancels __attribute__((visibility("hidden")));
+static inline bool sys_is_libcs(uint64_t signo)
+{
+	return signo == 32 || signo == 33;
+}
 extern struct kernel_action sys_handlers[SYS_SIGNALS] __attribute__((visibility("hidden")));
 bool sys_may_deliver(uint64_t signo);
 extern const char sys_deliver[] __attribute__((visibility("hidden")));
 
 /* deliver.c */
 /* Puts it there, or takes it away. The threads of this process stand still, or there is one. */
-void sys_deliver_update(bool on);
+void sys_deliver_update(bool cancels, bool delivers);
 /* Called by sys_deliver(): records that the handler begins, and says where it is. */
-uint64_t sys_deliver_note(int signo, const siginfo_t *info) __attribute__((visibility("hidden")));
+uint64_t sys_deliver_note(int signo, const siginfo_t *info, void *context) __attribute__((visibility("hidden")));
 
 /* aside.c, under func_aside() */
 /* An event of the kernel's names that somebody records is in recordings and lists, like those of programs. */
@@ -119,10 +151,12 @@ struct sys_record {
 };
 void sys_write_aside(void *record);
 void sys_refresh_aside(void *unused);
-/* Calls whose events are known to be brought, under the state that was in force when `sys_told` was last emptied. */
-extern uint8_t sys_told[CALLS_MAX] __attribute__((visibility("hidden")));
+/* Of each call the state under which its events are known to be brought. */
+extern uint64_t sys_told[CALLS_MAX] __attribute__((visibility("hidden")));
 void sys_told_aside(void *number);
 void sys_arm_aside(void *unused);
+void sys_keep_aside(void *unused);
+void sys_born_aside(void *unused);
 /* What arguments of the call point to, before it or behind it. */
 struct sys_look {
 	const struct calls_frame *call;
@@ -153,5 +187,8 @@ void sys_action_aside(void *action);
 /* start.c */
 /* This thread's calls come to us from now on. */
 void sys_arm(void);
+/* Our signal handlers, for a child that the kernel takes them away from; and in that child. */
+void sys_handlers_keep(void);
+void sys_handlers_bring(void);
 
 #endif

@@ -33,6 +33,7 @@
 #define NR_EPOLL_PWAIT2 441
 #define SIGSYS_BIT (1ull << (SIGSYS - 1))
 #define CLONE3_ARGS_MIN 64u
+#define CLEAR_HANDLERS 0x100000000ull	/* CLONE_CLEAR_SIGHAND */
 #define CHILD_STACK_MIN (CALLS_RED_ZONE + sizeof(struct calls_frame))
 
 #define BIT(number) (1ull << (number) % 64)
@@ -60,18 +61,19 @@ __attribute__((visibility("default"))) struct calls_dispatch __ringside_calls = 
 	.start = (uintptr_t)sys_range_begin, .within = (uintptr_t)sys_within,
 };
 
+bool sys_wanted;
 static bool given_up;
 
-void sys_dispatch(bool on)
+void sys_dispatch(void)
 {
-	__ringside_calls.on = on && __ringside_calls.selector && !LOAD(given_up);
+	__ringside_calls.on = LOAD(sys_wanted) && !LOAD(runtime.locked) && __ringside_calls.selector && !LOAD(given_up);
 	sys_selector = __ringside_calls.on ? SIGNAL : PASS;
 }
 
 void sys_give_up(void)
 {
 	STORE(given_up, true);
-	sys_dispatch(false);
+	sys_dispatch();
 }
 
 static long own_pid(void)
@@ -112,13 +114,6 @@ uint32_t sys_peek(void *to, uint64_t from, uint32_t len)
 
 /* ---- Signals ---- */
 
-static void unblock(void)
-{
-	const uint64_t set = SIGSYS_BIT;
-
-	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof(set), 0, 0);
-}
-
 static uint32_t done(struct calls_frame *call, long result)
 {
 	call->result = result;
@@ -130,13 +125,21 @@ static long run(const struct calls_frame *call, const uint64_t *args)
 	return sys_raw(call->number, (long)args[0], (long)args[1], (long)args[2], (long)args[3], (long)args[4], (long)args[5]);
 }
 
+/* The mask there, without SIGSYS; false: it need not be changed, or cannot be read. */
+static bool strip(uint64_t from, uint64_t *mask)
+{
+	if (!from || sys_peek(mask, from, sizeof(*mask)) != sizeof(*mask) || !(*mask & SIGSYS_BIT))
+		return false;
+	*mask &= ~SIGSYS_BIT;
+	return true;
+}
+
 /* Of a call that waits with another mask: which argument that is. `within`: it is a pointer to where the mask's address lies. */
 static uint32_t wait_masked(struct calls_frame *call, uint32_t which, bool within)
 {
 	uint64_t args[CALLS_ARGS], pair[2], mask;
 
-	for (uint32_t i = 0; i < CALLS_ARGS; i++)
-		args[i] = call->args[i];
+	sys_args(args, call);
 	if (within) {
 		if (!args[which] || sys_peek(pair, args[which], sizeof(pair)) != sizeof(pair))
 			return SYS_RUN;
@@ -144,23 +147,35 @@ static uint32_t wait_masked(struct calls_frame *call, uint32_t which, bool withi
 	} else {
 		pair[0] = args[which];
 	}
-	if (!pair[0] || sys_peek(&mask, pair[0], sizeof(mask)) != sizeof(mask) || !(mask & SIGSYS_BIT))
+	if (!strip(pair[0], &mask))
 		return SYS_RUN;
-	mask &= ~SIGSYS_BIT;
 	pair[0] = (uintptr_t)&mask;
 	if (!within)
 		args[which] = (uintptr_t)&mask;
 	return done(call, run(call, args));
 }
 
-bool sys_delivers;
+/* False: the call is to be made as it is. */
+static bool change_mask(struct calls_frame *call)
+{
+	uint64_t args[CALLS_ARGS], mask;
+
+	if (call->args[0] == SIG_UNBLOCK || !strip(call->args[1], &mask))
+		return false;
+	sys_args(args, call);
+	args[1] = (uintptr_t)&mask;
+	call->result = run(call, args);
+	return true;
+}
+
+bool sys_delivers, sys_cancels;
 struct kernel_action sys_handlers[SYS_SIGNALS];
 
 bool sys_may_deliver(uint64_t signo)
 {
 	/* Those that have a handler of ours, those that nobody may have, and libc's own. */
 	return signo && signo < SYS_SIGNALS && signo != SIGBUS && signo != SIGTRAP && signo != SIGSYS && signo != SIGKILL &&
-	       signo != SIGSTOP && signo != 32 && signo != 33;
+	       signo != SIGSTOP && !sys_is_libcs(signo);
 }
 
 /* Ours stands before the program's handler, which is not to notice. */
@@ -172,12 +187,15 @@ static uint32_t change_delivered(struct calls_frame *call, struct kernel_action 
 	struct kernel_action old;
 	long result;
 
-	for (uint32_t i = 0; i < CALLS_ARGS; i++)
-		args[i] = call->args[i];
+	sys_args(args, call);
 	args[1] = call->args[1] ? (uintptr_t)act : 0;
 	args[2] = call->args[2] ? (uintptr_t)&old : 0;
-	if (args[1])
+	if (args[1]) {
 		act->mask &= ~SIGSYS_BIT;
+		/* Seen by one who was taken for us, and put back. */
+		if (act->handler == (uintptr_t)sys_deliver)
+			act->handler = before.handler;
+	}
 	/* A child that shares our memory has handlers of its own, but not this table. */
 	if (args[1] && act->handler > (uintptr_t)SIG_IGN && !runtime_self.guard) {
 		sys_handlers[signo] = *act;
@@ -192,6 +210,14 @@ static uint32_t change_delivered(struct calls_frame *call, struct kernel_action 
 		old.flags = (old.flags & ~(uint64_t)SA_SIGINFO) | (before.flags & SA_SIGINFO);
 	}
 	return done(call, copy((void *)(uintptr_t)call->args[2], &old, sizeof(old), true) ? 0 : -EFAULT);
+}
+
+uint64_t sys_send_again(void)
+{
+	const uint64_t signo = sys_coming;
+
+	sys_coming = 0;
+	return LOAD(runtime.locked) ? 0 : signo << 32 | (uint32_t)sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
 static uint32_t change_action(struct calls_frame *call)
@@ -213,13 +239,12 @@ static uint32_t change_action(struct calls_frame *call)
 			action.result = -EFAULT;
 		return done(call, action.result);
 	}
-	if (sys_delivers && sys_may_deliver(call->args[0]))
+	if (sys_is_libcs(call->args[0]) ? sys_cancels : sys_delivers && sys_may_deliver(call->args[0]))
 		return change_delivered(call, &act);
 	if (!call->args[1] || !(act.mask & SIGSYS_BIT))
 		return SYS_RUN;
 	act.mask &= ~SIGSYS_BIT;
-	for (uint32_t i = 0; i < CALLS_ARGS; i++)
-		args[i] = call->args[i];
+	sys_args(args, call);
 	args[1] = (uintptr_t)&act;
 	return done(call, run(call, args));
 }
@@ -251,17 +276,48 @@ static void live(enum sys_life what, int64_t child, bool whole)
 	func_aside(sys_life_aside, &arg);
 }
 
+/* Also of those that were killed before they could. */
+static void leave_guards(uint32_t down_to)
+{
+	for (uint32_t n = runtime_self.guard; n > down_to; n--)
+		guard(false);
+}
+
+static uintptr_t sp_of(const struct calls_frame *call)
+{
+	return (uintptr_t)(call + 1) + CALLS_RED_ZONE;
+}
+
+/* Who we are among those that have this thread pointer. */
+static int32_t who(void)
+{
+	return LOAD(runtime.locked) ? 0 : (int32_t)own_pid();
+}
+
+/* One that a handler jumped out of; or nobody knows, and there is no room. */
+static bool is_left(uint32_t i, uintptr_t sp)
+{
+	return !sys_self.vforks[i].begun && (sp - sys_self.vforks[i].sp < RUNTIME_SAME_STACK || i == SYS_VFORKS - 1);
+}
+
 static uint32_t share_stack(struct calls_frame *call)
 {
-	const uint32_t n = sys_self.nvforks;
+	const uintptr_t sp = sp_of(call);
+	uint32_t n = sys_self.nvforks;
 
+	while (n && is_left(n - 1, sp))
+		leave_guards(sys_self.vforks[--n].guards);
 	if (n == SYS_VFORKS)
 		return done(call, -EAGAIN);
-	guard(true);
 	sys_self.vforks[n].after = call->after;
+	sys_self.vforks[n].sp = sp;
 	sys_self.vforks[n].number = call->number;
+	sys_self.vforks[n].pid = who();
+	sys_self.vforks[n].guards = (uint16_t)runtime_self.guard;
+	sys_self.vforks[n].begun = false;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	sys_self.nvforks = n + 1;
+	guard(true);
 	return SYS_VFORK;
 }
 
@@ -274,14 +330,23 @@ static uint64_t put_frame(uint64_t top, const struct calls_frame *call)
 }
 
 /* With the same thread pointer it writes in our name, without our rseq. */
-static void share_thread(uint64_t flags)
+static void share_thread(struct calls_frame *call, uint64_t flags)
 {
-	sys_self.clone_guards = false;
-	if (!(flags & CLONE_VM) || flags & CLONE_SETTLS)
+	if (!(flags & CLONE_VM))
 		return;
+	call->notes |= SYS_NOTE_MEMORY;
+	if (flags & CLONE_SETTLS)
+		return;
+	call->notes |= flags & CLONE_VFORK ? SYS_NOTE_THREAD | SYS_NOTE_WAITS : SYS_NOTE_THREAD;
+	call->guards = (uint16_t)runtime_self.guard;
 	guard(true);
-	/* A child that runs beside us keeps using our TLS: we stay guarded. */
-	sys_self.clone_guards = flags & CLONE_VFORK;
+}
+
+/* A child that runs beside us keeps using our TLS: we stay guarded. */
+static void unshare_thread(const struct calls_frame *call)
+{
+	if (call->notes & SYS_NOTE_THREAD && (call->notes & SYS_NOTE_WAITS || call->result < 0))
+		leave_guards(call->guards);
 }
 
 static uint32_t clone_child(struct calls_frame *call, uint64_t flags, uint64_t stack)
@@ -293,7 +358,7 @@ static uint32_t clone_child(struct calls_frame *call, uint64_t flags, uint64_t s
 	stack = put_frame(stack, call);
 	if (!stack)
 		return done(call, -EFAULT);
-	share_thread(flags);
+	share_thread(call, flags);
 	call->result = (int64_t)stack;
 	return SYS_CLONE;
 }
@@ -309,13 +374,15 @@ static uint32_t clone3_child(struct calls_frame *call)
 		return size > sizeof(sys_self.clone_args) ? done(call, -E2BIG) : SYS_RUN;
 	if (!copy(args, (const void *)(uintptr_t)call->args[0], (uint32_t)size, false))
 		return done(call, -EFAULT);
+	if (args[FLAGS] & CLEAR_HANDLERS)
+		func_aside(sys_keep_aside, NULL);
 	if (!args[STACK])
 		return args[FLAGS] & CLONE_VM ? share_stack(call) : SYS_RUN;
 	if (args[STACK_SIZE] <= CHILD_STACK_MIN)
 		return args[STACK_SIZE] ? done(call, -EINVAL) : SYS_RUN;
 	if (!put_frame(args[STACK] + args[STACK_SIZE], call))
 		return done(call, -EFAULT);
-	share_thread(args[FLAGS]);
+	share_thread(call, args[FLAGS]);
 	args[STACK_SIZE] -= CALLS_RED_ZONE + sizeof(*call);
 	call->result = (int64_t)(uintptr_t)args;
 	return SYS_CLONE3;
@@ -326,34 +393,43 @@ static bool makes_child(int64_t number)
 	return number == SYS_clone || number == NR_CLONE3 || number == SYS_fork || number == SYS_vfork;
 }
 
-static bool shares_memory(const struct calls_frame *call)
-{
-	const uint64_t flags = call->number == SYS_clone ? call->args[0] : call->number == NR_CLONE3 ? sys_self.clone_args[0] : 0;
-
-	return flags & CLONE_VM;
-}
-
-/* The child of this thread, whether it has a copy of our memory or shares it. */
-void sys_born(struct calls_frame *call)
+/* In the child, whether it has a copy of our memory or shares it. */
+static void begin(void)
 {
 	sys_self.armed = false;
-	func_aside(sys_arm_aside, NULL);
+	func_aside(sys_born_aside, NULL);
 	live(SYS_LIFE_BORN, 0, false);
+}
+
+void sys_born(struct calls_frame *call)
+{
+	begin();
 	sys_put_exit(call->number, 0);
+}
+
+/* Which one is over: what comes behind it is of children that were killed in theirs. */
+static uint32_t find_vfork(uintptr_t sp, int32_t pid)
+{
+	uint32_t i = sys_self.nvforks - 1;
+
+	while (i && (sys_self.vforks[i].sp != sp || (pid && sys_self.vforks[i].pid && sys_self.vforks[i].pid != pid)))
+		i--;
+	return i;
 }
 
 void sys_vforked(struct calls_frame *call)
 {
-	const uint32_t n = sys_self.nvforks - 1;
+	const uint32_t i = call->result ? find_vfork(sp_of(call), who()) : sys_self.nvforks - 1;
 
-	call->after = sys_self.vforks[n].after;
-	call->number = sys_self.vforks[n].number;
+	call->after = sys_self.vforks[i].after;
+	call->number = sys_self.vforks[i].number;
 	if (!call->result) {
+		sys_self.vforks[i].begun = true;
 		sys_born(call);
 		return;
 	}
-	sys_self.nvforks = n;
-	guard(false);
+	sys_self.nvforks = i;
+	leave_guards(sys_self.vforks[i].guards);
 	live(SYS_LIFE_FORKED, call->result, false);
 	sys_put_exit(call->number, call->result);
 }
@@ -361,19 +437,20 @@ void sys_vforked(struct calls_frame *call)
 /* ---- All of them ---- */
 
 /* No call of ours from here on, unless it is refused. Calls at patched places are seen as before. */
-static uint32_t lock_up(void)
+static uint32_t lock_up(struct calls_frame *call)
 {
-	sys_self.locking = !LOAD(runtime.locked);
-	STORE(runtime.locked, 1);
-	sys_dispatch(false);
+	/* Or guard.c has, and sees to what comes of it. */
+	if (!__atomic_exchange_n(&runtime.locked, 1, __ATOMIC_SEQ_CST))
+		call->notes |= SYS_NOTE_LOCKS;
+	sys_dispatch();
 	return SYS_RUN;
 }
 
-static uint32_t change_process(const struct calls_frame *call)
+static uint32_t change_process(struct calls_frame *call)
 {
 	if (call->args[0] == PRCTL_DISPATCH)
 		sys_self.foreign = true;
-	return call->args[0] == PRCTL_SECCOMP ? lock_up() : SYS_RUN;
+	return call->args[0] == PRCTL_SECCOMP ? lock_up(call) : SYS_RUN;
 }
 
 static uint32_t end(bool whole)
@@ -384,6 +461,7 @@ static uint32_t end(bool whole)
 
 uint32_t sys_special(struct calls_frame *call)
 {
+	call->notes = 0;
 	if (makes_child(call->number))
 		live(SYS_LIFE_FORKING, 0, false);
 	switch (call->number) {
@@ -391,6 +469,8 @@ uint32_t sys_special(struct calls_frame *call)
 		return signal_return(call, false);
 	case SYS_rt_sigaction:
 		return change_action(call);
+	case SYS_rt_sigprocmask:
+		return change_mask(call) ? SYS_DONE : SYS_RUN;
 	case SYS_rt_sigsuspend:
 		return wait_masked(call, 0, false);
 	case SYS_ppoll:
@@ -421,26 +501,10 @@ uint32_t sys_special(struct calls_frame *call)
 	case SYS_prctl:
 		return change_process(call);
 	case NR_SECCOMP:
-		return call->args[0] <= 1 ? lock_up() : SYS_RUN;
+		return call->args[0] <= 1 ? lock_up(call) : SYS_RUN;
 	default:
 		return SYS_RUN;
 	}
-}
-
-/* We hold off no SIGSYS, but a handler that has interrupted us may. */
-static uint32_t mask_silently(struct calls_frame *call)
-{
-	uint64_t args[CALLS_ARGS], mask;
-
-	if (!call->args[1] || call->args[0] == SIG_UNBLOCK || !copy(&mask, (const void *)(uintptr_t)call->args[1], sizeof(mask), false) ||
-	    !(mask & SIGSYS_BIT))
-		return SYS_SILENT;
-	mask &= ~SIGSYS_BIT;
-	for (uint32_t i = 0; i < CALLS_ARGS; i++)
-		args[i] = call->args[i];
-	args[1] = (uintptr_t)&mask;
-	call->result = run(call, args);
-	return SYS_DONE_SILENT;
 }
 
 /* What a handler of the program's calls that has interrupted us is taken for ours; but what leaves the stack, or shares it, has its way. */
@@ -454,7 +518,8 @@ uint32_t sys_special_own(struct calls_frame *call)
 	case NR_CLONE3:
 		return sys_special(call);
 	case SYS_rt_sigprocmask:
-		return mask_silently(call);
+		/* We hold off no SIGSYS, but a handler that has interrupted us may. */
+		return change_mask(call) ? SYS_DONE_SILENT : SYS_SILENT;
 	default:
 		return SYS_SILENT;
 	}
@@ -462,30 +527,16 @@ uint32_t sys_special_own(struct calls_frame *call)
 
 void sys_special_end(struct calls_frame *call)
 {
-	const uint64_t *set = (const uint64_t *)(uintptr_t)call->args[1];
-
-	/* The kernel has just read it. Nobody comes by between: whoever holds off SIGSYS mostly holds off all. */
-	if (call->number == SYS_rt_sigprocmask && !call->result && set && call->args[0] != SIG_UNBLOCK && *set & SIGSYS_BIT)
-		unblock();
-	/* It was refused. */
-	if ((call->number == SYS_prctl || call->number == NR_SECCOMP) && call->result < 0 && sys_self.locking) {
-		STORE(runtime.locked, 0);
-		sys_dispatch(true);
-	}
+	if (call->notes & SYS_NOTE_LOCKS)
+		runtime_lock_end(runtime_lock_failed(call->result, call->number == NR_SECCOMP ? call->args[1] : 0));
 	if (!makes_child(call->number))
 		return;
-	if (sys_self.clone_guards) {
-		sys_self.clone_guards = false;
-		guard(false);
-	}
-	if (!call->result) {
-		sys_self.armed = false;
-		func_aside(sys_arm_aside, NULL);
-		live(SYS_LIFE_BORN, 0, false);
-	} else {
-		/* One that has a copy of our memory tells by itself. */
-		live(SYS_LIFE_FORKED, shares_memory(call) ? call->result : 0, false);
-	}
+	unshare_thread(call);
+	/* One that has a copy of our memory tells by itself. */
+	if (call->result)
+		live(SYS_LIFE_FORKED, call->notes & SYS_NOTE_MEMORY ? call->result : 0, false);
+	else
+		begin();
 }
 
 #endif

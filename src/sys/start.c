@@ -20,7 +20,6 @@
 #define CODE_DISPATCH 2	/* SYS_USER_DISPATCH, of si_code */
 #define ARCH_X86_64 0xc000003eu
 #define SA_OWN_RESTORER 0x04000000u
-#define SYSCALL_SIZE 2
 
 /* Which register has which argument of the old way to call: eax, ebx, ecx, edx, esi, edi, ebp. */
 static void call_old(greg_t *regs)
@@ -57,6 +56,9 @@ static bool hit(const siginfo_t *info, void *context)
 		regs[REG_RIP] -= SYSCALL_SIZE;
 		return true;
 	}
+	/* It may be for a call within the other. */
+	if (!sys_coming)
+		sys_coming = 1;
 	regs[REG_RCX] = regs[REG_R11] = regs[REG_RIP];
 	regs[REG_RIP] = (greg_t)(uintptr_t)sys_thunk;
 	return true;
@@ -95,6 +97,32 @@ static bool install(void)
 	return true;
 }
 
+/* As the kernel has them, once somebody makes children without: CLONE_CLEAR_SIGHAND. */
+static const int ours[] = { SIGBUS, SIGTRAP, SIGSYS };
+#define OURS (sizeof(ours) / sizeof(ours[0]))
+static struct kernel_action kept[OURS];
+
+static long ask(int signo, const struct kernel_action *act, struct kernel_action *old)
+{
+	return LOAD(runtime.locked) ? -EPERM : sys_raw(SYS_rt_sigaction, signo, (long)act, (long)old, sizeof(act->mask), 0, 0);
+}
+
+void sys_handlers_keep(void)
+{
+	for (size_t i = 0; i < OURS; i++)
+		if (runtime_signal_ours(ours[i]))
+			ask(ours[i], NULL, &kept[i]);
+}
+
+void sys_handlers_bring(void)
+{
+	struct kernel_action now;
+
+	for (size_t i = 0; i < OURS; i++)
+		if (kept[i].handler && !ask(ours[i], NULL, &now) && now.handler == (uintptr_t)SIG_DFL)
+			ask(ours[i], &kept[i], NULL);
+}
+
 void sys_arm(void)
 {
 	const uint64_t unblock = 1ull << (SIGSYS - 1);
@@ -108,20 +136,15 @@ void sys_arm(void)
 		(long)__ringside_calls.selector, 0);
 }
 
-/* Where the state lies: whoever changes it tells us. */
-static bool may_be_wanted(void)
-{
-	const uint64_t published = LOAD_ACQUIRE(runtime.control->published), offset = (published & CONTROL_PLACE_MASK) * 4096;
-	const struct state_head *state = (const void *)((const char *)runtime.control + offset);
-
-	return published && offset >= CONTROL_FIRST_STATE && offset <= runtime.control_window - CONTROL_STATE_MAX && LOAD(state->calls);
-}
-
 static bool is_wanted(void)
 {
+	const struct state_head *state;
 	const struct view *view;
 
-	if (!LOAD(runtime.attached) || LOAD(runtime.asleep) || !may_be_wanted())
+	if (!LOAD(runtime.attached) || LOAD(runtime.asleep))
+		return false;
+	state = runtime_state_peek(LOAD_ACQUIRE(runtime.control->published));
+	if (!state || !LOAD(state->calls))
 		return false;
 	view = runtime_view_settle();
 	return view && LOAD(view->calls);
@@ -139,9 +162,10 @@ void sys_update(void)
 {
 	const uintptr_t own = runtime_own_begin();
 
-	sys_dispatch(is_wanted() && !LOAD(runtime.locked) && install());
+	STORE(sys_wanted, is_wanted() && (LOAD(runtime.locked) || install()));
+	sys_dispatch();
 	if (!LOAD(runtime.locked))
-		sys_deliver_update(__ringside_calls.on && delivers());
+		sys_deliver_update(__ringside_calls.on, __ringside_calls.on && delivers());
 	runtime_own_end(own);
 }
 

@@ -1,7 +1,7 @@
 /*
  * sys: system calls of the traced program as events.
  *
- *   `syscall` --SIGSYS (user dispatch)--> sys_hit() --.
+ *   `syscall` --SIGSYS (user dispatch)--> hit() ------.
  *                                                     +--> thunk: sys_enter() | the call itself | sys_exit() --> behind the `syscall`
  *   `syscall`, patched: jmp stub ---------------------'
  *
@@ -14,5 +14,7 @@
 
 /* Looks whether system calls are wanted. The threads of this process stand still, or there is one. */
 void sys_update(void);
+/* The same as far as signals for calls go, by what was found then: the program has given up system calls, or was refused that. [any] */
+void sys_dispatch(void);
 
 #endif

@@ -3,6 +3,9 @@
  * the scripts of this folder, untraced and traced.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,10 +16,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -148,10 +153,11 @@ static void signals(void)
 	sigfillset(&act.sa_mask);
 	sigaction(SIGALRM, &act, NULL);
 	sigaction(SIGSYS, &act, NULL);
-	ualarm(20000, 0);
+	/* Again and again: the first may come too early. */
+	ualarm(20000, 20000);
 	tell("pause", pause() < 0 ? errno : 0);
-	ualarm(20000, 0);
 	tell("nanosleep", nanosleep(&nap, NULL) < 0 ? errno : 0);
+	ualarm(0, 0);
 	wait_with_masks();
 	/* Its own SIGSYS. */
 	raise(SIGSYS);
@@ -202,6 +208,128 @@ static void cancelled(void)
 	tell("cancelled", result == PTHREAD_CANCELED);
 }
 
+/*
+ * Newer libcs look where a thread was interrupted: at this `syscall`, or right before it, where they look by themselves whether it is
+ * cancelled, it ends there. Done here as they do, by a signal of theirs.
+ */
+#define SIGNO 33
+long watched(int fd, void *to, long size, const volatile int *pending);
+extern const char watched_begin[], watched_end[], watched_out[], watched_restorer[];
+__asm__(".pushsection .text\n"
+	".globl watched, watched_begin, watched_end, watched_out, watched_restorer\n"
+	".type __syscall_cancel_arch, @function\n"
+	"__syscall_cancel_arch:\n"
+	"watched:\n"
+	"watched_begin:\n"
+	"	cmpl $0, (%rcx)\n"
+	"	jne watched_out\n"
+	"	xorl %eax, %eax\n"
+	"	syscall\n"
+	"watched_end:\n"
+	"	ret\n"
+	"watched_out:\n"
+	"	movq $-125, %rax\n"
+	"	ret\n"
+	".size __syscall_cancel_arch, . - __syscall_cancel_arch\n"
+	"	nop\n"
+	"watched_restorer:\n"
+	"	movq $15, %rax\n"
+	"	syscall\n"
+	".popsection\n");
+
+static struct {
+	volatile int ready, go, pending, came, done;
+	int ends[2];
+	long result;
+} watch;
+
+static void on_cancel(int signo, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	watch.pending = 1;
+	if (regs[REG_RIP] >= (greg_t)watched_begin && regs[REG_RIP] < (greg_t)watched_end)
+		regs[REG_RIP] = (greg_t)watched_out;
+	watch.came = 1;
+}
+
+static void *be_watched(void *arg)
+{
+	char byte;
+
+	watch.ready = (int)syscall(SYS_gettid);
+	while (!watch.go)
+		;
+	for (volatile int n = (int)(long)arg; n > 0; n--)
+		;
+	watch.result = watched(watch.ends[0], &byte, 1, &watch.pending);
+	watch.done = 1;
+	return NULL;
+}
+
+static int sleeps(pid_t pid, pid_t tid)
+{
+	char path[64], text[256] = "", *end;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return 0;
+	read(fd, text, sizeof(text) - 1);
+	close(fd);
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+/* The signal comes when the thread is in the call, or at about the time that it begins it. */
+static int is_watched(int spin, int late)
+{
+	pthread_t thread;
+	int asleep = 0;
+
+	memset(&watch, 0, sizeof(watch));
+	pipe(watch.ends);
+	pthread_create(&thread, NULL, be_watched, (void *)(long)spin);
+	while (!watch.ready)
+		;
+	watch.go = 1;
+	while (late && !sleeps(getpid(), watch.ready))
+		;
+	syscall(SYS_tgkill, getpid(), watch.ready, SIGNO);
+	while (!watch.came)
+		;
+	/* It is lost if it waits all the same. */
+	while (!watch.done && asleep < 20) {
+		asleep = sleeps(getpid(), watch.ready) ? asleep + 1 : 0;
+		usleep(100);
+	}
+	write(watch.ends[1], "x", 1);
+	pthread_join(thread, NULL);
+	close(watch.ends[0]);
+	close(watch.ends[1]);
+	return watch.result == -125;
+}
+
+static void looked_at(void)
+{
+	struct {
+		void *handler;
+		unsigned long flags;
+		const void *restorer;
+		unsigned long mask;
+	} act = { on_cancel, SA_SIGINFO | SA_RESTART | 0x04000000, watched_restorer, 0 }, old = { 0 };
+	int sum = 0;
+
+	syscall(SYS_rt_sigaction, SIGNO, &act, NULL, 8);
+	syscall(SYS_rt_sigaction, SIGNO, NULL, &old, 8);
+	tell("its handler", old.handler == act.handler);
+	tell("cancelled in its place", is_watched(0, 1));
+	for (int i = 0; i < 100; i++)
+		sum += is_watched(i * 37 % 4000, 0);
+	tell("or on the way", sum);
+}
+
 /* Instructions where no compiler puts them. */
 static long call_there(void *code, long number, long a, long b, long c)
 {
@@ -239,12 +367,172 @@ static void odd_places(void)
 	tell("red zone", result);
 }
 
-int main(void)
+/* Past libc, at a place of its own each time. */
+static inline __attribute__((always_inline)) long raw(long number, long a, long b, long c, long d)
 {
+	long result;
+	register long r10 __asm__("r10") = d;
+
+	__asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+	return result;
+}
+
+static void *made_code(void)
+{
+	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(page, "\x0f\x05\xc3", 3);
+	return page;
+}
+
+/* Nobody handles SIGSYS: it ends the program. */
+static void unhandled(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGSYS, SIG_DFL);
+		kill(getpid(), SIGSYS);
+		_exit(1);
+	}
+	tell("SIGSYS", wait_for(pid));
+}
+
+/* The kernel reads a mask and writes the old one to the same place, or cannot write it. */
+static void masks_in_place(void)
+{
+	unsigned long all = ~0ul, old;
+	void *code = made_code();
+
+	raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&old, 8);
+	tell("mask in place", raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&all, 8));
+	tell("which was another", all == old && call_there(code, SYS_getppid, 0, 0, 0) == getppid());
+	all = ~0ul;
+	tell("mask to nowhere", raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 8, 8));
+	tell("and on", call_there(code, SYS_getppid, 0, 0, 0) == getppid());
+	raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, 8);
+}
+
+/* A filter that no handler comes back under. */
+static long filter(void)
+{
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	static struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0);
+	return raw(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program, 0);
+}
+
+/* Once given up, calls stay so, whatever is refused later. */
+static void filtered(void)
+{
+	void *code = made_code();
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (filter() || raw(SYS_prctl, -1, 0, 0, 0) != -EINVAL || call_there(code, SYS_getppid, 0, 0, 0) <= 0)
+			_exit(1);
+		_exit(3);
+	}
+	tell("filtered", wait_for(pid));
+}
+
+/* A child without the handlers of its parent, which has a copy of its memory, or shares it. */
+static void without_handlers(void)
+{
+	enum { CLEAR_SIGHAND = 32 };
+	unsigned long args[8] = { 1ul << CLEAR_SIGHAND, [4] = SIGCHLD };
+	void *code = made_code();
+	long pid = raw(SYS_clone3, (long)args, sizeof(args), 0, 0);
+
+	if (!pid)
+		_exit(call_there(code, SYS_getppid, 0, 0, 0) > 0 ? 5 : 1);
+	tell("without handlers", wait_for((pid_t)pid));
+	args[0] |= CLONE_VM | CLONE_VFORK;
+	__asm__ volatile("syscall\n\ttestq %%rax, %%rax\n\tjnz 1f\n\t"
+			 "movl %[getppid], %%eax\n\tsyscall\n\tmovl $4, %%edi\n\tmovl %[exit], %%eax\n\tsyscall\n1:"
+			 : "=a"(pid)
+			 : "0"((long)SYS_clone3), "D"(args), "S"(sizeof(args)), [getppid] "i"(SYS_getppid), [exit] "i"(SYS_exit)
+			 : "rcx", "r11", "memory");
+	tell("and memory", wait_for((pid_t)pid));
+}
+
+struct line {
+	volatile pid_t child, grandchild;
+};
+
+/* Kills one that waits for its own child, and then that. */
+static pid_t killer(const struct line *line)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (!line->grandchild || !sleeps(line->grandchild, line->grandchild))
+		usleep(1000);
+	kill(line->child, SIGKILL);
+	usleep(20000);
+	kill(line->grandchild, SIGKILL);
+	_exit(2);
+}
+
+/* The child's child has the stack still when the parent goes on: it does nothing on it but wait for its end. */
+static __attribute__((noinline)) void killed_in_vfork(void)
+{
+	struct line *line = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t other = killer(line);
+	long pid = raw(SYS_vfork, 0, 0, 0, 0);
+
+	if (!pid) {
+		line->child = (pid_t)raw(SYS_getpid, 0, 0, 0, 0);
+		if (!raw(SYS_vfork, 0, 0, 0, 0)) {
+			line->grandchild = (pid_t)raw(SYS_getpid, 0, 0, 0, 0);
+			for (;;)
+				raw(SYS_pause, 0, 0, 0, 0);
+		}
+		raw(SYS_exit, 1, 0, 0, 0);
+	}
+	tell("killed in vfork", wait_for((pid_t)pid));
+	tell("by another", wait_for(other));
+}
+
+/* Calls go on to be seen when giving them up was refused, or was a vfork child's: 111, 121 and 124 each come once. */
+static int refused(void)
+{
+	void *code = made_code();
+	long pid;
+
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0);
+	call_there(code, SYS_getpgrp, 0, 0, 0);
+	raw(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, 8, 0);
+	call_there(code, SYS_getpgid, 0, 0, 0);
+	pid = raw(SYS_vfork, 0, 0, 0, 0);
+	if (!pid)
+		raw(SYS_exit, filter(), 0, 0, 0);
+	call_there(code, SYS_getsid, 0, 0, 0);
+	return wait_for((pid_t)pid);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return refused();
+	unhandled();
 	threads();
 	children();
 	signals();
+	unhandled();
 	cancelled();
+	looked_at();
 	odd_places();
+	masks_in_place();
+	filtered();
+	without_handlers();
+	killed_in_vfork();
 	return 6;
 }

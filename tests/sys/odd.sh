@@ -13,6 +13,14 @@ for call in clone vfork execve rt_sigreturn ppoll; do
 	grep -q " sys_exit_$call:" "$dir/report" || fail "no sys_exit_$call in the recording"
 done
 
+# Giving up calls that is refused, or a vfork child's, changes nothing.
+rm -rf "$RINGSIDE_DIR"
+"$RINGSIDE" record -q -e 'raw_syscalls:sys_e*' -o "$dir/trace.dat" ./odd refused || fail "refused: exit $?"
+"$RINGSIDE" report -i "$dir/trace.dat" >"$dir/report" 2>/dev/null
+for number in 111 121 124; do
+	grep -q " sys_enter: *NR $number " "$dir/report" || fail "no call $number behind what was refused"
+done
+
 # Signals that are sent are events, too, before they come.
 "$RINGSIDE" record -q -e signal:signal_generate -o "$dir/trace.dat" ./odd >/dev/null 2>&1
 "$RINGSIDE" report -i "$dir/trace.dat" >"$dir/report" 2>/dev/null

@@ -57,7 +57,7 @@ struct dispatch dispatch_for(const struct calls_dispatch *calls, const struct di
 bool dispatch_move(const struct image *image, const struct calls_dispatch *calls, struct user_regs_struct *regs)
 {
 	const struct calls_frame frame = {
-		.flags = (regs->eflags & 0xff) << 8 | (regs->eflags >> 11 & 1), .number = (int64_t)regs->orig_rax,
+		.flags = (uint32_t)((regs->eflags & 0xff) << 8 | (regs->eflags >> 11 & 1)), .number = (int64_t)regs->orig_rax,
 		.args = { regs->rdi, regs->rsi, regs->rdx, regs->r10, regs->r8, regs->r9 },
 		.shown = regs->rip, .after = regs->rip,
 	};
