@@ -21,6 +21,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+#define CROWDED_NEAR 4096u	/* so near to where no room could be made that it is not tried again */
+
 static inline uint32_t edge_of(struct func_site *site, uintptr_t parent)
 {
 	uint32_t edge = LOAD(site->edge);
@@ -147,6 +149,58 @@ static inline bool is_interrupted(struct signal_stack own, uintptr_t at)
 static inline bool is_left(const struct func_call *call, uintptr_t slot, uintptr_t held)
 {
 	return is_below(call->slot, slot) || (call->slot == slot && !func_is_back(held));
+}
+
+static void move(struct func_stack *stack, uint32_t to, uint32_t from)
+{
+	const uintptr_t under = stack->call[to].under;
+
+	stack->call[to] = stack->call[from];
+	stack->call[to].under = under;
+	if (stack->call[from].profiled)
+		stack->profiled[to] = stack->profiled[from];
+	if (stack->call[from].probed)
+		__builtin_memcpy(stack->args[to], stack->args[from], sizeof(stack->args[to]));
+}
+
+/* The last ones are gone: func_stack_pop(), for many. */
+static void shorten(struct func_stack *stack, uint32_t kept)
+{
+	uint32_t n = stack->n;
+
+	stack->n = kept;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	while (n-- > kept)
+		stack->call[n].slot = stack->call[n].under;
+}
+
+/*
+ * There is no room any more. Handlers that jump away from a stack of their own leave calls there, with those between them that they
+ * have interrupted. Who is on one stack knows which calls on it were left, and outside of handlers all of theirs were.
+ */
+static __attribute__((noinline)) void make_room(struct func_stack *stack, uintptr_t slot, uintptr_t held)
+{
+	uint32_t kept = 1;
+	stack_t signals;
+
+	/* A recursion, most likely. */
+	if (stack->crowded - slot < CROWDED_NEAR || LOAD(runtime.locked) || regs_syscall(SYS_sigaltstack, 0, (long)&signals, 0))
+		return;
+	for (uint32_t i = 1; i < stack->n; i++) {
+		struct func_call call = stack->call[i];
+		const bool is_handlers = call.slot - (uintptr_t)signals.ss_sp < signals.ss_size, on = signals.ss_flags & SS_ONSTACK;
+
+		if (is_handlers == on ? !is_left(&call, slot, held) : !is_handlers) {
+			if (kept < i)
+				move(stack, kept, i);
+			kept++;
+			continue;
+		}
+		write_exit(&call, depth_at(stack, i), stack->overrun, 0);
+		forget(stack, &call);
+	}
+	shorten(stack, kept);
+	stack->crowded = kept == FUNC_DEPTH_MAX ? slot : 0;
 }
 
 /* Calls that were left by a jump: their places are below where we are, or taken by others. */
@@ -451,6 +505,8 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 	tail = func_is_back(*slot);
 	if (tail)
 		make_room_for_tail(stack, (uintptr_t)slot);
+	if (UNLIKELY(stack->n >= FUNC_DEPTH_MAX))
+		make_room(stack, (uintptr_t)slot, *slot);
 	if (stack->n >= FUNC_DEPTH_MAX) {
 		stack->overrun++;
 		if (call.probed)
@@ -481,18 +537,6 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 	if (!tail)
 		way->to = func_edge_enter(call.edge);
 	return !tail;
-}
-
-static void move(struct func_stack *stack, uint32_t to, uint32_t from)
-{
-	const uintptr_t under = stack->call[to].under;
-
-	stack->call[to] = stack->call[from];
-	stack->call[to].under = under;
-	if (stack->call[from].profiled)
-		stack->profiled[to] = stack->profiled[from];
-	if (stack->call[from].probed)
-		__builtin_memcpy(stack->args[to], stack->args[from], sizeof(stack->args[to]));
 }
 
 /* Not the last call, or not known at all. Those behind it on this stack were left; others are on theirs. */
@@ -532,11 +576,7 @@ static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uin
 		write_exit(&call, depth_at(stack, i), stack->overrun, retval);
 		forget(stack, &call);
 	}
-	n = stack->n;
-	stack->n = kept;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	while (n-- > kept)
-		stack->call[n].slot = stack->call[n].under;
+	shorten(stack, kept);
 }
 
 void func_calls_leave(struct func_stack *stack, uintptr_t slot, uint64_t retval, struct probe_hit *hit)

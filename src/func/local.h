@@ -147,6 +147,7 @@ struct func_stack {
 	uintptr_t walking;	/* not 0: somebody walked the stack, from there up, and calls are bare */
 	uintptr_t walker;	/* its own place, if that is known: what it calls is left alone */
 	uintptr_t walked_on;	/* where the stack ends that it is on, if that is one for signal handlers; else 0 */
+	uintptr_t crowded;	/* the slot of a call for which there was no room, and none could be made; or 0 */
 	uint32_t silent;	/* of the calls */
 	uint32_t reserved;
 	struct func_call call[FUNC_DEPTH_MAX];

@@ -87,7 +87,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } all[] = {
-	{ "works", works }, { "jumps", jumps }, { "leaping", leaping }, { "preempted", preempted }, { "contexts", contexts },
+	{ "works", works }, { "jumps", jumps }, { "leaping", leaping }, { "leaping_aside", leaping_aside }, { "preempted", preempted }, { "contexts", contexts },
 	{ "movers", movers }, { "deep", deep }, { "tails", tails }, { "signals", signals }, { "altstack", altstack }, { "smallstack", smallstack }, { "gone", gone },
 	{ "blocked", blocked },
 	{ "traps", traps }, { "threads", threads }, { "processes", processes }, { "forks", forks }, { "traces", traces },

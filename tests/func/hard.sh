@@ -27,6 +27,8 @@ recorded outer inner leaf
 # Also when a handler has walked the stack below its own.
 same traces_above ./hard traces_above
 recorded walked_over
+same leaping_aside ./hard leaping_aside
+recorded leapt_at_last
 
 cxx=${CXX:-$(echo "$CC" | sed 's/gcc/g++/; s/clang/clang++/; s/^cc/c++/')}
 # shellcheck disable=SC2086

@@ -108,7 +108,7 @@ static void *above(void *stack)
 	const stack_t alt = { .ss_sp = (char *)stack + STACK_SIZE, .ss_size = STACK_SIZE };
 
 	sigaltstack(&alt, NULL);
-	return (void *)(uintptr_t)step_all(2, 4);
+	return (void *)(uintptr_t)step_all(1, 2);
 }
 
 int main(void)
@@ -121,7 +121,7 @@ int main(void)
 	void *other;
 
 	sigaction(SIGTRAP, &act, NULL);
-	sum = step_all(4, 2);
+	sum = step_all(4, 1);
 	pthread_attr_init(&attributes);
 	if (stack == MAP_FAILED || pthread_attr_setstack(&attributes, stack, STACK_SIZE) || pthread_create(&thread, &attributes, above, stack))
 		return 1;
