@@ -196,7 +196,7 @@ void func_stack_aside(void *unused)
 		if (stack) {
 			stack->n = 1;
 			stack->overrun = 0;
-			stack->walking = stack->walker = 0;
+			stack->walking = stack->walker = stack->walked_on = stack->crowded = 0;
 			stack->silent = 0;
 			stack->limit = FUNC_DEPTH_MAX;
 			stack->call[0] = (struct func_call){ .slot = UINTPTR_MAX };

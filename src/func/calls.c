@@ -10,6 +10,7 @@
 #if defined(__x86_64__) && !defined(__ILP32__)
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -19,6 +20,8 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+
+#define CROWDED_NEAR 4096u	/* so near to where no room could be made that it is not tried again */
 
 static inline uint32_t edge_of(struct func_site *site, uintptr_t parent)
 {
@@ -57,16 +60,15 @@ static __attribute__((noinline)) void write_exit(const struct func_call *call, u
 	});
 }
 
-/* Its return is probed, and it is one: with registers, at its place. */
-static __attribute__((noinline)) void tell_return(struct func_stack *stack, uint32_t i, uintptr_t slot)
+/* Its return is probed, and it is one; `hit` NULL: without registers. */
+static __attribute__((noinline)) void tell_return(struct func_stack *stack, uint32_t i, struct probe_hit *hit)
 {
 	const struct func_call *call = &stack->call[i];
 	const struct func_list *list = func_window_returns((uint32_t)(call->site - func_all.sites));
-	struct probe_hit *hit = func_self.returning;
 
 	if (call->memory)
 		func_self.allocating = call->memory & ~(uint64_t)FUNC_MEMORY_OUTERMOST;
-	if (!list || !hit || call->slot != slot)
+	if (!list || !hit)
 		return;
 	for (uint32_t n = 0; n < PLAN_REGISTERS_MAX; n++)
 		hit->arg[n] = stack->args[i][n];
@@ -91,6 +93,9 @@ static uint32_t depth_at(const struct func_stack *stack, uint32_t i)
 /* One that is about to be taken off the stack, or was. */
 static void forget(struct func_stack *stack, const struct func_call *call)
 {
+	/* It was left by a jump. */
+	if (UNLIKELY(call->probed) && call->memory && func_self.allocating == call->slot)
+		func_self.allocating = call->memory & ~(uint64_t)FUNC_MEMORY_OUTERMOST;
 	if (!call->silent || !stack->silent)
 		return;
 	stack->silent--;
@@ -98,7 +103,7 @@ static void forget(struct func_stack *stack, const struct func_call *call)
 }
 
 /* The last call is over; that it was left somehow was seen too late for the profile. */
-static void pop(struct func_stack *stack, uint64_t retval, bool ended)
+static void pop(struct func_stack *stack, uint64_t retval, bool ended, struct probe_hit *hit)
 {
 	struct func_call call = stack->call[stack->n - 1];
 	uint32_t n;
@@ -106,8 +111,8 @@ static void pop(struct func_stack *stack, uint64_t retval, bool ended)
 	if (UNLIKELY(call.profiled) && ended)
 		func_profile_end(stack, stack->n - 1);
 	if (UNLIKELY(call.probed) && ended)
-		tell_return(stack, stack->n - 1, call.slot);
-	n = --stack->n;
+		tell_return(stack, stack->n - 1, hit);
+	n = func_stack_pop(stack);
 	write_exit(&call, depth_at(stack, n), stack->overrun, retval);
 	forget(stack, &call);
 }
@@ -117,16 +122,96 @@ static inline bool is_below(uintptr_t slot, uintptr_t here)
 	return slot < here && here - slot < FUNC_SAME_STACK;
 }
 
+/*
+ * The stack that signal handlers have for themselves, if we are on it; else it has no size. Where it is tells nothing: a thread's may be
+ * right above the one that it works on, as if what it interrupted there had been left. One that the kernel forgets while it is in use
+ * (SS_AUTODISARM) is not known: then ends of calls are missed.
+ */
+struct signal_stack {
+	uintptr_t start, size;
+};
+
+static __attribute__((noinline)) struct signal_stack find_signal_stack(void)
+{
+	stack_t stack;
+
+	if (LOAD(runtime.locked) || regs_syscall(SYS_sigaltstack, 0, (long)&stack, 0) || !(stack.ss_flags & SS_ONSTACK))
+		return (struct signal_stack){ 0, 0 };
+	return (struct signal_stack){ (uintptr_t)stack.ss_sp, stack.ss_size };
+}
+
+/* It is on another stack, and goes on when the handler is done. */
+static inline bool is_interrupted(struct signal_stack own, uintptr_t at)
+{
+	return own.size && at - own.start >= own.size;
+}
+
+static inline bool is_left(const struct func_call *call, uintptr_t slot, uintptr_t held)
+{
+	return is_below(call->slot, slot) || (call->slot == slot && !func_is_back(held));
+}
+
+static void move(struct func_stack *stack, uint32_t to, uint32_t from)
+{
+	const uintptr_t under = stack->call[to].under;
+
+	stack->call[to] = stack->call[from];
+	stack->call[to].under = under;
+	if (stack->call[from].profiled)
+		stack->profiled[to] = stack->profiled[from];
+	if (stack->call[from].probed)
+		__builtin_memcpy(stack->args[to], stack->args[from], sizeof(stack->args[to]));
+}
+
+/* The last ones are gone: func_stack_pop(), for many. */
+static void shorten(struct func_stack *stack, uint32_t kept)
+{
+	uint32_t n = stack->n;
+
+	stack->n = kept;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	while (n-- > kept)
+		stack->call[n].slot = stack->call[n].under;
+}
+
+/*
+ * There is no room any more. Handlers that jump away from a stack of their own leave calls there, with those between them that they
+ * have interrupted. Who is on one stack knows which calls on it were left, and outside of handlers all of theirs were.
+ */
+static __attribute__((noinline)) void make_room(struct func_stack *stack, uintptr_t slot, uintptr_t held)
+{
+	uint32_t kept = 1;
+	stack_t signals;
+
+	/* A recursion, most likely. */
+	if (stack->crowded - slot < CROWDED_NEAR || LOAD(runtime.locked) || regs_syscall(SYS_sigaltstack, 0, (long)&signals, 0))
+		return;
+	for (uint32_t i = 1; i < stack->n; i++) {
+		struct func_call call = stack->call[i];
+		const bool is_handlers = call.slot - (uintptr_t)signals.ss_sp < signals.ss_size, on = signals.ss_flags & SS_ONSTACK;
+
+		if (is_handlers == on ? !is_left(&call, slot, held) : !is_handlers) {
+			if (kept < i)
+				move(stack, kept, i);
+			kept++;
+			continue;
+		}
+		write_exit(&call, depth_at(stack, i), stack->overrun, 0);
+		forget(stack, &call);
+	}
+	shorten(stack, kept);
+	stack->crowded = kept == FUNC_DEPTH_MAX ? slot : 0;
+}
+
 /* Calls that were left by a jump: their places are below where we are, or taken by others. */
 static __attribute__((noinline)) void drop_left(struct func_stack *stack, uintptr_t slot, uintptr_t held)
 {
-	while (stack->n > 1) {
-		const struct func_call *last = &stack->call[stack->n - 1];
+	struct signal_stack own = { 0, 0 };
 
-		if (!is_below(last->slot, slot) && !(last->slot == slot && !func_is_back(held)))
-			break;
-		pop(stack, 0, false);
-	}
+	if (is_left(&stack->call[stack->n - 1], slot, held))
+		own = find_signal_stack();
+	while (is_left(&stack->call[stack->n - 1], slot, held) && !is_interrupted(own, stack->call[stack->n - 1].slot))
+		pop(stack, 0, false, NULL);
 	/* A jump out of the middle of all this may have left it too high. */
 	if (stack->n == 1 && stack->silent) {
 		stack->silent = 0;
@@ -154,13 +239,19 @@ static inline bool is_on_stack(const struct func_call *call, uintptr_t slot, uin
 	return call->slot >= slot && call->slot - slot < FUNC_SAME_STACK && func_is_there(call->slot, known);
 }
 
-/* Who walked the stack is gone: returns are noticed again. */
-static __attribute__((noinline)) void hook_again(struct func_stack *stack, uintptr_t slot)
+/* Who walked the stack is gone: returns are noticed again. False: it is interrupted. */
+static __attribute__((noinline)) bool hook_again(struct func_stack *stack, uintptr_t slot)
 {
 	uintptr_t known = slot & ~(uintptr_t)4095;
 
-	if (is_below(slot, stack->walking))
-		return;
+	if (is_below(slot, stack->walking) && slot >= stack->walked_on) {
+		/* In a handler, until that is over. */
+		if (stack->walked_on && !is_below(slot, stack->walker))
+			stack->walker = 0;
+		return true;
+	}
+	if (is_interrupted(find_signal_stack(), stack->walking))
+		return false;
 	for (uint32_t i = stack->n; i-- > 1;) {
 		struct func_call *call = &stack->call[i];
 		uintptr_t *at = (uintptr_t *)call->slot;
@@ -171,24 +262,27 @@ static __attribute__((noinline)) void hook_again(struct func_stack *stack, uintp
 			*at = func_edge_back(call->edge);
 		call->bare = 0;
 	}
-	stack->walking = stack->walker = 0;
+	stack->walking = stack->walker = stack->walked_on = 0;
 	set_limit(stack);
+	return true;
 }
 
 /*
  * Somebody is about to walk this stack: it finds true return addresses. `slot` is the walker's own, or of what it asks for its
  * tables. Then it is not known where on the stack it is, and may call functions from above before it is done, like a language's part in
- * exceptions: the stack stays bare until the innermost call of all, for which it works, is over.
+ * exceptions: the stack stays bare until the innermost call of all, for which it works, is over. A handler's also finds what that has
+ * interrupted on another stack, which stays bare until the handler is over.
  */
 static void lay_bare(struct func_stack *stack, uintptr_t slot, bool walker)
 {
 	uintptr_t within = walker ? slot : 0, known = slot & ~(uintptr_t)4095;
+	const struct signal_stack own = find_signal_stack();
 
 	for (uint32_t i = stack->n; i-- > 1;) {
 		struct func_call *call = &stack->call[i];
 		uintptr_t *at = (uintptr_t *)call->slot;
 
-		if (!is_on_stack(call, slot, &known))
+		if (is_interrupted(own, call->slot) ? !func_is_there(call->slot, &known) : !is_on_stack(call, slot, &known))
 			continue;
 		if (!within)
 			within = call->slot;
@@ -196,14 +290,20 @@ static void lay_bare(struct func_stack *stack, uintptr_t slot, bool walker)
 			continue;
 		*at = func_true_return(*at);
 		call->bare = 1;
+		if (is_interrupted(own, call->slot))
+			within = own.start + own.size;
 	}
+	stack->limit = 0;
+	/* In a handler that interrupted another one who walks: nothing is hooked before that one is gone. */
+	if (stack->walking && is_interrupted(own, stack->walking))
+		return;
 	if (!within)
 		within = slot;
 	if (!is_below(within, stack->walking))
 		stack->walking = within;
 	if (walker && !is_below(slot, stack->walker))
 		stack->walker = slot;
-	stack->limit = 0;
+	stack->walked_on = own.start;
 }
 
 void func_calls_special(struct func_site *site, uintptr_t *slot)
@@ -221,6 +321,8 @@ void func_calls_special(struct func_site *site, uintptr_t *slot)
 	if (!stack)
 		return;
 	drop_left(stack, (uintptr_t)slot, *slot);
+	if (stack->walking)
+		hook_again(stack, (uintptr_t)slot);
 	lay_bare(stack, (uintptr_t)slot, !(site->flags & FUNC_SITE_ASKED));
 }
 
@@ -277,23 +379,52 @@ static uint64_t write_entry(const struct view *view, uint64_t generation, struct
 /* Functions that jumped to each other share a return address: the last of many is over when the next one begins. */
 static void make_room_for_tail(struct func_stack *stack, uintptr_t slot)
 {
+	const struct func_call *last = &stack->call[stack->n - 1];
 	uint32_t same = 0;
 
-	while (stack->call[stack->n - 1 - same].slot == slot)
+	while (last[-(int32_t)same].slot == slot)
 		same++;
 	if (same >= FUNC_TAILS_MAX)
-		pop(stack, 0, true);
+		pop(stack, 0, true, NULL);
 }
 
-static void push(struct func_stack *stack, const struct func_call *call, struct func_profiled *profiled)
+/* And its edge. If that is of a function whose return nobody probes, it does not tell registers: then they get another one. */
+static uint32_t edge_of_tail(struct func_stack *stack, struct func_site *site, uintptr_t *slot, bool probed)
+{
+	uint32_t edge = func_edge_at(*slot);
+
+	if (!probed || func_edges[edge].thunk == (uintptr_t)func_thunk_return_point)
+		return edge;
+	edge = edge_of(site, func_edges[edge].parent);
+	if (!edge)
+		return 0;
+	*slot = func_edge_back(edge);
+	for (uint32_t i = stack->n; i-- > 1 && stack->call[i].slot == (uintptr_t)slot;)
+		stack->call[i].edge = edge;
+	return edge;
+}
+
+/* For those who ask at its return what it was called with. */
+static void save_args(struct func_stack *stack, uint32_t n, const struct func_regs *regs)
+{
+	if (regs)
+		func_regs_args(regs, stack->args[n]);
+}
+
+static void push(struct func_stack *stack, struct func_call *call, struct func_profiled *profiled, const struct func_regs *regs)
 {
 	const uint32_t n = stack->n;
+	struct func_call *place = &stack->call[n];
 
-	stack->call[n] = *call;
-	stack->call[n].exit.func = call->site->ip;
+	call->exit.func = call->site->ip;
 	/* No way back but the slow one. */
 	if (call->mask && (call->profiled || call->probed || call->slot == stack->call[n - 1].slot))
-		stack->call[n].mask |= VIEW_SPECIAL;
+		call->mask |= VIEW_SPECIAL;
+	func_stack_push(stack, place, call->slot);
+	call->under = place->under;
+	*place = *call;
+	if (call->probed)
+		save_args(stack, n, regs);
 	if (call->profiled) {
 		func_profile_start(profiled);
 		stack->profiled[n] = *profiled;
@@ -302,8 +433,6 @@ static void push(struct func_stack *stack, const struct func_call *call, struct 
 		stack->silent++;
 		set_limit(stack);
 	}
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	stack->n = n + 1;
 }
 
 static void miss_return(const struct func_site *site)
@@ -312,13 +441,6 @@ static void miss_return(const struct func_site *site)
 
 	if (list)
 		func_hit_missed(list);
-}
-
-/* For those who ask at its return what it was called with. */
-static void save_args(struct func_stack *stack, const struct func_regs *regs)
-{
-	if (regs)
-		func_regs_args(regs, stack->args[stack->n]);
 }
 
 void func_calls_count(struct func_site *site)
@@ -363,10 +485,8 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 		generation = LOAD_ACQUIRE(view->published);
 	}
 	drop_left(stack, (uintptr_t)slot, *slot);
-	if (stack->walking)
-		hook_again(stack, (uintptr_t)slot);
 	/* The walker's own functions look at where they return to. */
-	if (is_below((uintptr_t)slot, stack->walker)) {
+	if (stack->walking && (!hook_again(stack, (uintptr_t)slot) || is_below((uintptr_t)slot, stack->walker))) {
 		func_calls_count(site);
 		return false;
 	}
@@ -385,7 +505,9 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 	tail = func_is_back(*slot);
 	if (tail)
 		make_room_for_tail(stack, (uintptr_t)slot);
-	if (stack->n == FUNC_DEPTH_MAX) {
+	if (UNLIKELY(stack->n >= FUNC_DEPTH_MAX))
+		make_room(stack, (uintptr_t)slot, *slot);
+	if (stack->n >= FUNC_DEPTH_MAX) {
 		stack->overrun++;
 		if (call.probed)
 			miss_return(site);
@@ -399,37 +521,26 @@ bool func_calls_enter(struct func_site *site, struct func_way *way, const struct
 			write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.exit.calltime);
 		return false;
 	}
-	call.edge = tail ? func_edge_at(*slot) : edge_of(site, *slot);
+	call.edge = tail ? edge_of_tail(stack, site, slot, call.probed) : edge_of(site, *slot);
 	if ((!mask && !call.profiled && !call.probed && !bars) || !call.edge) {
 		stack->overrun += !call.edge;
 		if (call.probed)
 			miss_return(site);
 		return false;
 	}
-	if (call.probed)
-		save_args(stack, regs);
 	if (call.probed && returns->memory)
 		call.memory = func_memory_begin(site, call.slot);
 	if (mask)
 		call.mask = write_entry(view, generation, site, depth_at(stack, stack->n), mask, regs, &call.exit.calltime);
 	call.silent = !mask;
-	push(stack, &call, &profiled);
+	push(stack, &call, &profiled, regs);
 	if (!tail)
 		way->to = func_edge_enter(call.edge);
 	return !tail;
 }
 
-static void move(struct func_stack *stack, uint32_t to, uint32_t from)
-{
-	stack->call[to] = stack->call[from];
-	if (stack->call[from].profiled)
-		stack->profiled[to] = stack->profiled[from];
-	if (stack->call[from].probed)
-		__builtin_memcpy(stack->args[to], stack->args[from], sizeof(stack->args[to]));
-}
-
 /* Not the last call, or not known at all. Those behind it on this stack were left; others are on theirs. */
-static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uintptr_t slot, uint64_t retval)
+static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uintptr_t slot, uint64_t retval, struct probe_hit *hit)
 {
 	uint32_t i = stack->n, kept, n;
 
@@ -458,26 +569,26 @@ static __attribute__((noinline)) void leave_slowly(struct func_stack *stack, uin
 		if (call.profiled)
 			func_profile_end(stack, i);
 		if (call.probed)
-			tell_return(stack, i, slot);
+			tell_return(stack, i, hit);
 		for (n = i; n + 1 < kept; n++)
 			move(stack, n, n + 1);
 		kept--;
 		write_exit(&call, depth_at(stack, i), stack->overrun, retval);
 		forget(stack, &call);
 	}
-	stack->n = kept;
+	shorten(stack, kept);
 }
 
-void func_calls_leave(struct func_stack *stack, uintptr_t slot, uint64_t retval)
+void func_calls_leave(struct func_stack *stack, uintptr_t slot, uint64_t retval, struct probe_hit *hit)
 {
 	const struct func_call *call = &stack->call[stack->n - 1];
 
 	if (stack->walking)
 		hook_again(stack, slot);
 	if (call->slot == slot && call[-1].slot != slot)
-		pop(stack, retval, true);
+		pop(stack, retval, true, hit);
 	else
-		leave_slowly(stack, slot, retval);
+		leave_slowly(stack, slot, retval, hit);
 }
 
 #endif

@@ -172,10 +172,8 @@ static bool put_late(uint32_t id, uintptr_t slot, enum ring_result result, uint6
 /* On the stack before its record is written, so that a signal handler's calls come behind it. */
 static inline void push(struct func_stack *stack, struct func_call *call, struct func_site *site, struct func_way *way, uint32_t edge)
 {
-	call->slot = (uintptr_t)&way->parent;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	call->entry.depth = (int32_t)stack->n++ - 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	func_stack_push(stack, call, (uintptr_t)&way->parent);
+	call->entry.depth = (int32_t)stack->n - 2;
 	call->edge = edge;
 	call->state = 0;
 	call->exit.calltime = call->inside = call->barred = 0;
@@ -197,7 +195,7 @@ static __attribute__((noinline)) bool enter_late(struct func_way *way, enum ring
 		return true;
 	}
 	if (call->slot == slot)
-		runtime_self.func_stack->n--;
+		func_stack_pop(runtime_self.func_stack);
 	return enter_otherwise(func_edges[func_edge_at(way->to)].site, way, NULL);
 }
 
@@ -239,9 +237,9 @@ static __attribute__((noinline)) void leave_late(uintptr_t *at, enum ring_result
 	uint64_t ts;
 
 	if (put_late(EVENT_ID_GRAPH_EXIT, (uintptr_t)at, result, &ts))
-		runtime_self.func_stack->n--;
+		func_stack_pop(runtime_self.func_stack);
 	else
-		func_calls_leave(runtime_self.func_stack, (uintptr_t)at, at[-1]);
+		func_calls_leave(runtime_self.func_stack, (uintptr_t)at, at[-1], NULL);
 }
 
 void func_leave(uintptr_t *at)
@@ -257,7 +255,7 @@ void func_leave(uintptr_t *at)
 		return;
 	call = &stack->call[stack->n - 1];
 	if (UNLIKELY(!view || stack->n > stack->limit || call->mask != view->graph_only || call->slot != (uintptr_t)at)) {
-		func_calls_leave(stack, (uintptr_t)at, at[-1]);
+		func_calls_leave(stack, (uintptr_t)at, at[-1], NULL);
 		return;
 	}
 	put = (struct func_put){ view, LOAD_ACQUIRE(view->published), &call->exit };
@@ -270,18 +268,13 @@ void func_leave(uintptr_t *at)
 	if (UNLIKELY(result != RING_DONE))
 		leave_late(at, result);
 	else
-		stack->n--;
+		func_stack_pop(stack);
 }
 
 void func_leave_point(uintptr_t *at, struct probe_hit *hit)
 {
-	struct probe_hit *before = func_self.returning;
-
-	if (!runtime_self.func_stack)
-		return;
-	func_self.returning = hit;
-	func_calls_leave(runtime_self.func_stack, (uintptr_t)at, at[-1]);
-	func_self.returning = before;
+	if (runtime_self.func_stack)
+		func_calls_leave(runtime_self.func_stack, (uintptr_t)at, at[-1], hit);
 }
 
 #endif

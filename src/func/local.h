@@ -115,7 +115,7 @@ struct func_call {
 		};
 	};
 	uint64_t memory;	/* of an allocator's function: func_self.allocating as it was, and FUNC_MEMORY_OUTERMOST; 0: it is within one */
-	uint64_t reserved;
+	uintptr_t under;	/* the slot that was here before: of who is about to push, if a handler's call came between */
 	/* Its records, made where they stay: what the entry has told is there for the exit. calltime 0: there is no entry yet. */
 	union {
 		struct record_graph_entry entry;
@@ -146,12 +146,48 @@ struct func_stack {
 	uint32_t limit;		/* of n, for the hot path: 0 while somebody walks the stack, or some calls are silent */
 	uintptr_t walking;	/* not 0: somebody walked the stack, from there up, and calls are bare */
 	uintptr_t walker;	/* its own place, if that is known: what it calls is left alone */
+	uintptr_t walked_on;	/* where the stack ends that it is on, if that is one for signal handlers; else 0 */
+	uintptr_t crowded;	/* the slot of a call for which there was no room, and none could be made; or 0 */
 	uint32_t silent;	/* of the calls */
 	uint32_t reserved;
 	struct func_call call[FUNC_DEPTH_MAX];
 	struct func_profiled profiled[FUNC_DEPTH_MAX];
 	uint64_t args[FUNC_DEPTH_MAX][PLAN_REGISTERS_MAX];
 };
+
+/*
+ * A signal handler may come between any two instructions, and its calls take places from `n` on. When they are over these are as they were,
+ * but for what is written once a place is taken. So a call has its slot before it is on the stack, where handlers look at that:
+ *
+ *   push: slot <- ours, n <- n + 1, under <- what slot was, the rest        pop: n <- n - 1, slot <- under
+ */
+static inline void func_stack_push(struct func_stack *stack, struct func_call *call, uintptr_t slot)
+{
+	const uintptr_t under = LOAD(call->slot);
+
+	STORE(call->slot, slot);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	stack->n++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	call->under = under;
+}
+
+/*
+ * The last call is over; how many are left. There is always the floor: who was interrupted on its way to here, by a handler that went on
+ * with other stacks of this thread, may find its call taken for left.
+ */
+static inline uint32_t func_stack_pop(struct func_stack *stack)
+{
+	const uint32_t left = LOAD(stack->n) - 1;
+	const uintptr_t under = stack->call[left].under;
+
+	if (__builtin_expect(!left, 0))
+		return 1;
+	STORE(stack->n, left);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	STORE(stack->call[left].slot, under);
+	return left;
+}
 
 /* Addresses of another file than the function's own. */
 struct func_near {
@@ -164,7 +200,6 @@ struct func_thread {
 	uintptr_t aside;	/* not 0: in what may call functions that are traced; where on the stack */
 	struct func_near near[4];
 	uint32_t next_near;
-	struct probe_hit *returning;	/* registers of a function that returns, for who wants to know of it */
 	uintptr_t allocating;	/* not 0: in an allocator's function; where its return address is. Or it was left by a jump */
 };
 extern __thread struct func_thread func_self __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -219,6 +254,7 @@ static inline bool func_is_own(uintptr_t parent)
 }
 
 /* enter.c, called by the thunks. */
+struct probe_hit;
 /* On the stack: where to go on, right below the return address. */
 struct func_way {
 	uintptr_t to;		/* out */
@@ -246,7 +282,6 @@ void func_leave(uintptr_t *at);
 /* Where a function was called from, in the symbol space: mostly in its own file; NULL: that is not known. */
 uint64_t func_symbol_of(const struct func_file *file, uintptr_t address);
 /* The same of one whose return is probed. */
-struct probe_hit;
 void func_leave_point(uintptr_t *at, struct probe_hit *hit);
 
 /* calls.c */
@@ -254,8 +289,8 @@ void func_leave_point(uintptr_t *at, struct probe_hit *hit);
 bool func_is_there(uintptr_t at, uintptr_t *known);
 /* A call that is not plain, or not in a plain state. */
 bool func_calls_enter(struct func_site *site, struct func_way *way, const struct func_regs *regs) __attribute__((noinline));
-/* What its end is to those who keep calls. */
-void func_calls_leave(struct func_stack *stack, uintptr_t slot, uint64_t retval) __attribute__((noinline));
+/* What its end is to those who keep calls. `hit`: the registers, for who probes returns; or NULL. */
+void func_calls_leave(struct func_stack *stack, uintptr_t slot, uint64_t retval, struct probe_hit *hit) __attribute__((noinline));
 /* Of a site of our own: who loads files, who walks stacks. */
 void func_calls_special(struct func_site *site, uintptr_t *slot) __attribute__((noinline));
 /* A call whose end nobody sees. */

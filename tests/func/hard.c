@@ -87,11 +87,12 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } all[] = {
-	{ "works", works }, { "jumps", jumps }, { "leaping", leaping }, { "preempted", preempted }, { "contexts", contexts },
+	{ "works", works }, { "jumps", jumps }, { "leaping", leaping }, { "leaping_aside", leaping_aside }, { "preempted", preempted }, { "contexts", contexts },
 	{ "movers", movers }, { "deep", deep }, { "tails", tails }, { "signals", signals }, { "altstack", altstack }, { "smallstack", smallstack }, { "gone", gone },
 	{ "blocked", blocked },
 	{ "traps", traps }, { "threads", threads }, { "processes", processes }, { "forks", forks }, { "traces", traces },
-	{ "returns", returns }, { "loads", loads }, { "main_ends", main_ends }, { "at_once", at_once }, { "descriptors", descriptors },
+	{ "traces_above", traces_above }, { "returns", returns }, { "loads", loads },
+	{ "main_ends", main_ends }, { "at_once", at_once }, { "descriptors", descriptors },
 	{ "sandbox", sandbox }, { "sandbox_raw", sandbox_raw }, { "rooted", rooted },
 };
 

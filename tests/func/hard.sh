@@ -19,11 +19,16 @@ for what in main_ends at_once descriptors sandbox sandbox_raw rooted; do
 	same "$what" ./hard "$what"
 done
 # shellcheck disable=SC2086
-$CC -w -O2 "$cases/stepped.c" -o "$dir/stepped" || exit 1
+$CC -w -O2 "$cases/stepped.c" -o "$dir/stepped" -pthread || exit 1
 same stepped ./stepped
 # What was hooked and patched is there, too, not only unharmed.
 same works ./hard works
 recorded outer inner leaf
+# Also when a handler has walked the stack below its own.
+same traces_above ./hard traces_above
+recorded walked_over
+same leaping_aside ./hard leaping_aside
+recorded leapt_at_last
 
 cxx=${CXX:-$(echo "$CC" | sed 's/gcc/g++/; s/clang/clang++/; s/^cc/c++/')}
 # shellcheck disable=SC2086

@@ -238,6 +238,52 @@ static void traces(void)
 		trace_below(3 * i);
 }
 
+/* From a handler, whose stack is right above the one that it interrupts. */
+static void trace_interrupted(int sig)
+{
+	(void)sig;
+	trace_below(1);
+}
+
+static NOINLINE void interrupted(uint64_t n)
+{
+	KEEP(n);
+	raise(SIGUSR2);
+	leaf(n);
+}
+
+static NOINLINE void walked_over(uint64_t n)
+{
+	KEEP(n);
+	leaf(n);
+}
+
+static void *traced_above(void *stack)
+{
+	const stack_t alt = { .ss_sp = (char *)stack + (1 << 20), .ss_size = 1 << 20 };
+
+	sigaltstack(&alt, NULL);
+	for (uint64_t i = 0; i < 3; i++) {
+		interrupted(i);
+		walked_over(i);
+	}
+	return NULL;
+}
+
+static void traces_above(void)
+{
+	void *stack = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sigaction action = { .sa_handler = trace_interrupted, .sa_flags = SA_ONSTACK };
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	sigaction(SIGUSR2, &action, NULL);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstack(&attributes, stack, 1 << 20);
+	pthread_create(&thread, &attributes, traced_above, stack);
+	pthread_join(thread, NULL);
+}
+
 static NOINLINE uintptr_t ask_return(void)
 {
 	return (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0));

@@ -348,6 +348,48 @@ static void altstack(void)
 	printf("altstack %d\n", (int)ticks - before);
 }
 
+static sigjmp_buf away_to;
+
+static volatile int leapt;
+
+static NOINLINE void leapt_at_last(uint64_t n)
+{
+	KEEP(n);
+	leaf(n + 2);
+}
+
+static NOINLINE void leap_away(int sig)
+{
+	KEEP(sig);
+	leaf((uint64_t)sig);
+	if (++leapt == 5000)
+		leapt_at_last(1);
+	siglongjmp(away_to, 1);
+}
+
+static NOINLINE void leapt_from(uint64_t n)
+{
+	KEEP(n);
+	raise(SIGUSR1);
+	leaf(n);
+}
+
+/* Handlers that never come back from a stack of their own, more often than calls are remembered. */
+static void leaping_aside(void)
+{
+	struct sigaction action = { .sa_handler = leap_away, .sa_flags = SA_ONSTACK };
+	char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const stack_t alt = { .ss_sp = stack, .ss_size = 65536 };
+
+	sigaltstack(&alt, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	leapt = 0;
+	sigsetjmp(away_to, 1);
+	if (leapt < 5000)
+		leapt_from(1);
+	printf("leaping_aside %d\n", leapt);
+}
+
 /* The same for a stack of a coroutine, with nothing below it. */
 static void smallstack(void)
 {

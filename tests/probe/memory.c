@@ -3,6 +3,7 @@
  * memory.sh, which compares that with what was recorded.
  *
  *	memory THREADS ROUNDS     a line of each function: kmalloc|kfree NAME TIMES [BYTES THAT WERE ASKED FOR, BYTES THAT ARE USABLE]
+ *	memory step ROUNDS        the same of one thread, interrupted at each instruction by a handler whose stack is above the thread's
  *	memory wait               for each line on stdin the first bytes of malloc(), and one allocation by by_malloc()
  */
 #define _GNU_SOURCE
@@ -17,9 +18,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { MALLOC, CALLOC, REALLOC, FAILURE, MEMALIGN, ALIGNED, DEEP, EARLY, HANDLER, FUNCTIONS };
+enum { MALLOC, CALLOC, REALLOC, FAILURE, MEMALIGN, ALIGNED, DEEP, EARLY, HANDLER, TAIL, FUNCTIONS };
 static const char *const names[] = {
 	"by_malloc", "by_calloc", "by_realloc", "by_failure", "by_memalign", "by_aligned", "by_deep", "by_early", "by_handler",
+	"round_of",
 };
 
 static struct {
@@ -109,6 +111,12 @@ FUNCTION void *by_deep(int depth)
 	return got(DEEP, malloc(4000), 4000);
 }
 
+/* Jumps there: who called it is who gets the memory. */
+FUNCTION void *by_tail(size_t size)
+{
+	return malloc(size);
+}
+
 FUNCTION void give_back(void *memory)
 {
 	free(memory);
@@ -127,6 +135,12 @@ FUNCTION void by_handler(int signal)
 	freed(HANDLER);
 }
 
+/* In the midst of everything. */
+FUNCTION void by_step(int signal)
+{
+	__asm__ volatile("" : "+r"(signal));
+}
+
 __attribute__((constructor)) FUNCTION void by_early(void)
 {
 	free(got(EARLY, malloc(77), 77));
@@ -134,6 +148,8 @@ __attribute__((constructor)) FUNCTION void by_early(void)
 }
 
 /* ---- work ---- */
+
+static int pause_of_round = 3000;
 
 FUNCTION void round_of(int i)
 {
@@ -148,6 +164,7 @@ FUNCTION void round_of(int i)
 	give_back(by_memalign(100));
 	give_back(by_aligned(96));
 	give_back(by_deep(i % 10));
+	give_back(got(TAIL, by_tail(30), 30));
 	if (i % 64 == 0)
 		give_back(by_malloc(1 << 20));
 	/* Within an allocator's function another one is called; nothing to free is freed, too. */
@@ -160,12 +177,21 @@ FUNCTION void round_of(int i)
 	if (i % 16 == 0)
 		raise(SIGUSR1);
 	/* Others come when they come. */
-	for (volatile int n = 0; n < 3000; n++)
+	for (volatile int n = 0; n < pause_of_round; n++)
 		;
 }
 
+#define TRAP_FLAG 0x100
+
+static void set_stepping(int on)
+{
+	uint64_t flags = __builtin_ia32_readeflags_u64() & ~(uint64_t)TRAP_FLAG;
+
+	__builtin_ia32_writeeflags_u64(flags | (on ? TRAP_FLAG : 0));
+}
+
 struct job {
-	int rounds;
+	int rounds, steps;
 	pthread_t thread;
 };
 
@@ -176,8 +202,12 @@ static void *work(void *arg)
 	stack_t stack = { .ss_sp = aside, .ss_size = sizeof(aside) };
 
 	sigaltstack(&stack, NULL);
+	set_stepping(job->steps);
 	for (int i = 0; i < job->rounds; i++)
 		round_of(i);
+	set_stepping(0);
+	/* What ends a thread gives memory back. */
+	busy = 1;
 	stack.ss_flags = SS_DISABLE;
 	sigaltstack(&stack, NULL);
 	return NULL;
@@ -195,17 +225,38 @@ static void show(void)
 	printf("kfree round_of %ld\n", counts[MALLOC].freed);
 }
 
-static void run(int threads, int rounds)
+static void handle_signals(void)
 {
 	struct sigaction action = { .sa_handler = by_handler, .sa_flags = SA_ONSTACK | SA_RESTART };
+
+	/* No handler interrupts another one: that may be allocating. */
+	sigaddset(&action.sa_mask, SIGUSR1);
+	sigaddset(&action.sa_mask, SIGPROF);
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGPROF, &action, NULL);
+	action.sa_handler = by_step;
+	sigaction(SIGTRAP, &action, NULL);
+}
+
+static void run_by_steps(int rounds)
+{
+	struct job job = { .rounds = rounds, .steps = 1 };
+
+	pause_of_round = 0;
+	busy = 1;
+	pthread_create(&job.thread, NULL, work, &job);
+	pthread_join(job.thread, NULL);
+	show();
+}
+
+static void run(int threads, int rounds)
+{
 	struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { { 0, 0 }, { 0, 0 } };
 	struct job jobs[16];
 
-	sigaction(SIGUSR1, &action, NULL);
-	sigaction(SIGPROF, &action, NULL);
 	busy = 1;
 	for (int i = 0; i < threads; i++) {
-		jobs[i].rounds = rounds;
+		jobs[i] = (struct job){ .rounds = rounds };
 		pthread_create(&jobs[i].thread, NULL, work, &jobs[i]);
 	}
 	setitimer(ITIMER_PROF, &often, NULL);
@@ -232,8 +283,11 @@ static void wait_for_lines(void)
 int main(int argc, char **argv)
 {
 	setvbuf(stdin, NULL, _IONBF, 0);
+	handle_signals();
 	if (argc == 2)
 		wait_for_lines();
+	else if (argc == 3 && !strcmp(argv[1], "step"))
+		run_by_steps(atoi(argv[2]));
 	else if (argc == 3 && atoi(argv[1]) <= 16)
 		run(atoi(argv[1]), atoi(argv[2]));
 	else

@@ -50,7 +50,7 @@ histograms ''
 want 0 start -e kmem:kmalloc -e kmem:kfree
 alone ./memory 4 400
 sort "$out" >says
-[ "$(wc -l <says)" -eq 15 ] || fail "the program ran otherwise"
+[ "$(wc -l <says)" -eq 16 ] || fail "the program ran otherwise"
 counted >sees
 cmp -s says sees || { cp says "$out"; cp sees "$err"; fail "histograms do not say what the program does"; }
 want 0 cat trace
@@ -74,6 +74,14 @@ alone ./memory 2 50
 sort "$out" >says
 counted >sees
 cmp -s says sees || { cp says "$out"; cp sees "$err"; fail "histograms do not say what the program does, with function_graph"; }
+
+# And a handler, traced as well, at each instruction of all that: on a stack right above the one that it interrupts.
+histograms '!'
+histograms ''
+alone ./memory step 2
+sort "$out" >says
+counted >sees
+cmp -s says sees || { cp says "$out"; cp sees "$err"; fail "histograms do not say what the program does step by step"; }
 want 0 start -p nop
 histograms '!'
 

@@ -8,8 +8,8 @@ compile hard -O2 -rdynamic || { cat "$dir/errors"; exit 1; }
 # shellcheck disable=SC2086
 $CC -O2 -shared -fPIC "$cases/libhard.c" -o "$dir/libhard.so" || exit 1
 
-for what in works jumps contexts deep tails signals altstack smallstack gone blocked traces returns loads processes traps leaping \
-	preempted movers threads forks main_ends at_once descriptors sandbox sandbox_raw rooted; do
+for what in works jumps contexts deep tails signals altstack smallstack gone blocked traces traces_above returns loads processes traps \
+	leaping leaping_aside preempted movers threads forks main_ends at_once descriptors sandbox sandbox_raw rooted; do
 	same "$what" ./hard "$what"
 done
 # shellcheck disable=SC2086
