@@ -248,7 +248,8 @@ static int no_function(const struct functions *functions, const char *path, cons
 	see_names(&near, functions);
 	best = near_best(&near);
 	if (functions->stripped && !functions->n)
-		return err_set(err, -ENOENT, "%.200s has no function %.100s: it is stripped of all names, and only 0xADDRESS is left",
+		return err_set(err, -ENOENT, "%.200s has no function %.100s: it is stripped of all names, and only "
+			       "0xADDRESS is left",
 			       path, asked);
 	return err_set(err, -ENOENT, "%.200s has no function %.100s%s%s%s: %s", path, asked, best ? " (did you mean '" : "",
 		       best ? best : "", best ? "'?)" : "",
