@@ -7,45 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "control/named.h"
 
-#define NAME_MAX_HERE 64
 #define FAR 3		/* letters that are missing, too many or others: so many are no slip */
-
-static size_t least(size_t a, size_t b, size_t c)
-{
-	const size_t less = a < b ? a : b;
-
-	return less < c ? less : c;
-}
-
-/* How many letters have to be put in, taken out or changed. A row of the table for each letter of `a`. */
-static size_t distance(const char *a, const char *b)
-{
-	const size_t len = strlen(b);
-	size_t row[NAME_MAX_HERE + 1];
-
-	if (len > NAME_MAX_HERE || strlen(a) > NAME_MAX_HERE)
-		return FAR;
-	for (size_t i = 0; i <= len; i++)
-		row[i] = i;
-	for (size_t n = 1; *a; a++, n++) {
-		size_t corner = row[0];
-
-		row[0] = n;
-		for (size_t i = 1; i <= len; i++) {
-			const size_t above = row[i];
-
-			row[i] = least(above + 1, row[i - 1] + 1, corner + (*a != b[i - 1]));
-			corner = above;
-		}
-	}
-	return row[len];
-}
 
 void nearest_offer(struct nearest *nearest, const char *system, const char *event)
 {
-	const size_t far = distance(nearest->event, event) + (nearest->system ? distance(nearest->system, system) : 0);
+	const unsigned int far = near_distance(nearest->event, event) + (nearest->system ? near_distance(nearest->system, system) : 0);
 
 	if (far >= FAR || 2 * far > strlen(event) || (nearest->near_event && far >= nearest->distance))
 		return;

@@ -12,7 +12,7 @@
 struct nearest {
 	const char *system, *event;	/* that is wanted; NULL: of any system */
 	const char *near_system, *near_event;	/* NULL: nothing is near */
-	size_t distance;
+	unsigned int distance;
 };
 
 /* One that is known. */

@@ -258,7 +258,8 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_probe = {
 	.name = "probe",
-	.synopsis = "[-x FILE | -P PID] [-D] [-f] [-s DIR] [-a] [[GROUP:]NAME=]PLACE [ARGUMENT...] | -V PLACE | -L FUNCTION | -F | -l | -d NAME...",
+	.synopsis = "[-x FILE | -P PID] [-D] [-f] [-s DIR] [-a] [[GROUP:]NAME=]PLACE [ARGUMENT...] | "
+		    "-V PLACE | -L FUNCTION | -F | -l | -d NAME...",
 	.summary = "make events at functions, lines and variables of a program",
 	.text = "Makes an event at a place of a program, by the names that its source has. PLACE is\n"
 		"FUNCTION, FUNCTION+BYTES, FUNCTION:LINE (counted from its first, which is 0),\n"

@@ -191,8 +191,9 @@ static int gone(const struct define *define, const char *expr)
 {
 	bool own = !opts_value(define->opts, "kernel") && !opts_value(define->opts, "tracefs");
 
-	return err_set(define->err, -EINVAL, "%.60s: parameters and variables are gone when a function returns: probe its entry or a line%s",
-		       expr, own ? "; kprobe_events keeps parameters, by r:NAME FILE:FUNCTION $arg1" : "");
+	return err_set(define->err, -EINVAL,
+		       "%.60s: parameters and variables are gone when a function returns: probe its entry or a line%s", expr,
+		       own ? "; kprobe_events keeps parameters, by r:NAME FILE:FUNCTION $arg1" : "");
 }
 
 static int put_raw(struct define *define, const struct debug_point *point, struct put *put, const char *name, const char *expr,

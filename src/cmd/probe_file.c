@@ -67,7 +67,9 @@ void probe_file_close(struct probe_file *file)
 
 int probe_file_own(const struct probe_file *file, struct err *err)
 {
-	return file->foreign ? err_set(err, -ENOEXEC, "%.300s is for %s, which this machine does not run", file->path, file->kind) : 0;
+	if (!file->foreign)
+		return 0;
+	return err_set(err, -ENOEXEC, "%.300s is for %s, which this machine does not run", file->path, file->kind);
 }
 
 const char *probe_file_hint(const struct probe_file *file)
@@ -112,8 +114,11 @@ int probe_file_instruction(const struct probe_file *file, uint64_t address, stru
 	int r = 0;
 
 	/* A kernel's uprobes take any byte, and break the program. What cannot be read here may still be known there. */
-	if (!plan_make_extra(&made, &of, &address, 1, NULL) && !plan_check((const struct plan *)(const void *)made.data, made.len))
-		site = plan_site_find((const struct plan *)(const void *)made.data, address);
+	if (!plan_make_extra(&made, &of, &address, 1, NULL)) {
+		const struct plan *plan = (const void *)made.data;
+
+		site = plan_check(plan, made.len) ? NULL : plan_site_find(plan, address);
+	}
 	if (site && site->kind == PLAN_NOT && site->reason == PLAN_MIDDLE)
 		r = err_set(err, -EILSEQ, "%#" PRIx64 " of %.300s is in the middle of an instruction", address, file->path);
 	buf_fini(&made);

@@ -4,8 +4,8 @@
  *
  *   $arg1  +0($arg2):string  ->  %di  +0(%si):string
  *
- * Debug information, where it tells of the function, tells which parameters are in no such place; else all are taken to be numbers
- * and pointers.
+ * Debug information, where it tells of the function, tells which parameters are in no such place; else all are taken to be
+ * numbers and pointers.
  */
 #include <ctype.h>
 #include <elf.h>
@@ -48,8 +48,8 @@ static unsigned long registers_to(const char *text)
 }
 
 /*
- * By a text of layout/prototype.h: as which number the ABI would have a parameter if all of them were numbers and pointers; 0: it is in
- * no such place, or that cannot be told.
+ * By a text of layout/prototype.h: as which number the ABI would have a parameter if all of them were numbers and pointers; 0: it
+ * is in no such place, or that cannot be told.
  */
 static unsigned long place_of(const char *text, unsigned long number)
 {
@@ -124,8 +124,8 @@ static int put_number(struct buf *out, const struct probe_file *file, const stru
 		return err_set(err, -EINVAL, "%.60s: parameters are $arg1 to $arg%u", expr, GIVEN_MAX);
 	found = abi->machine == EM_X86_64 ? by_prototype(file, point, number) : number;
 	if (!found)
-		return err_set(err, -EINVAL, "%.60s: parameter %lu is in no general register: it is a real number or a structure, or was left "
-			       "out by the compiler", expr, number);
+		return err_set(err, -EINVAL, "%.60s: parameter %lu is in no general register: it is a real number or a structure, "
+			       "or was left out by the compiler", expr, number);
 	if (put_one(out, abi, found, *expr == '$'))
 		return err_set(err, -EOPNOTSUPP, "%.60s: what parameters of a 32-bit program point to cannot be fetched", expr);
 	return 0;
@@ -143,8 +143,8 @@ int probe_put_given(struct buf *out, const struct probe_file *file, const struct
 	int r = 0;
 
 	if (!point->entry)
-		return err_set(err, -ENODATA, "%.60s: parameters are where they are passed only at a function's first instruction, and "
-			       "the probe is not there: name a variable or a register", expr);
+		return err_set(err, -ENODATA, "%.60s: parameters are where they are passed only at a function's first "
+			       "instruction, and the probe is not there: name a variable or a register", expr);
 	for (; !r && (next = strstr(expr, "$arg")); ) {
 		char *end;
 		unsigned long number = strtoul(next + 4, &end, 10);

@@ -61,7 +61,7 @@ void probe_events_fini(struct probe_events *events);
 int probe_events_add(struct probe_events *events, const char *group, const char *name, const char *path, const char *where,
 		     const char *line, const char *with, struct err *err);
 
-/* probe_given.c: an expression that has $argN in it, in words of every uprobe_events. -ENODATA: it has no meaning at this point. */
+/* probe_given.c: an expression that has $argN in it, in words of every uprobe_events. -ENODATA: it means nothing here. */
 bool probe_is_given(const char *expr);
 int probe_put_given(struct buf *out, const struct probe_file *file, const struct debug_point *point, const char *expr,
 		    struct err *err);

@@ -175,8 +175,8 @@ void setup_tell_stale(const struct setup *setup)
 				events_wish_parse(&wish, setup->opts->items[j].value) && events_wish_matches(&wish, item);
 		}
 		if (meant && control_probe_is_stale(control, item->system, item->name, NULL))
-			cmd_say("the probe %s:%s was set in a file that has changed since, and is wherever its offset leads now: set it again",
-				item->system, item->name);
+			cmd_say("the probe %s:%s was set in a file that has changed since, and is wherever its offset leads now: "
+				"set it again", item->system, item->name);
 	}
 }
 

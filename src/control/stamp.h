@@ -11,7 +11,7 @@
 /* "b" and its build-id, or, without one, "s" and its size and when it was last written; nothing of a file that cannot be read. */
 void control_stamp_put(struct buf *out, const char *path);
 
-/* Has such a probe a point in `file` (without links; NULL: in any) that is another one since the point was set? Of the state as read. */
+/* Has such a probe a point in `file` (without links; NULL: in any) that has changed since it was set? Of the state as read. */
 bool control_probe_is_stale(const struct control *control, const char *system, const char *event, const char *file);
 
 #endif

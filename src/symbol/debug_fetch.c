@@ -291,8 +291,8 @@ static int no_members(struct fetch *fetch)
 	int r;
 
 	debug_type_put(fetch->debug, &fetch->of, &type);
-	r = refuse(fetch, -EINVAL, "'%s' is no struct and no pointer to one: it is of type '%.60s', and has no members", fetch->name,
-		   type.data ? type.data : "?");
+	r = refuse(fetch, -EINVAL, "'%s' is no struct and no pointer to one: it is of type '%.60s', and has no members",
+		   fetch->name, type.data ? type.data : "?");
 	buf_fini(&type);
 	return r;
 }
@@ -396,7 +396,8 @@ static int step_index(struct fetch *fetch)
 		return refuse(fetch, -EINVAL, "'%s' is no array and no pointer", fetch->name);
 	} else if (count > 1 && (index < 0 || index >= count)) {
 		/* Behind one element, or none, there may be more than was declared. */
-		return refuse(fetch, -ERANGE, "'%s' has %" PRId64 " elements, from [0] to [%" PRId64 "]", fetch->name, count, count - 1);
+		return refuse(fetch, -ERANGE, "'%s' has %" PRId64 " elements, from [0] to [%" PRId64 "]", fetch->name, count,
+			      count - 1);
 	} else if (!fetch->where.in_memory) {
 		return refuse(fetch, -EOPNOTSUPP, "its array is not in memory");
 	}

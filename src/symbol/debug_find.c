@@ -429,7 +429,8 @@ static int not_found(const struct search *search, struct debug *debug)
 	if (!search->seen && place->function)
 		return unknown_function(search, debug);
 	if (!search->seen)
-		return err_set(search->err, -ENOENT, "debug information of %.200s knows no source file %.100s", debug->path, place->file);
+		return err_set(search->err, -ENOENT, "debug information of %.200s knows no source file %.100s", debug->path,
+			       place->file);
 	if (place->pattern)
 		return err_set(search->err, -ENOENT, "no line of %.100s that has code is like '%.100s'",
 			       place->function ? place->function : place->file, place->pattern);
@@ -532,8 +533,8 @@ static int lines_of(const struct search *search, struct debug_lines *lines, uint
 	}
 	lines->to_end = place->function && !to;
 	if (lines->last < lines->first && lines->to_end)
-		return err_set(err, -ERANGE, "line %u is behind %.100s, whose last line with code is %u", place->line, place->function,
-			       lines->last - lines->base);
+		return err_set(err, -ERANGE, "line %u is behind %.100s, whose last line with code is %u", place->line,
+			       place->function, lines->last - lines->base);
 	if (lines->last < lines->first || lines->last - lines->first > 1000000)
 		return err_set(err, -ERANGE, "line %u is behind line %u", lines->first - lines->base, lines->last - lines->base);
 	lines->probed = calloc(lines->last - lines->first + 1, sizeof(*lines->probed));

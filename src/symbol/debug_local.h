@@ -48,8 +48,8 @@ bool debug_file_is(const char *path, const char *end);
 size_t debug_blocks_at(struct debug *debug, const struct debug_die *function, uint64_t pc, struct debug_die out[DEBUG_DEPTH]);
 
 /*
- * debug_alias.c: the place by the name that debug information has for the function, where only symbols have the one that is written; to
- * be let go of. False: there is none.
+ * debug_alias.c: the place by the name that debug information has for the function, where only symbols have the one that is
+ * written; to be let go of. False: there is none.
  */
 bool debug_alias(struct debug *debug, const struct debug_place *place, struct debug_place *real);
 
@@ -95,7 +95,8 @@ struct debug_where {
 };
 
 /* What to do where something is, but not as a value that could be fetched. */
-#define DEBUG_UNREADABLE "; it has no place here that a probe can read: try another line, -V FUNCTION:LINE marks those that have none"
+#define DEBUG_UNREADABLE \
+	"; it has no place here that a probe can read: try another line, -V FUNCTION:LINE marks those that have none"
 
 /* -ENODATA: nowhere at this address. -EOPNOTSUPP: in a way that no probe can follow; words say which. */
 int debug_where_at(struct debug *debug, const struct debug_point *point, const struct debug_die *variable,

@@ -248,8 +248,9 @@ static int no_function(const struct functions *functions, const char *path, cons
 	see_names(&near, functions);
 	best = near_best(&near);
 	if (functions->stripped && !functions->n)
-		return err_set(err, -ENOENT, "%.200s has no function %.100s: it is stripped of all names, and only 0xADDRESS is left", path,
-			       asked);
+		return err_set(err, -ENOENT, "%.200s has no function %.100s: it is stripped of all names, and only "
+			       "0xADDRESS is left",
+			       path, asked);
 	return err_set(err, -ENOENT, "%.200s has no function %.100s%s%s%s: %s", path, asked, best ? " (did you mean '" : "",
 		       best ? best : "", best ? "'?)" : "",
 		       functions->stripped ? "it is stripped, and -F lists what is left" : "-F lists those that it has");
@@ -275,8 +276,8 @@ int debug_points_by_symbols(struct debug_points *points, const char *path, const
 	}
 	if (!r && !points->n && chosen)
 		r = err_set(err, -EOPNOTSUPP,
-			    "%.100s of %.200s is chosen out of several when a program starts (IFUNC): name one of those, which -F '*%.60s*' "
-			    "may list",
+			    "%.100s of %.200s is chosen out of several when a program starts (IFUNC): name one of those, which "
+			    "-F '*%.60s*' may list",
 			    place->function, path, place->function);
 	if (!r && !points->n)
 		r = no_function(&functions, path, place->function ? place->function : place->file, err);

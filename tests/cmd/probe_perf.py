@@ -107,6 +107,9 @@ class Build:
             return "constant"
         if a.keys() == b.keys() and all(x[0] == "\\" for bodies in (*a.values(), *b.values()) for x in bodies) and ":x32" in mine.stdout:
             return "float"
+        # It takes any byte, and the program would break.
+        if a and not b and "in the middle of an instruction" in mine.stderr and "+" in what:
+            return "middle"
         if a and "is computed" in mine.stderr and all(a.get(at) == bodies for at, bodies in b.items()):
             return "computed"
         if a and not b and ("exceeds max-bitwidth" in theirs.stderr or "is a struct" in mine.stderr):
