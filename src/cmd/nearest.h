@@ -22,8 +22,8 @@ void nearest_offer(struct nearest *nearest, const char *system, const char *even
 const char *nearest_words(const struct nearest *nearest, char text[160]);
 
 /*
- * That is not known, and programs that are to come will hardly bring it: refused where they cannot, as system calls; of other systems
- * that every directory knows 1, and words in `err`. 0: it may well come.
+ * Of one that is not known: -ENOENT where programs cannot bring it, as system calls; 1 in other systems that every directory knows,
+ * where they hardly will; words are in `err`. 0: it may well come.
  */
 int nearest_judge(const struct nearest *nearest, struct err *err);
 

@@ -99,7 +99,8 @@ static int begin(struct session *session)
 	if (!r)
 		switches_begin(&session->switches, session->source, session->argv ? session->launch.pid : 0);
 	if (!r && source_control(session->source))
-		r = reach_open(&session->reach, session->opts, source_name(session->source), setup_is_quiet(session->setup), &session->err);
+		r = reach_open(&session->reach, session->opts, source_name(session->source), setup_is_quiet(session->setup),
+			       &session->err);
 	if (!r)
 		r = open_lines(session);
 	if (!r)

@@ -25,7 +25,7 @@ enum {
 	PROBE_RAW = 1u << 1,		/* addresses in records are the process's own, not the symbol space's: by path and offset */
 	PROBE_SAVES = 1u << 2,		/* PROBE_RETURNS: what was in the argument registers at entry is wanted, too */
 	PROBE_QUICK = 1u << 3,		/* the record is nothing but `nquick` copies: struct probe_copy[] at `quick` of the code area */
-	PROBE_WANTED = 1u << 4,		/* some buffer has it on, whether it is switched on itself or not, or something hangs on it that acts */
+	PROBE_WANTED = 1u << 4,		/* some buffer has it on, which may itself be off; or something hangs on it that acts */
 };
 
 struct state_probe {

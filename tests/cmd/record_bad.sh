@@ -139,12 +139,14 @@ refuse 1 record -o "$file" --compression squeeze true -- squeeze
 refuse 1 record -o "$file" -b 99999999999 true -- KiB
 
 # No such event: of system calls nobody can bring one, of other systems that are known programs may.
-refuse 1 record -o "$file" -e syscalls:sys_enter_opnat true -- 'no event syscalls:sys_enter_opnat' 'nearest is syscalls:sys_enter_openat'
+refuse 1 record -o "$file" -e syscalls:sys_enter_opnat true -- 'no event syscalls:sys_enter_opnat' \
+	'nearest is syscalls:sys_enter_openat'
 refuse 1 record -o "$file" -e 'raw_syscalls:nosuch*' true -- 'no event raw_syscalls:nosuch*'
 ! grep -q nearest "$err" || fail 'nothing is near'
 refuse 1 hist syscalls:sys_ext_read --keys common_pid true -- 'nearest is syscalls:sys_exit_read'
 want 0 record -o "$file" -e kmem:kmaloc -e sched:nosuch true
-grep -q 'there is no event kmem:kmaloc; the nearest is kmem:kmalloc: it is on for programs that bring one' "$err" || fail 'no word about kmaloc'
+grep -q 'there is no event kmem:kmaloc; the nearest is kmem:kmalloc: it is on for programs that bring one' "$err" ||
+	fail 'no word about kmaloc'
 grep -q 'there is no event sched:nosuch: ' "$err" || fail 'no word about nosuch'
 want 0 record -i -o "$file" -e syscalls:sys_enter_opnat true
 ! grep -q nearest "$err" || fail 'unknown events are to be ignored'

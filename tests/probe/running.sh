@@ -173,7 +173,8 @@ end lines
 begin
 by_record 'before it is as it was' step -e probe_loop:step -P "$loop"
 code() {
-	address=$(awk -v path="$RINGSIDE_SCRATCH/loop" '$6 == path && $2 ~ /x/ { split($1, at, "-"); print at[1], $3; exit }' "/proc/$loop/maps")
+	address=$(awk -v path="$RINGSIDE_SCRATCH/loop" '$6 == path && $2 ~ /x/ { split($1, at, "-"); print at[1], $3; exit }' \
+		"/proc/$loop/maps")
 	dd if="/proc/$loop/mem" bs=1 count=16 skip=$((0x${address% *} - 0x${address#* } + $1)) 2>/dev/null | od -An -tx1
 }
 [ "$(code "$(offset loop step)")" = "$(dd if=loop bs=1 count=16 skip="$(($(offset loop step)))" 2>/dev/null | od -An -tx1)" ] ||
