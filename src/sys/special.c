@@ -517,6 +517,9 @@ uint32_t sys_special_own(struct calls_frame *call)
 	case SYS_clone:
 	case NR_CLONE3:
 		return sys_special(call);
+	case SYS_rt_sigaction:
+		/* We have handlers for others than those that may be delivered. */
+		return sys_may_deliver(call->args[0]) && change_action(call) == SYS_DONE ? SYS_DONE_SILENT : SYS_SILENT;
 	case SYS_rt_sigprocmask:
 		/* We hold off no SIGSYS, but a handler that has interrupted us may. */
 		return change_mask(call) ? SYS_DONE_SILENT : SYS_SILENT;
