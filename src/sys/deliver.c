@@ -7,9 +7,10 @@
  * sets and asks for handlers comes to us (special.c), the handler finds stack and arguments as the kernel made them. What it asks
  * for once only (SA_RESETHAND) the kernel takes away by itself. Signals that have a handler of the runtime's own are left out.
  *
- * libc's own two make no records. One of them cancels threads: its handler looks whether it has interrupted the `syscall` of a few calls, or
- * what comes right before, where libc looks for itself. So while calls are seen, one that is in the thunk, and not behind the
- * kernel, is shown at its `syscall`, and begins again from there. One that has not come as far yet is sent the signal again when it has.
+ * libc's own two make no records. One of them cancels threads: its handler looks whether it has interrupted the one `syscall` of calls
+ * that may be cancelled, or what comes right before, where libc looks by itself. So while calls are seen, a thread whose call is in the
+ * thunk, and not behind the kernel, is shown at its `syscall`, and begins again from there. One that has not come as far yet is sent
+ * the signal again when it has.
  */
 #include <errno.h>
 #include <sys/syscall.h>

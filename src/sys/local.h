@@ -72,7 +72,7 @@ struct kernel_action {
 
 /* thunk.S */
 extern const char sys_within[] __attribute__((visibility("hidden")));
-/* From the first to sys_within, and at the other, with the stack pointer at its frame: a call that is not in the kernel, or will begin again. */
+/* From the first to sys_within, and at the other, the stack pointer is at the frame of a call that has not begun, or begins again. */
 extern const char sys_going[] __attribute__((visibility("hidden")));
 extern const char sys_sent[] __attribute__((visibility("hidden")));
 extern const char sys_restorer[] __attribute__((visibility("hidden")));

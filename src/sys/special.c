@@ -128,7 +128,7 @@ static long run(const struct calls_frame *call, const uint64_t *args)
 /* The mask there, without SIGSYS; false: it need not be changed, or cannot be read. */
 static bool strip(uint64_t from, uint64_t *mask)
 {
-	if (!from || sys_peek(mask, from, sizeof(*mask)) != sizeof(*mask) || !(*mask & SIGSYS_BIT))
+	if (!from || !copy(mask, (const void *)(uintptr_t)from, sizeof(*mask), false) || !(*mask & SIGSYS_BIT))
 		return false;
 	*mask &= ~SIGSYS_BIT;
 	return true;
@@ -141,7 +141,7 @@ static uint32_t wait_masked(struct calls_frame *call, uint32_t which, bool withi
 
 	sys_args(args, call);
 	if (within) {
-		if (!args[which] || sys_peek(pair, args[which], sizeof(pair)) != sizeof(pair))
+		if (!args[which] || !copy(pair, (const void *)(uintptr_t)args[which], sizeof(pair), false))
 			return SYS_RUN;
 		args[which] = (uintptr_t)pair;
 	} else {
@@ -517,6 +517,9 @@ uint32_t sys_special_own(struct calls_frame *call)
 	case SYS_clone:
 	case NR_CLONE3:
 		return sys_special(call);
+	case SYS_rt_sigaction:
+		/* We have handlers for others than those that may be delivered. */
+		return sys_may_deliver(call->args[0]) && change_action(call) == SYS_DONE ? SYS_DONE_SILENT : SYS_SILENT;
 	case SYS_rt_sigprocmask:
 		/* We hold off no SIGSYS, but a handler that has interrupted us may. */
 		return change_mask(call) ? SYS_DONE_SILENT : SYS_SILENT;

@@ -138,6 +138,10 @@ static void handler_put_back(void)
 	call.args[2] = (uintptr_t)&seen;
 	CHECK(sys_special(&call) == SYS_DONE && !call.result && seen.handler == (uintptr_t)jump, "another handler");
 	CHECK(sys_handlers[SIGUSR1].handler == (uintptr_t)jump, "our own handler is taken for the program's");
+	act.handler = (uintptr_t)fail_there;
+	call.args[1] = (uintptr_t)&act;
+	CHECK(sys_special_own(&call) == SYS_DONE_SILENT && seen.handler == (uintptr_t)jump, "a handler that interrupts us sees ours");
+	CHECK(sys_handlers[SIGUSR1].handler == (uintptr_t)fail_there, "and sets its own past us");
 	sys_delivers = false;
 }
 
