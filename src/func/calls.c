@@ -222,13 +222,16 @@ static __attribute__((noinline)) void drop_left(struct func_stack *stack, uintpt
 bool func_is_there(uintptr_t at, uintptr_t *known)
 {
 	const uintptr_t page = at & ~(uintptr_t)4095;
+	uintptr_t own;
 	long r;
 
 	if (page == *known || LOAD(runtime.locked))
 		return true;
+	own = runtime_own_begin();
 	r = regs_syscall(SYS_madvise, (long)page, 4096, MADV_POPULATE_WRITE);
 	if (r == -EINVAL)
 		r = regs_syscall(SYS_msync, (long)page, 4096, MS_ASYNC);
+	runtime_own_end(own);
 	if (!r)
 		*known = page;
 	return !r;

@@ -78,12 +78,18 @@ static bool chunk_make(uint32_t chunk)
 {
 	unsigned char *at = func_edge_code + (size_t)chunk * CHUNK * FUNC_EDGE_CODE;
 	uint32_t none = 0;
+	uintptr_t own;
+	long r = -1;
 
 	if (!__atomic_compare_exchange_n(&ready[chunk], &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return false;
 	put_edge_code(at);
-	if (LOAD(runtime.locked) ||
-	    regs_syscall(SYS_mprotect, (long)at, (long)(CHUNK * FUNC_EDGE_CODE), PROT_READ | PROT_EXEC)) {
+	if (!LOAD(runtime.locked)) {
+		own = runtime_own_begin();
+		r = regs_syscall(SYS_mprotect, (long)at, (long)(CHUNK * FUNC_EDGE_CODE), PROT_READ | PROT_EXEC);
+		runtime_own_end(own);
+	}
+	if (r) {
 		STORE(ready[chunk], 0);
 		return false;
 	}

@@ -123,6 +123,10 @@ void func_hit(uint32_t number, struct probe_hit *hit)
 	const struct func_list *list = LOAD_ACQUIRE(point->list);
 	const uintptr_t at = hit->ip;
 
+	if (UNLIKELY(func_is_within(hit->sp))) {
+		func_hit_missed(list);
+		return;
+	}
 	for (uint32_t i = 0; i < list->n; i++) {
 		hit->ip = list->probe[i]->flags & PROBE_RAW ? at : point->ip;
 		if (UNLIKELY(list->probe[i]->allocator))

@@ -253,6 +253,12 @@ static inline bool func_is_own(uintptr_t parent)
 	return parent - func_all.own < func_all.own_size;
 }
 
+/* Is the runtime at work, higher on this stack? What happens here is its own. */
+static inline bool func_is_within(uintptr_t here)
+{
+	return runtime_mark_holds(runtime_self.own, here) || runtime_mark_holds(func_self.aside, here);
+}
+
 /* enter.c, called by the thunks. */
 struct probe_hit;
 /* On the stack: where to go on, right below the return address. */

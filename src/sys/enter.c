@@ -144,7 +144,7 @@ void sys_put_exit(int64_t number, int64_t result)
 
 uint32_t sys_enter(struct calls_frame *call)
 {
-	if (UNLIKELY(sys_is_own((uintptr_t)call)))
+	if (UNLIKELY(func_is_within((uintptr_t)call)))
 		return sys_special_own(call);
 	if (UNLIKELY(!sys_self.armed))
 		func_aside(sys_arm_aside, NULL);

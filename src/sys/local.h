@@ -91,12 +91,6 @@ void sys_exit(struct calls_frame *call) __attribute__((visibility("hidden")));
 uint64_t sys_send_again(void) __attribute__((visibility("hidden")));
 /* Records of a call's end, in whichever process or thread. */
 void sys_put_exit(int64_t number, int64_t result);
-/* Is this a call of the runtime's own? */
-static inline bool sys_is_own(uintptr_t here)
-{
-	return runtime_mark_holds(runtime_self.own, here) || runtime_mark_holds(func_self.aside, here);
-}
-
 /* A copy of its arguments. */
 static inline __attribute__((always_inline)) void sys_args(uint64_t to[CALLS_ARGS], const struct calls_frame *call)
 {

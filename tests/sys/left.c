@@ -39,7 +39,7 @@ static __attribute__((noinline)) bool is_own_below(void)
 
 	for (size_t i = 0; i < sizeof(room); i++)
 		room[i] = (char)i;
-	return sys_is_own((uintptr_t)room);
+	return func_is_within((uintptr_t)room);
 }
 
 static __attribute__((noinline)) void is_own(void)
