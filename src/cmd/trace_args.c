@@ -219,7 +219,8 @@ static void declared_shape(uint64_t number, char shape[CALLS_ARGS + 1])
 		at = *call + named_syscall_name(*call) + 1;
 		while (n < CALLS_ARGS && *at && *at != ')') {
 			size_t len = strcspn(at, ",)");
-			bool is_int = !strncmp(at, "int ", 4) || !strncmp(at, "pid_t ", 6) || !strncmp(at, "unsigned int fd", 15);
+			bool is_int = !strncmp(at, "int ", 4) || !strncmp(at, "pid_t ", 6) || !strncmp(at, "unsigned int fd", 15) ||
+				      !strncmp(at, "unsigned long fd", 16);
 
 			shape[n++] = memchr(at, '*', len) ? 'p' : is_int ? 'd' : 'x';
 			at += len;
@@ -293,16 +294,24 @@ static bool is_absent(const char *shape, const struct trace_call *call, uint32_t
 	return i && shape[i] == 'o' && shape[i - 1] == 'O' && !(call->args[i - 1] & (O_CREAT | 020000000));
 }
 
+/* Looked for once: there are many to look through. */
+static const char *known_shape(uint64_t number)
+{
+	static char declared[CALLS_MAX][1 + CALLS_ARGS + 1];
+	const char *name = control_call_name(number), *own = name ? shape_of(name) : NULL;
+
+	if (own || !name)
+		return own ? own : "xxxxxx";
+	if (!declared[number][0]) {
+		declared[number][0] = 1;
+		declared_shape(number, declared[number] + 1);
+	}
+	return declared[number] + 1;
+}
+
 static void find_shape(const struct trace_call *call, char shape[CALLS_ARGS + 1])
 {
-	const char *name = control_call_name(call->number), *known = name ? shape_of(name) : NULL;
-
-	if (known)
-		snprintf(shape, CALLS_ARGS + 1, "%s", known);
-	else if (name)
-		declared_shape(call->number, shape);
-	else
-		strcpy(shape, "xxxxxx");
+	snprintf(shape, CALLS_ARGS + 1, "%s", known_shape(call->number));
 	for (uint32_t i = 0; shape[i]; i++)
 		if (is_absent(shape, call, i))
 			shape[i] = '\0';
