@@ -8,7 +8,7 @@
  * for once only (SA_RESETHAND) the kernel takes away by itself. Signals that have a handler of the runtime's own are left out.
  *
  * libc's own two make no records. One of them cancels threads: its handler looks whether it has interrupted the one `syscall` of calls
- * that may be cancelled, or what comes right before, where libc looks by itself. So while calls are seen, a thread whose call is in the
+ * that may be cancelled, or what comes right before, where libc looks by itself. So a thread whose call is in the
  * thunk, and not behind the kernel, is shown at its `syscall`, and begins again from there. One that has not come as far yet is sent
  * the signal again when it has.
  */
@@ -49,16 +49,16 @@ static void put_one(int signo, bool on)
 
 void sys_deliver_update(bool cancels, bool delivers)
 {
-	const bool changes[] = { delivers != sys_delivers, cancels != sys_cancels };
+	/* libc's stay ours: threads may be in the thunk for long. But it may have set its own meanwhile. */
+	const bool begins = cancels && !sys_cancels, changes = delivers != sys_delivers;
 
 	sys_delivers = delivers;
 	sys_cancels = cancels;
-	for (int signo = 1; signo < (int)SYS_SIGNALS; signo++) {
-		const bool libcs = sys_is_libcs((uint64_t)signo);
-
-		if (changes[libcs] && (libcs || sys_may_deliver((uint64_t)signo)))
-			put_one(signo, libcs ? cancels : delivers);
-	}
+	for (int signo = 1; signo < (int)SYS_SIGNALS; signo++)
+		if (begins && sys_is_libcs((uint64_t)signo))
+			put_one(signo, true);
+		else if (changes && sys_may_deliver((uint64_t)signo))
+			put_one(signo, delivers);
 }
 
 /* As if the thread were at the program's own `syscall` still, as far as it can be. */

@@ -116,8 +116,8 @@ void sys_born(struct calls_frame *call) __attribute__((visibility("hidden")));
 /* How many bytes of this process's memory could be had. */
 uint32_t sys_peek(void *to, uint64_t from, uint32_t len);
 
-/* While sys_delivers, sys_deliver() stands before the program's handlers, which are in the table; while calls are seen, before libc's own,
- * by which it cancels threads: sys_cancels. */
+/* While sys_delivers, sys_deliver() stands before the program's handlers, which are in the table; since calls were first seen, before
+ * libc's own, by which it cancels threads. sys_cancels: now, too, whoever sets one comes to us. */
 #define SYS_SIGNALS 65u
 extern bool sys_delivers __attribute__((visibility("hidden")));
 extern bool sys_cancels __attribute__((visibility("hidden")));

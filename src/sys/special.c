@@ -178,6 +178,15 @@ bool sys_may_deliver(uint64_t signo)
 	       signo != SIGSTOP && !sys_is_libcs(signo);
 }
 
+/* What the program has for a handler, where ours stands before it. */
+static void show(struct kernel_action *act, const struct kernel_action *program)
+{
+	if (act->handler != (uintptr_t)sys_deliver)
+		return;
+	act->handler = program->handler;
+	act->flags = (act->flags & ~(uint64_t)SA_SIGINFO) | (program->flags & SA_SIGINFO);
+}
+
 /* Ours stands before the program's handler, which is not to notice. */
 static uint32_t change_delivered(struct calls_frame *call, struct kernel_action *act)
 {
@@ -193,8 +202,7 @@ static uint32_t change_delivered(struct calls_frame *call, struct kernel_action 
 	if (args[1]) {
 		act->mask &= ~SIGSYS_BIT;
 		/* Seen by one who was taken for us, and put back. */
-		if (act->handler == (uintptr_t)sys_deliver)
-			act->handler = before.handler;
+		show(act, &before);
 	}
 	/* A child that shares our memory has handlers of its own, but not this table. */
 	if (args[1] && act->handler > (uintptr_t)SIG_IGN && !runtime_self.guard) {
@@ -205,10 +213,7 @@ static uint32_t change_delivered(struct calls_frame *call, struct kernel_action 
 	result = run(call, args);
 	if (result || !args[2])
 		return done(call, result);
-	if (old.handler == (uintptr_t)sys_deliver) {
-		old.handler = before.handler;
-		old.flags = (old.flags & ~(uint64_t)SA_SIGINFO) | (before.flags & SA_SIGINFO);
-	}
+	show(&old, &before);
 	return done(call, copy((void *)(uintptr_t)call->args[2], &old, sizeof(old), true) ? 0 : -EFAULT);
 }
 

@@ -318,12 +318,10 @@ static void looked_at(void)
 		unsigned long flags;
 		const void *restorer;
 		unsigned long mask;
-	} act = { on_cancel, SA_SIGINFO | SA_RESTART | 0x04000000, watched_restorer, 0 }, old = { 0 };
+	} act = { on_cancel, SA_SIGINFO | SA_RESTART | 0x04000000, watched_restorer, 0 };
 	int sum = 0;
 
 	syscall(SYS_rt_sigaction, SIGNO, &act, NULL, 8);
-	syscall(SYS_rt_sigaction, SIGNO, NULL, &old, 8);
-	tell("its handler", old.handler == act.handler);
 	tell("cancelled in its place", is_watched(0, 1));
 	for (int i = 0; i < 100; i++)
 		sum += is_watched(i * 37 % 4000, 0);
