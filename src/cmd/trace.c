@@ -425,7 +425,8 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_trace = {
 	.name = "trace",
-	.synopsis = "[-e trace=LIST] [-c [-S COLUMN] | [-r] [-t] [-T] [-s N]] [-f] [-o FILE] [--for TIME] [-q] -P PID | [--] PROGRAM [ARGUMENT]...",
+	.synopsis = "[-e trace=LIST] [-c [-S COLUMN] | [-r] [-t] [-T] [-s N]] [-f] [-o FILE] [--for TIME] [-q] "
+		    "-P PID | [--] PROGRAM [ARGUMENT]...",
 	.summary = "show the system calls of a program",
 	.text = "Runs a program, or joins processes that run, and prints a line for each system call\n"
 		"of theirs and of their children as it returns: its arguments, with texts, buffers and\n"

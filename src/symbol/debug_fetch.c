@@ -349,7 +349,7 @@ static int step_member(struct fetch *fetch, bool arrow)
 	return r;
 }
 
-/* Of an array of several dimensions the first that is left: it has `count` elements (-1: nobody knows), and one of those has `rest` of the last. */
+/* Of an array of several dimensions the first that is left: it has `count` elements (-1: nobody knows), and each has `rest` of the last. */
 static bool next_dimension(struct fetch *fetch, const struct debug_die *array, int64_t *count, uint64_t *rest)
 {
 	struct debug_die die;
