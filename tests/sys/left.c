@@ -37,6 +37,8 @@ static __attribute__((noinline)) bool is_own_below(void)
 {
 	volatile char room[16384];
 
+	/* Right below the return address, where compilers may leave a gap, these are saved. */
+	__asm__ volatile("" : : : "rbx", "r12", "r13", "r14", "r15");
 	for (size_t i = 0; i < sizeof(room); i++)
 		room[i] = (char)i;
 	return func_is_within((uintptr_t)room);
