@@ -203,17 +203,14 @@ static void check_files(void)
 int main(void)
 {
 	static const char *const commands[][2] = {
-		{ "/usr/bin/python3", "/usr/bin/python3 -S -E -c \"import re\n"
-		  "d = {str(i): '%08.3f %x %s %r' % (i * 1.7, i, 'z' * (i % 5), (i, 'a')) for i in range(40)}\n"
-		  "re.sub('([0-9]+) (x|y)?', lambda m: m.group(1), str(d)); sorted(d.values()); print(10 ** 50 // 7, float('1e300'))\n"
+		{ "/usr/bin/python3", "/usr/bin/python3 -S -E -c \"d = {str(i): '%08.3f %x %s %r' % (i * 1.7, i, 'z' * (i % 5), (i, 'a')) "
+		  "for i in range(20)}\n"
+		  "sorted(d.values()); print(str(d).replace('x', 'y').split(), 10 ** 50 // 7, float('1e300'))\n"
 		  "try: 1 // 0\nexcept ZeroDivisionError as e: print(e)\"" },
 		{ "/usr/bin/sqlite3", "/usr/bin/sqlite3 :memory: \"create table t(a, b); with recursive c(x) as (select 1 "
 		  "union all select x + 1 from c where x < 200) insert into t select x, hex(x * x) from c; create index i on t(b); select count(*), sum(a), "
 		  "group_concat(b) from t where b like '%3%' group by a % 7 order by 2; select printf('%5.2f %s %q', 3.1, 'x', 'y');\"" },
 		{ "/usr/bin/openssl", "/usr/bin/openssl dgst -sha256 /usr/bin/env" },
-		{ "/usr/bin/awk", "/usr/bin/awk 'BEGIN { for (i = 0; i < 300; i++) s = s sprintf(\"%5.2f %s|\", i / 7, "
-		  "substr(\"abc\", i % 3)); "
-		  "n = split(s, a, /[|]/); gsub(/[0-9]/, \"x\", s); print n, length(s) }'" },
 	};
 	unsigned int n = 0;
 
