@@ -92,7 +92,6 @@ has_lines() {
 }
 
 want 0 probe -x ./loop 'step n'
-: >lines
 
 # The program has nothing of us yet.
 begin
@@ -116,6 +115,7 @@ kill -INT $recorder
 wait $recorder || fail "record until SIGINT: exit $?"
 holds way.dat step 'record until SIGINT'
 
+: >lines
 timeout 60 "$RINGSIDE" stream -e probe_loop:step -P "$loop" >lines 2>"$err" &
 streamer=$!
 soon has_lines lines || fail 'stream: nothing came'
@@ -128,6 +128,7 @@ begin
 want 0 attach "$loop"
 by_record 'attach, record' step -e probe_loop:step
 by_record 'attach, record -P' step -e probe_loop:step -P "$loop"
+: >lines
 timeout 60 "$RINGSIDE" stream -e probe_loop:step >lines 2>"$err" &
 streamer=$!
 soon has_lines lines || fail 'attach, stream: nothing came'
