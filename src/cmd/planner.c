@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/beside.h"
 #include "cmd/launch.h"
 #include "cmd/scope.h"
 #include "control/plans.h"
@@ -24,33 +25,12 @@
 /* For what it is in the middle of. */
 #define END_MS 2000
 
-static volatile sig_atomic_t stop;
-
-static void on_term(int signal)
-{
-	(void)signal;
-	stop = 1;
-}
-
-/* Ctrl-C is for the recorder, which then ends this one. */
-static void set_signals(void)
-{
-	struct sigaction term = { .sa_handler = on_term };
-	sigset_t none;
-
-	for (int n = 1; n < NSIG; n++)
-		signal(n, n == SIGINT || n == SIGHUP || n == SIGUSR1 || n == SIGPIPE ? SIG_IGN : SIG_DFL);
-	sigaction(SIGTERM, &term, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* `ready`: where to tell that programs which start will wait. */
 static void __attribute__((noreturn)) serve(struct source *source, pid_t recorder, int ready)
 {
 	struct control *control;
 
-	set_signals();
+	beside_begin("planner");
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != recorder)
 		_exit(1);
 	/* A handle of its own: locks are the open file's, and those of the recorder go with it. */
@@ -59,7 +39,7 @@ static void __attribute__((noreturn)) serve(struct source *source, pid_t recorde
 		_exit(1);
 	close(ready);
 	source_close(source);
-	_exit(control_plans_serve(control, &stop, -1, NULL) ? 1 : 0);
+	_exit(control_plans_serve(control, &beside_stop, -1, NULL) ? 1 : 0);
 }
 
 /* What runs in the end, if that can be told: of others its functions are known when it runs. */

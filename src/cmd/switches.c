@@ -26,6 +26,7 @@
 #include "base/glob.h"
 #include "base/mono.h"
 #include "capture/told.h"
+#include "cmd/beside.h"
 #include "cmd/cmd.h"
 #include "cmd/switches_local.h"
 #include "control/rules.h"
@@ -44,28 +45,6 @@
 #define FOLLOW_MS 100
 
 static const char *const events[] = { "sched_switch", "sched_waking", "sched_wakeup" };
-
-static volatile sig_atomic_t stop;
-
-static void on_term(int signal)
-{
-	(void)signal;
-	stop = 1;
-}
-
-/* Ctrl-C is for the recorder, which then ends this one; who lists processes takes neither for the other. */
-static void be_another(void)
-{
-	struct sigaction term = { .sa_handler = on_term };
-	sigset_t none;
-
-	for (int n = 1; n < NSIG; n++)
-		signal(n, n == SIGINT || n == SIGHUP || n == SIGUSR1 || n == SIGPIPE ? SIG_IGN : SIG_DFL);
-	sigaction(SIGTERM, &term, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_NAME, "switches");
-}
 
 /* ---- the process ---- */
 
@@ -137,7 +116,7 @@ static bool is_there(const struct teller *teller)
 
 static bool goes_on(struct teller *teller)
 {
-	if (stop)
+	if (beside_stop)
 		return false;
 	if (!teller->stays)
 		return true;
@@ -265,7 +244,7 @@ void switches_begin(struct switches *switches, struct source *source, pid_t root
 	switches->pid = fork();
 	if (!switches->pid) {
 		close(ready[0]);
-		be_another();
+		beside_begin("switches");
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != recorder)
 			_exit(1);
 		run_teller(source_control(source), root > 0 ? root : 0, false, ready[1]);
@@ -361,7 +340,7 @@ static void __attribute__((noreturn)) stay(struct control *control, pid_t root, 
 	setsid();
 	if (fork())
 		_exit(0);
-	be_another();
+	beside_begin("switches");
 	let_go();
 	if (control_again(&own, control, NULL))
 		_exit(1);
@@ -433,7 +412,7 @@ void switches_follow(struct control *control, int *keep)
 		setsid();
 		if (fork())
 			_exit(0);
-		be_another();
+		beside_begin("switches");
 		let_go();
 		if (control_again(&own, control, NULL))
 			_exit(1);
