@@ -128,6 +128,18 @@ static int plan_points(struct control *control, const struct control_elf *elf, c
 	return r;
 }
 
+/* Whoever looked at it has kept that there is none, but not why. */
+static int no_plan(const struct control_elf *elf, struct err *err)
+{
+	struct buf plan = BUF_INIT;
+	struct err why = ERR_INIT;
+
+	plan_make(&plan, &(struct plan_file){ elf->path, elf->build_id, elf->build_id_len }, &why);
+	buf_fini(&plan);
+	return why.code ? err_set(err, -ENOEXEC, "%s", why.text) :
+			  err_set(err, -ENOEXEC, "%.300s: nothing of it can be patched", elf->path);
+}
+
 int control_plans_points(struct control *control, const struct control_elf *elf, struct control_point *points, size_t n,
 			 struct err *err)
 {
@@ -147,8 +159,7 @@ int control_plans_points(struct control *control, const struct control_elf *elf,
 		if (r)
 			break;
 		plan = plans_take(control, head.plan[plans_slot(elf)]);
-		r = plan ? plan_points(control, elf, plan, head.extra[plans_slot(elf)], points, n, err) :
-		    err_set(err, -ENOEXEC, "%.300s: nothing of it can be patched", elf->path);
+		r = plan ? plan_points(control, elf, plan, head.extra[plans_slot(elf)], points, n, err) : no_plan(elf, err);
 		free(plan);
 	}
 	return r == -EAGAIN ? err_set(err, -EBUSY, "%.300s: too many probe it at once: try again", elf->path) : r;

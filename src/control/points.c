@@ -207,6 +207,8 @@ int control_point_check(struct control_items *items, const struct spec_probe *pr
 	if (r)
 		return r;
 	look(&looking);
+	if (probe->file && probe->kind != SPEC_PROBE_FILE && !strncmp(probe->file, "libringside.so", strlen("libringside.so")))
+		err_set(&looking.err, -EINVAL, "%.200s is our own runtime", probe->file);
 	/* A file that is named and that nobody has brought is still to come. */
 	if (!looking.good && (looking.bad || looking.err.code || probe->kind == SPEC_PROBE_FILE))
 		r = control_items_refuse(error, refuse(&looking, error), err);

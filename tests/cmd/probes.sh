@@ -100,6 +100,28 @@ deny uprobe_events "p $shop:$((call + 1))" 'in the middle of an instruction'
 logged trace_uprobe 'Probe point is not an instruction boundary' "p ^$shop:$((call + 1))"
 deny kprobe_events "p shop_close+$((call - entry + 1))" 'in the middle of an instruction'
 deny uprobe_events "p $shop:4" 'no code is at 0x4'
+# Our own text, and what the kernel may begin again in the middle.
+own=$(readlink -f "$RINGSIDE_BUILD/libringside.so.0")
+deny uprobe_events "p $own:0x$(nm -D "$own" | awk '$3 == "ringside_emit" { print $1 }')" 'is our own runtime'
+deny kprobe_events 'p libringside.so.0:ringside_emit' 'is our own runtime'
+cat >again.s <<'END'
+	.globl main
+main:
+1:	incl counter(%rip)
+	incl counter(%rip)
+2:	xorl %eax, %eax
+	ret
+	.comm counter, 4
+	.section __rseq_cs, "aw"
+	.p2align 5
+	.long 0, 0
+	.quad 1b, 2b - 1b, 2b
+	.section .note.GNU-stack, "", @progbits
+END
+# CC is a command line.
+# shellcheck disable=SC2086
+$CC again.s -o again || exit 1
+deny uprobe_events "p $PWD/again:0x$(nm again | awk '$3 == "main" { print $1 }')" 'part of a restartable sequence'
 deny uprobe_events "p $RINGSIDE_SCRATCH/shop.c:16" 'is no ELF file'
 deny uprobe_events "r $shop:$call" 'no function begins there'
 deny kprobe_events "p $shop:16" 'no probe for this file'
