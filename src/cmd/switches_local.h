@@ -79,6 +79,7 @@ struct task {
 	bool asked_name;	/* and the registry, whether it told its name */
 	uint8_t where;		/* TASK_* */
 	uint64_t since;		/* raw */
+	uint32_t cpu;		/* that was of */
 	uint64_t waited, runs;	/* of schedstat; runs 0: never read */
 	uint32_t ins;		/* how often it came, in what was taken last */
 };

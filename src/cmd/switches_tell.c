@@ -99,12 +99,12 @@ bool tell_wants_wakes(const struct tell *tell)
 	return runtime_tell_wanted(tell->id[TELL_WAKING]) || runtime_tell_wanted(tell->id[TELL_WAKEUP]);
 }
 
-/* What is said twice is nothing. */
+/* What is said twice is nothing: at once, or, however long that took a processor that is shared with others, of one CPU. */
 static bool is_repeated(const struct task *task, const struct seen *seen)
 {
 	const bool same = seen->kind == SEEN_IN ? task->where == TASK_ON : task->where == TASK_OFF || task->where == TASK_PREEMPTED;
 
-	return same && seen->raw - task->since < SWITCH_NS;
+	return same && (seen->raw - task->since < SWITCH_NS || seen->cpu == task->cpu);
 }
 
 /* From one thread's going to its coming again, wherever: in order of time. */
@@ -133,6 +133,7 @@ static void settle_one(struct tell *tell, size_t i, bool wakes)
 	}
 	task->where = seen.kind == SEEN_IN ? TASK_ON : seen.flag ? TASK_PREEMPTED : TASK_OFF;
 	task->since = seen.raw;
+	task->cpu = seen.cpu;
 }
 
 void tell_settle(struct tell *tell, size_t from)

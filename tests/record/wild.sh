@@ -261,7 +261,7 @@ n=$(ls $file.* | wc -l)
 for f in $(ls $file.* | sort -t. -k3n) $file; do
 	want 0 report "$f"
 	sed -n 's/.*tick: .* n=//p' "$out"
-done >"$out.ticks"
+done | sort -n >"$out.ticks"
 seq 0 39999 | cmp - "$out.ticks" >"$err" 2>&1 || fail "not all of them, or not once"
 rm -f $file*
 want 0 record -q -e tick --rotate 100k --keep 2 busy 1 40000
