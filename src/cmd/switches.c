@@ -332,8 +332,8 @@ static void let_go(void)
 	(void)!chdir("/");
 }
 
-/* Nobody waits for it, and it keeps nothing open. */
-static void __attribute__((noreturn)) stay(struct control *control, pid_t root, int ready)
+/* Nobody waits for it, and it keeps nothing open but this and the directory. */
+static struct control *leave(struct control *control, int fd)
 {
 	struct control *own;
 
@@ -344,8 +344,13 @@ static void __attribute__((noreturn)) stay(struct control *control, pid_t root, 
 	let_go();
 	if (control_again(&own, control, NULL))
 		_exit(1);
-	close_others(own, ready);
-	run_teller(own, root, true, ready);
+	close_others(own, fd);
+	return own;
+}
+
+static void __attribute__((noreturn)) stay(struct control *control, pid_t root, int ready)
+{
+	run_teller(leave(control, ready), root, true, ready);
 }
 
 void switches_stay(struct source *source)
@@ -399,7 +404,6 @@ static void __attribute__((noreturn)) follow(struct control *control, int alive)
 
 void switches_follow(struct control *control, int *keep)
 {
-	struct control *own;
 	int ends[2];
 	pid_t pid;
 
@@ -409,15 +413,7 @@ void switches_follow(struct control *control, int *keep)
 	pid = fork();
 	if (!pid) {
 		close(ends[1]);
-		setsid();
-		if (fork())
-			_exit(0);
-		beside_begin("switches");
-		let_go();
-		if (control_again(&own, control, NULL))
-			_exit(1);
-		close_others(own, ends[0]);
-		follow(own, ends[0]);
+		follow(leave(control, ends[0]), ends[0]);
 	}
 	close(ends[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
