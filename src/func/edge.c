@@ -27,28 +27,6 @@ static uint32_t *buckets;
 static uint32_t nedges = 1;	/* the first is none */
 static uint32_t ready[FUNC_EDGES_MAX / CHUNK];	/* chunks: 0 none, 1 being made, 2 made */
 
-bool func_edges_init(void)
-{
-	const size_t each = (size_t)FUNC_EDGES_MAX * FUNC_EDGE_CODE, whole = 2 * each + BUCKETS * sizeof(*buckets);
-	unsigned char *all;
-
-	if (func_edge_code)
-		return true;
-	if (!runtime_affordable(RLIMIT_AS, whole) || !runtime_affordable(RLIMIT_DATA, whole))
-		return false;
-	all = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (all == MAP_FAILED)
-		return false;
-	func_edges = (struct func_edge *)(void *)(all + each);
-	buckets = (uint32_t *)(void *)(all + 2 * each);
-	func_edge_code = all;
-	__ringside_edges = (struct stopped_edges){
-		.code = (uintptr_t)all, .size = each, .data = (uintptr_t)func_edges, .stride = FUNC_EDGE_CODE,
-		.parent = offsetof(struct func_edge, parent),
-	};
-	return true;
-}
-
 static int32_t distance(size_t member, size_t end)
 {
 	return (int32_t)((unsigned char *)func_edges - func_edge_code + (ptrdiff_t)member - (ptrdiff_t)end);
@@ -97,12 +75,36 @@ static bool chunk_make(uint32_t chunk)
 	return true;
 }
 
+bool func_edges_init(void)
+{
+	const size_t each = (size_t)FUNC_EDGES_MAX * FUNC_EDGE_CODE, whole = 2 * each + BUCKETS * sizeof(*buckets);
+	unsigned char *all;
+
+	if (func_edge_code)
+		return true;
+	if (!runtime_affordable(RLIMIT_AS, whole) || !runtime_affordable(RLIMIT_DATA, whole))
+		return false;
+	all = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (all == MAP_FAILED)
+		return false;
+	func_edges = (struct func_edge *)(void *)(all + each);
+	buckets = (uint32_t *)(void *)(all + 2 * each);
+	func_edge_code = all;
+	__ringside_edges = (struct stopped_edges){
+		.code = (uintptr_t)all, .size = each, .data = (uintptr_t)func_edges, .stride = FUNC_EDGE_CODE,
+		.parent = offsetof(struct func_edge, parent),
+	};
+	/* Without it there are no edges yet, and the first who wants one tries again. */
+	chunk_make(0);
+	return true;
+}
+
 static uintptr_t thunk_of(const struct func_site *site)
 {
 	return (uintptr_t)(LOAD(site->flags) & FUNC_SITE_RETURNS ? func_thunk_return_point : func_thunk_return);
 }
 
-/* Whoever comes while another makes the chunk does without. */
+/* The next chunk is made long before it is needed: whoever comes to one that another has not made yet does without. */
 static uint32_t edge_make(struct func_site *site, uintptr_t parent)
 {
 	uint32_t i = LOAD(nedges), chunk;
@@ -114,6 +116,8 @@ static uint32_t edge_make(struct func_site *site, uintptr_t parent)
 		if (LOAD_ACQUIRE(ready[chunk]) != 2 && !chunk_make(chunk))
 			return 0;
 	} while (!__atomic_compare_exchange_n(&nedges, &i, i + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	if (i % CHUNK == CHUNK / 2 && i + CHUNK < FUNC_EDGES_MAX)
+		chunk_make(chunk + 1);
 	func_edges[i] = (struct func_edge){ site->body, parent, site, thunk_of(site) };
 	return i;
 }
