@@ -139,6 +139,9 @@ static uint32_t wait_masked(struct calls_frame *call, uint32_t which, bool withi
 {
 	uint64_t args[CALLS_ARGS], pair[2], mask;
 
+	/* No call comes by SIGSYS then, and what is no address cannot be found out. */
+	if (LOAD(runtime.locked))
+		return SYS_RUN;
 	sys_args(args, call);
 	if (within) {
 		if (!args[which] || !copy(pair, (const void *)(uintptr_t)args[which], sizeof(pair), false))

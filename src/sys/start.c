@@ -44,6 +44,7 @@ static bool is_of_go(uintptr_t behind)
 static bool hit(const siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint8_t none = 0;
 
 	if (info->si_code != CODE_DISPATCH || sys_self.foreign)
 		return false;
@@ -56,9 +57,8 @@ static bool hit(const siginfo_t *info, void *context)
 		regs[REG_RIP] -= SYSCALL_SIZE;
 		return true;
 	}
-	/* It may be for a call within the other. */
-	if (!sys_coming)
-		sys_coming = 1;
+	/* It may be for a call within the other. In one instruction: a signal's number that comes in between stays. */
+	__atomic_compare_exchange_n(&sys_coming, &none, 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	regs[REG_RCX] = regs[REG_R11] = regs[REG_RIP];
 	regs[REG_RIP] = (greg_t)(uintptr_t)sys_thunk;
 	return true;
@@ -163,6 +163,9 @@ void sys_update(void)
 	const uintptr_t own = runtime_own_begin();
 
 	STORE(sys_wanted, is_wanted() && (LOAD(runtime.locked) || install()));
+	/* Before calls come: a signal that finds a thread on the way to its own is sent again by our handler alone. */
+	if (LOAD(sys_wanted) && !LOAD(runtime.locked))
+		sys_deliver_update(true, sys_delivers);
 	sys_dispatch();
 	if (!LOAD(runtime.locked))
 		sys_deliver_update(__ringside_calls.on, __ringside_calls.on && delivers());

@@ -210,9 +210,10 @@ static void cancelled(void)
 
 /*
  * Newer libcs look where a thread was interrupted: at this `syscall`, or right before it, where they look by themselves whether it is
- * cancelled, it ends there. Done here as they do, by a signal of theirs.
+ * cancelled, it ends there. Done here as they do, by the signal by which they do: their other one comes also to a thread that the tool
+ * holds, whose place it then does not see.
  */
-#define SIGNO 33
+#define SIGNO 32
 long watched(int fd, void *to, long size, const volatile int *pending);
 extern const char watched_begin[], watched_end[], watched_out[], watched_restorer[];
 __asm__(".pushsection .text\n"
