@@ -18,10 +18,11 @@ pkgs_quick="$pkgs_build g++ mandoc python3"
 pkgs_check="$pkgs_quick clang libclang-rt-14-dev gcc-12-multilib valgrind spin
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user qemu-system-arm qemu-system-x86 e2fsprogs cpio busybox-static
 	trace-cmd libtraceevent1-plugin libtraceevent-dev libtracefs-dev libtracecmd-dev libkshark-dev libjson-c-dev linux-source-6.12 xz-utils gawk uftrace nginx-light wrk
-	bpftrace gdb clang-format zsh linux-perf systemtap-sdt-dev
+	bpftrace bpftool gdb clang-format zsh linux-perf systemtap-sdt-dev
 	sqlite3 git golang-go musl-tools libjemalloc2 strace libpython3.11-testsuite python3-greenlet procps"
 pkgs_bench="$pkgs_build uftrace lttng-tools liblttng-ust-dev python3 trace-cmd libtraceevent1-plugin"
 pkgs_fuzz="$pkgs_build clang libclang-rt-14-dev"
+pkgs_vm="$pkgs_build qemu-system-x86 cpio xz-utils busybox-static trace-cmd libtraceevent1-plugin"
 pkgs_prove="$pkgs_build clang libclang-rt-14-dev spin valgrind g++ python3"
 
 say() {
@@ -43,6 +44,7 @@ usage() {
 	  check                  everything that has to hold before a change lands
 	  bench [NAME] [--json]  what an event costs, beside other tracers
 	  fuzz [SECONDS]         feed random bytes to everything that reads bytes of others
+	  vm [COMMAND...]        boot Debian's 6.12 kernel, with all of ftrace, and run COMMAND or a shell in it
 	  prove                  seed faults into the source and see that the checks catch each one
 	  help                   this text
 
@@ -135,6 +137,11 @@ fuzz)
 	need $pkgs_fuzz
 	build
 	run fuzz/run "$@"
+	;;
+vm)
+	need $pkgs_vm
+	build
+	run tests/vm/shell "$@"
 	;;
 prove)
 	need $pkgs_prove

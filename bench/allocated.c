@@ -11,26 +11,21 @@
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 400, pairs = argc > 2 ? atoi(argv[2]) : 5000, n = 0;
-	double *ns = calloc((size_t)rounds, sizeof(*ns));
+	int rounds = argc > 1 ? atoi(argv[1]) : 400, pairs = argc > 2 ? atoi(argv[2]) : 5000;
+	struct laps laps;
 
 	pin(1);
-	for (int i = 0; ns && i < rounds; i++) {
-		long before = switches();
-		double start = now();
-
+	laps_open(&laps, rounds);
+	for (int i = 0; i < rounds; i++) {
+		laps_start(&laps);
 		for (int pair = 0; pair < pairs; pair++) {
 			void *memory = malloc(40);
 
 			__asm__ volatile("" : "+r"(memory));
 			free(memory);
 		}
-		start = now() - start;
-		if (switches() == before)
-			ns[n++] = start / pairs;
+		laps_stop(&laps, pairs);
 	}
-	if (!n)
-		return 1;
-	printf("%.3f\n", percentile(ns, n, 50));
+	printf("%.3f\n", laps_close(&laps));
 	return 0;
 }

@@ -20,22 +20,17 @@ __attribute__((noinline)) int called(int value)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 400, n = 0, value = 0;
-	double *ns = calloc((size_t)rounds, sizeof(*ns));
+	int rounds = argc > 1 ? atoi(argv[1]) : 400, value = 0;
+	struct laps laps;
 
 	pin(1);
-	for (int i = 0; ns && i < rounds; i++) {
-		long before = switches();
-		double start = now();
-
+	laps_open(&laps, rounds);
+	for (int i = 0; i < rounds; i++) {
+		laps_start(&laps);
 		for (int call = 0; call < CALLS; call++)
 			value = called(value);
-		start = now() - start;
-		if (switches() == before)
-			ns[n++] = start / CALLS;
+		laps_stop(&laps, CALLS);
 	}
-	if (!n)
-		return 1;
-	printf("%.3f\n", percentile(ns, n, 50));
+	printf("%.3f\n", laps_close(&laps));
 	return 0;
 }

@@ -12,22 +12,20 @@
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 400, calls = argc > 2 ? atoi(argv[2]) : 2000, n = 0;
-	double *ns = calloc((size_t)rounds, sizeof(*ns));
+	int rounds = argc > 1 ? atoi(argv[1]) : 400, calls = argc > 2 ? atoi(argv[2]) : 2000;
+	struct laps laps;
 
 	pin(1);
-	for (int i = 0; ns && i < rounds; i++) {
+	laps_open(&laps, rounds);
+	for (int i = 0; i < rounds; i++) {
 		long before = switches();
 		double start = now();
 
 		for (int call = 0; call < calls; call++)
 			getppid();
 		start = now() - start;
-		if (argc > 3 || switches() == before)
-			ns[n++] = start / calls;
+		laps_add(&laps, start / calls, argc > 3 || switches() == before);
 	}
-	if (!n)
-		return 1;
-	printf("%.3f\n", percentile(ns, n, 50));
+	printf("%.3f\n", laps_close(&laps));
 	return 0;
 }

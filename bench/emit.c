@@ -127,8 +127,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	static double *ns[KINDS];
-	int n[KINDS] = { 0 };
+	struct laps laps[KINDS];
 
 	for (int i = 1; i + 1 < argc; i += 2) {
 		if (!strcmp(argv[i], "--rounds"))
@@ -139,20 +138,18 @@ int main(int argc, char **argv)
 	pair_open(&pair, 0);
 	pin(1);
 	for (size_t k = 0; k < KINDS; k++)
-		ns[k] = calloc((size_t)rounds, sizeof(double));
+		laps_open(&laps[k], rounds);
 	for (int r = 0; r < rounds; r++) {
 		for (size_t k = 0; k < KINDS; k++) {
 			long before = switches();
 			double value = table[k].how(table[k].what);
 
 			/* The barriers of two threads are switches of their own. */
-			if (switches() == before || table[k].how == both)
-				ns[k][n[k]++] = value;
+			laps_add(&laps[k], value, switches() == before || table[k].how == both);
 		}
 	}
 	pair_close(&pair);
 	for (size_t k = 0; k < KINDS; k++)
-		if (n[k])
-			printf("%s %.3f\n", table[k].name, percentile(ns[k], n[k], 50));
+		printf("%s %.3f\n", table[k].name, laps_close(&laps[k]));
 	return 0;
 }

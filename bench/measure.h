@@ -5,6 +5,7 @@
 #define BENCH_MEASURE_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -49,6 +50,54 @@ static inline double percentile(double *values, int n, int percent)
 {
 	qsort(values, (size_t)n, sizeof(*values), by_value);
 	return values[n * percent / 100];
+}
+
+/* What many rounds took, and which of them the thread was left alone in. */
+struct laps {
+	double *ns;
+	int n;
+	double best;
+	double start;
+	long before;
+};
+
+static inline void laps_open(struct laps *laps, int rounds)
+{
+	*laps = (struct laps){ .ns = calloc((size_t)rounds, sizeof(double)) };
+	if (!laps->ns)
+		exit(1);
+}
+
+/* A round that took so long; `alone`: nothing came between. */
+static inline void laps_add(struct laps *laps, double ns, bool alone)
+{
+	if (alone)
+		laps->ns[laps->n++] = ns;
+	if (laps->best == 0 || ns < laps->best)
+		laps->best = ns;
+}
+
+static inline void laps_start(struct laps *laps)
+{
+	laps->before = switches();
+	laps->start = now();
+}
+
+/* It was a round of `n`. */
+static inline void laps_stop(struct laps *laps, int n)
+{
+	double took = now() - laps->start;
+
+	laps_add(laps, took / n, switches() == laps->before);
+}
+
+/* The median of those alone; on a machine that leaves no round alone the best one has to do. */
+static inline double laps_close(struct laps *laps)
+{
+	double ns = laps->n ? percentile(laps->ns, laps->n, 50) : laps->best;
+
+	free(laps->ns);
+	return ns;
 }
 
 #endif

@@ -24,22 +24,17 @@ __asm__("\t.text\n" FUNCTION(probed_ordinary, "movl $3, %eax")
 int main(int argc, char **argv)
 {
 	int (*called)(int) = argc > 1 && !strcmp(argv[1], "nop5") ? probed_nop5 : probed_ordinary;
-	int rounds = argc > 2 ? atoi(argv[2]) : 400, calls = argc > 3 ? atoi(argv[3]) : 5000, n = 0, value = 1;
-	double *ns = calloc((size_t)rounds, sizeof(*ns));
+	int rounds = argc > 2 ? atoi(argv[2]) : 400, calls = argc > 3 ? atoi(argv[3]) : 5000, value = 1;
+	struct laps laps;
 
 	pin(1);
-	for (int i = 0; ns && i < rounds; i++) {
-		long before = switches();
-		double start = now();
-
+	laps_open(&laps, rounds);
+	for (int i = 0; i < rounds; i++) {
+		laps_start(&laps);
 		for (int call = 0; call < calls; call++)
 			value = called(value);
-		start = now() - start;
-		if (switches() == before)
-			ns[n++] = start / calls;
+		laps_stop(&laps, calls);
 	}
-	if (!n)
-		return 1;
-	printf("%.3f\n", percentile(ns, n, 50));
+	printf("%.3f\n", laps_close(&laps));
 	return value == 0;
 }

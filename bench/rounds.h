@@ -60,32 +60,20 @@ static inline void must_have(const char *path, const char *text)
 
 static inline void rounds_run(const struct kind *table, size_t kinds)
 {
-	double **ns = calloc(kinds, sizeof(*ns)), *best = calloc(kinds, sizeof(*best));
-	int *n = calloc(kinds, sizeof(*n));
+	struct laps *laps = calloc(kinds, sizeof(*laps));
 
 	for (size_t k = 0; k < kinds; k++)
-		ns[k] = calloc((size_t)rounds, sizeof(**ns));
+		laps_open(&laps[k], rounds);
 	for (int r = 0; r < rounds; r++) {
 		for (size_t k = 0; k < kinds; k++) {
-			long before = switches();
-			double start = now();
-
+			laps_start(&laps[k]);
 			table[k].what(events);
-			start = (now() - start) / events;
-			if (switches() == before)
-				ns[k][n[k]++] = start;
-			if (!best[k] || start < best[k])
-				best[k] = start;
+			laps_stop(&laps[k], events);
 		}
 	}
-	for (size_t k = 0; k < kinds; k++) {
-		/* On a machine that leaves no round alone the best one has to do. */
-		printf("%s %.3f\n", table[k].name, n[k] ? percentile(ns[k], n[k], 50) : best[k]);
-		free(ns[k]);
-	}
-	free(ns);
-	free(best);
-	free(n);
+	for (size_t k = 0; k < kinds; k++)
+		printf("%s %.3f\n", table[k].name, laps_close(&laps[k]));
+	free(laps);
 }
 
 #endif

@@ -95,6 +95,10 @@ END {
 	}
 	if ("record_trace_cmd_1m" in ns)
 		ratio("trace-cmd record over ours, 1 million a second", ns["record_trace_cmd_1m"] / ns["record_1m"])
+	if ("record_kernel" in ns && "record_kernel_trace_cmd" in ns) {
+		target("trace-cmd over ours, CPU for an event of the kernel", ns["record_kernel_trace_cmd"] / ns["record_kernel"], ">=", 1)
+		target("events lost in all storms, ours less trace-cmd's", ns["record_kernel_lost"] - ns["record_kernel_trace_cmd_lost"], "<=", 0)
+	}
 	if ("event_top" in ns) {
 		ratio("event in an instance, over one in the top buffer", ns["event_instance"] / ns["event_top"])
 		ratio("event in two buffers, over one in the top buffer", ns["event_two_buffers"] / ns["event_top"])

@@ -149,6 +149,8 @@ static bool any_worth(struct stream *const *streams, uint32_t n, const struct st
 {
 	if (how->also && __atomic_load_n(how->also, __ATOMIC_ACQUIRE) != how->seen)
 		return true;
+	if (how->bell && __atomic_load_n(how->bell, __ATOMIC_ACQUIRE) != how->bell_seen)
+		return true;
 	for (uint32_t i = 0; i < n; i++)
 		if (is_worth(streams[i], how->percent))
 			return true;
@@ -202,6 +204,8 @@ int stream_sleep(struct stream *const *streams, uint32_t n, const struct stream_
 	make_bed(&bed, streams, n);
 	if (how->also)
 		bed_add(&bed, how->also, how->seen);
+	if (how->bell)
+		bed_add(&bed, how->bell, how->bell_seen);
 	/* Only a consumer's lock keeps a set from being freed: who peeks looks by itself. */
 	for (uint32_t i = 0; i < n; i++)
 		if (streams[i]->consume && streams[i]->nreaders)

@@ -101,6 +101,8 @@ struct stream_sleep {
 	int timeout_ms;		/* -1: no limit */
 	const uint32_t *also;
 	uint32_t seen;
+	const uint32_t *bell;	/* a second one of that kind, for who waits for something else as well */
+	uint32_t bell_seen;
 };
 int stream_sleep(struct stream *const *streams, uint32_t n, const struct stream_sleep *how);
 

@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,29 @@ int cmd_put(const void *bytes, size_t len, struct err *err)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+int cmd_read(const char *path, struct buf *out, struct err *err)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	while (n > 0 && out->len < CMD_READ_MAX) {
+		char *to = buf_room(out, 4096);
+
+		n = to ? read(fd, to, 4096) : -1;
+		out->len += n > 0 ? (size_t)n : 0;
+	}
+	if (n > 0)
+		n = err_set(err, -EFBIG, "%s: is too large", path);
+	else if (n < 0)
+		err_set(err, errno ? -errno : -ENOMEM, "%s: %s", path, strerror(errno));
+	if (fd != STDIN_FILENO)
+		close(fd);
+	buf_puts(out, "");
+	return n < 0 ? err->code : 0;
 }
 
 int cmd_open(struct source **out, const struct opts *opts, bool create, struct err *err)

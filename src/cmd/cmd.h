@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "cmd/opts.h"
 #include "source/source.h"
@@ -23,6 +24,8 @@ struct cmd {
 	const char *text;	/* what `ringside help NAME` says, lines with their breaks */
 	const struct opt *opts;
 	const char *arg;	/* what the first of its arguments is, if that can be completed: see complete.c */
+	bool mixes;		/* it may be about several sources at once: see party.h */
+	bool on_file;		/* about trace files: there is no source to ask */
 	bool hidden;		/* not for people: `help` does not list it */
 	int args_min;
 	int args_max;		/* -1: any number */
@@ -30,9 +33,10 @@ struct cmd {
 	int (*run)(const struct opts *opts);
 };
 
-extern const struct cmd cmd_attach, cmd_detach, cmd_cat, cmd_check_events, cmd_clear, cmd_complete, cmd_convert, cmd_doctor,
+extern const struct cmd cmd_apply, cmd_attach, cmd_detach, cmd_bootconfig, cmd_cat, cmd_check_events, cmd_clear, cmd_complete, cmd_convert, cmd_doctor,
 	cmd_dump, cmd_extract, cmd_help, cmd_hist, cmd_join, cmd_latency, cmd_list, cmd_mem, cmd_mount, cmd_probe, cmd_profile,
-	cmd_record, cmd_report, cmd_reset, cmd_restart, cmd_restore, cmd_set, cmd_show, cmd_snapshot, cmd_split, cmd_sqlhist, cmd_start,
+	cmd_record, cmd_report, cmd_reset, cmd_restart, cmd_restore, cmd_save, cmd_set, cmd_show, cmd_snapshot, cmd_split, cmd_sqlhist, cmd_stack,
+	cmd_start,
 	cmd_stat, cmd_stop, cmd_stream, cmd_trace, cmd_umount, cmd_write;
 
 /* NULL when there is none of that name. */
@@ -59,6 +63,10 @@ int cmd_misuse(const struct cmd *cmd, const char *fmt, ...) __attribute__((forma
 
 /* Everything at once to stdout: 0 or -errno with words. */
 int cmd_put(const void *bytes, size_t len, struct err *err);
+
+/* A text that a person names: a file, whole, - is standard input. Behind what `out` has, and with a NUL behind it. */
+#define CMD_READ_MAX (16u << 20)
+int cmd_read(const char *path, struct buf *out, struct err *err);
 
 /* The source that the command line or the environment names. */
 int cmd_open(struct source **out, const struct opts *opts, bool create, struct err *err);

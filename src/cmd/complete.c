@@ -29,6 +29,8 @@ static const struct kind {
 	{ "CPU", "cpus", "_ringside_ask cat per_cpu | sed -n 's,^cpu\\([0-9]*\\)/,\\1,p'" },
 	{ "FILE", "files", "_ringside_files \"$1\"" },
 	{ "BINARY", "binaries", "sh -c 'ls -dp -- \"$1\"* 2>/dev/null' - \"$1\"" },
+	{ "PROFILE", "profiles", "sh -c 'ls -dp -- \"$1\"* 2>/dev/null' - \"$1\"" },
+	{ "INITRD", "images", "sh -c 'ls -dp -- \"$1\"* 2>/dev/null' - \"$1\"" },
 	{ "PID", "processes", "ps -o pid= -u \"$(id -u)\" 2>/dev/null | tr -d ' '" },
 	{ "COMMAND", "commands", "_ringside_commands" },
 	{ "SHELL", "shells", "printf '%s\\n' bash zsh" },

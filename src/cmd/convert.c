@@ -80,5 +80,6 @@ const struct cmd cmd_convert = {
 		"are not touched.\n",
 	.opts = convert_opts,
 	.args_max = 1,
+	.on_file = true,
 	.run = run,
 };

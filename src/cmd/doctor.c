@@ -64,19 +64,39 @@ static void look(struct doctor *doctor, const char *what)
 		doctor_process(doctor, (pid_t)pid);
 }
 
+/* A tree of files, the kernel's above all. What cannot be opened is a finding, too. */
+static void look_at_files(struct doctor *doctor, const struct opts *opts)
+{
+	struct err err = ERR_INIT;
+	struct source *source;
+
+	if (cmd_open(&source, opts, false, &err)) {
+		doctor_put(doctor, DOCTOR_BAD, "tracefs", NULL, "%s", err.text);
+		return;
+	}
+	doctor_kernel(doctor, source);
+	source_close(source);
+}
+
 static int run(const struct opts *opts)
 {
+	bool files = opts_value(opts, "kernel") || opts_value(opts, "tracefs");
 	struct doctor doctor = { .json = opts_value(opts, "json") != NULL };
 	struct err err = ERR_INIT;
 	struct winsize size;
 	int r;
 
+	if (files && opts_arg(opts, 0))
+		return cmd_misuse(&cmd_doctor, "doctor: a program is traced without --kernel: %s", opts_arg(opts, 0));
 	doctor.colour = cmd_colour(STDOUT_FILENO);
 	if (isatty(STDOUT_FILENO))
 		doctor.width = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
 	r = find_directory(&doctor, opts, &err);
 	if (!r) {
-		look(&doctor, opts_arg(opts, 0));
+		if (files)
+			look_at_files(&doctor, opts);
+		else
+			look(&doctor, opts_arg(opts, 0));
 		r = buf_failed(&doctor.out) ? err_set(&err, -ENOMEM, "out of memory")
 					    : cmd_put(doctor.out.data, doctor.out.len, &err);
 	}
@@ -96,7 +116,7 @@ const struct cmd cmd_doctor = {
 	.text = "Looks at this machine and the tracing directory; with PROGRAM, or the PID of a running\n"
 		"process, at how that can be traced, or why not. A line for each finding: ok, note (worth\n"
 		"knowing) or bad (keeps tracing from working), and what mends it. Exits with 1 when\n"
-		"something is bad.\n",
+		"something is bad. With --kernel: what of the kernel's tracing can be had here.\n",
 	.opts = doctor_opts,
 	.args_max = 1,
 	.run = run,

@@ -533,5 +533,6 @@ const struct cmd cmd_dump = {
 	.opts = dump_opts,
 	.arg = "file",
 	.args_max = 1,
+	.on_file = true,
 	.run = run,
 };

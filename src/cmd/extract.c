@@ -1,5 +1,6 @@
 /*
- * cmd/extract: what the rings hold now, as a trace file. Nothing is taken out of them, and nobody is stopped.
+ * cmd/extract: what the rings hold now, as a trace file. Nothing is taken out of them, and nobody is stopped. A kernel hands its
+ * pages out only once.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +55,7 @@ static bool is_there(const struct record_buffer *buffers, size_t n, const char *
 }
 
 /* A file has each buffer once, whatever the line says. */
-static size_t list(struct record_buffer *buffers, const struct scopes *scopes)
+static size_t list(struct record_buffer *buffers, struct source *source, const struct scopes *scopes)
 {
 	size_t n = 0;
 
@@ -62,7 +63,7 @@ static size_t list(struct record_buffer *buffers, const struct scopes *scopes)
 		const char *name = scopes->scope[i].instance ? scopes->scope[i].instance : "";
 
 		if (!is_there(buffers, n, name))
-			buffers[n++] = (struct record_buffer){ name, name };
+			buffers[n++] = (struct record_buffer){ source, name, name };
 	}
 	return n;
 }
@@ -81,7 +82,24 @@ static void tell(const struct record_how *how, const struct record_still_sums *s
 			sums->lost_more ? ", and some that could not be counted" : "");
 }
 
-static int extract(struct record_how *how, const struct opts *opts, const struct scopes *scopes, struct err *err)
+/* Of files, which can be read only by taking out what is in them. */
+static int take_out(struct record_how *how, struct record_still_sums *sums, struct err *err)
+{
+	struct record *record;
+	struct record_sums all;
+	int r = record_open(&record, how, err);
+
+	if (r)
+		return r;
+	r = record_finish(record, err);
+	record_sums(record, &all);
+	*sums = (struct record_still_sums){ .events = all.events, .bytes = all.bytes, .lost = all.lost };
+	record_close(record);
+	return r;
+}
+
+static int extract(struct record_how *how, struct source *source, const struct opts *opts, const struct scopes *scopes,
+		   struct err *err)
 {
 	struct record_window all = { .before_ns = UINT64_MAX, .after_ns = UINT64_MAX };
 	struct record_buffer *buffers = calloc((size_t)scopes->n + 1, sizeof(*buffers));
@@ -91,8 +109,11 @@ static int extract(struct record_how *how, const struct opts *opts, const struct
 	if (!buffers)
 		return err_set(err, -ENOMEM, "out of memory");
 	how->buffers = buffers;
-	how->nr_buffers = list(buffers, scopes);
-	if (how->nr_buffers)
+	how->nr_buffers = list(buffers, source, scopes);
+	how->snapshot = opts_value(opts, "snapshot");
+	if (how->nr_buffers && !source_control(source))
+		r = take_out(how, &sums, err);
+	else if (how->nr_buffers)
 		r = record_still(how, &all, opts_value(opts, "snapshot"), &sums, err);
 	else
 		r = err_set(err, -ENOENT, "there is no instance");
@@ -105,25 +126,22 @@ static int extract(struct record_how *how, const struct opts *opts, const struct
 static int run(const struct opts *opts)
 {
 	struct err err = ERR_INIT;
+	struct source *source;
 	struct record_how how;
 	struct scopes scopes;
 	int r = ask(&how, opts);
 
 	if (r)
 		return r;
-	r = cmd_open(&how.source, opts, false, &err);
+	r = cmd_open(&source, opts, false, &err);
 	if (r)
 		return cmd_fail(&err);
-	if (!source_control(how.source))
-		r = err_set(&err, -EOPNOTSUPP, "%s: only events of programs can be extracted: a tracing directory",
-			    source_name(how.source));
-	if (!r)
-		r = scopes_choose(&scopes, opts, how.source, false, &err);
+	r = scopes_choose(&scopes, opts, source, false, &err);
 	if (!r) {
-		r = extract(&how, opts, &scopes, &err);
+		r = extract(&how, source, opts, &scopes, &err);
 		scopes_fini(&scopes);
 	}
-	source_close(how.source);
+	source_close(source);
 	return r ? cmd_fail(&err) : CMD_DONE;
 }
 
@@ -132,7 +150,8 @@ const struct cmd cmd_extract = {
 	.synopsis = "[-o PATH] [-B INSTANCE]... [-a] [-t] [-s] [OPTION]...",
 	.summary = "save what the buffers hold now as a trace file",
 	.text = "Copies the events that are in a buffer into a trace file. They stay where they are, and\n"
-		"programs write on meanwhile; what they write is not in the file.\n",
+		"programs write on meanwhile; what they write is not in the file. Those of a kernel\n"
+		"are taken out.\n",
 	.opts = extract_opts,
 	.run = run,
 };

@@ -480,6 +480,8 @@ static int run(const struct opts *opts)
 	for (size_t i = 0; i < sizeof(of_keys) / sizeof(of_keys[0]); i++)
 		if (opts_value(opts, of_keys[i]))
 			return cmd_misuse(&cmd_hist, "hist: --%s is about --keys, which is not there", of_keys[i]);
+	if (opts_value(opts, "kernel") || opts_value(opts, "tracefs"))
+		return cmd_misuse(&cmd_hist, "hist: a trace file has no source: --kernel and --tracefs go with --keys");
 	if (opts->nargs > 1)
 		return cmd_misuse(&cmd_hist, "hist: one file at a time; events as they come need --keys");
 	if (path && arg)
@@ -506,10 +508,10 @@ const struct cmd cmd_hist = {
 	.text = "Of a trace file: how often each event and function came in each task, those first\n"
 		"that came most often, and where they were called from: by the stacks and functions\n"
 		"in the trace.\n"
-		"With --keys: a histogram of an event of programs that run, counted where it happens,\n"
-		"as bars that are redrawn on a terminal until Ctrl-C, or printed once when the command\n"
-		"or the time is over. Nothing stays behind. KEY and FIELD are as in hist triggers:\n"
-		"item, common_pid.execname, size.log2, size.quantiles.\n",
+		"With --keys: a histogram of an event of programs, or with --kernel of the kernel, counted\n"
+		"where it happens, as bars that are redrawn on a terminal until Ctrl-C, or printed once\n"
+		"when the command or the time is over. Nothing stays behind. KEY and FIELD are as in hist\n"
+		"triggers: item, common_pid.execname, size.log2, size.quantiles.\n",
 	.opts = hist_opts,
 	.arg = "file",
 	.args_max = -1,

@@ -402,5 +402,6 @@ const struct cmd cmd_join = {
 	.opts = join_opts,
 	.args_min = 2,
 	.args_max = -1,
+	.on_file = true,
 	.run = run,
 };

@@ -7,7 +7,9 @@
  *	       (where FIELD is a text, or nobody knows yet what it is, key=FIELD2.string)
  *	SYNTH: hist:keys=lat.log2:vals=lat,lat.quantiles:m=lat:onmax($m).save(key,common_pid)
  *
- * All of it hangs in an instance of our own. The synthetic event is of the whole directory: it has the instance's name in its
+ * A kernel has no quantiles: there SYNTH gets histograms that count ranges as fine (latency_files.c).
+ *
+ * All of it hangs in an instance of our own. The synthetic event is of the whole source: it has the instance's name in its
  * own, and whoever comes later removes those whose instance is gone. That instance also records the synthetic event, from
  * some time on only those that are as long as the longest so far: these are the worst ones that are listed.
  */
@@ -17,12 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/latency_show.h"
-#include "cmd/live.h"
-#include "decode/format.h"
+#include "cmd/latency_local.h"
+#include "cmd/own.h"
 
-#define SYNTH_PREFIX "ringside_"
-#define LINES 5
+#define READ_MAX (1u << 20)
 
 static const struct opt latency_opts[] = {
 	{ 0, "on", "FIELD[=FIELD2]", "what START and END have in common; FIELD2 is END's name for it" },
@@ -31,21 +31,6 @@ static const struct opt latency_opts[] = {
 	{ 0, "size", "KEYS", "how many starts can wait for their ends at once (at least 4096)" },
 	LIVE_OPTS,
 	{ 0, NULL, NULL, NULL },
-};
-
-struct latency {
-	struct live live;
-	const struct opts *opts;
-	char system[2][64], event[2][64];
-	char keys[2][256];
-	char synth[64];
-	char title[640];
-	bool known;		/* both events */
-	bool is_text;		/* the key */
-	bool is_signed;
-	bool hung;
-	uint64_t floor;		/* what is shorter is not recorded */
-	struct latency_sums sums;
 };
 
 /* ---- Setting up ---- */
@@ -70,110 +55,124 @@ static int split_keys(struct latency *l, const char *on)
 	return *l->keys[0] ? 0 : err_set(&l->live.err, -EINVAL, "--on: FIELD or FIELD=FIELD2 is needed");
 }
 
-/* The first of END's keys is the one that is shown: what is it? Of an event that is still to come, a text. */
-static int look_at_key(struct latency *l)
-{
-	const struct decode_format *format;
-	const struct decode_field *field;
-	struct control_items *items = NULL;
-	char name[64];
-	int r = control_refresh(l->live.control, &l->live.err);
-
-	if (!r)
-		r = control_items_open(&items, l->live.control, &l->live.err);
-	if (r)
-		return r;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(l->keys[1], ",."), l->keys[1]);
-	format = control_items_format(items, l->system[1], l->event[1]);
-	field = format ? decode_format_find(format, name) : NULL;
-	l->known = live_knows(&l->live, l->system[0], l->event[0]) && live_knows(&l->live, l->system[1], l->event[1]);
-	l->is_text = !l->known || (field && field->is_array && field->is_string);
-	l->is_signed = field && field->is_signed;
-	control_items_close(items);
-	return 0;
-}
-
 static void name_synth(struct latency *l)
 {
-	snprintf(l->synth, sizeof(l->synth), SYNTH_PREFIX "%.40s", l->live.instance);
+	snprintf(l->synth, sizeof(l->synth), OWN_SYNTH "%.48s", l->live.instance);
 	for (char *p = l->synth; *p; p++)
 		if (*p == '-')
 			*p = '_';
 }
 
-static const char *value_or(const struct opts *opts, const char *word, const char *otherwise)
+/* In a tree of files: by its path. What has variables holds the instance, and has to go before it. */
+static int hang_in_files(struct latency *l, const char *system, const char *event, const char *text)
 {
-	const char *value = opts_value(opts, word);
-
-	return value ? value : otherwise;
-}
-
-static int hang(struct latency *l)
-{
-	const char *if_start = opts_value(l->opts, "if-start"), *if_end = opts_value(l->opts, "if-end");
-	const char *size = value_or(l->opts, "size", "2048");
-	struct buf text[LINES] = { BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT };
-	struct control_line lines[LINES];
-	char path[256];
+	char path[LATENCY_PATH];
 	int r;
 
-	buf_printf(&text[0], "%s u64 lat; %s", l->synth, l->is_text ? "char key[]" : "u64 key");
-	buf_puts(&text[1], "hist:keys=");
-	live_put_keys(&text[1], l->keys[0], l->known);
-	buf_printf(&text[1], ":ts0=common_timestamp:size=%s%s%s", size, if_start ? " if " : "", if_start ? if_start : "");
-	buf_puts(&text[2], "hist:keys=");
-	live_put_keys(&text[2], l->keys[1], l->known);
-	buf_printf(&text[2], ":lat=common_timestamp-$ts0,key=%s%.*s%s", l->is_text ? "" : "0+", (int)strcspn(l->keys[1], ",."),
-		   l->keys[1], l->is_text ? ".string" : "");
-	buf_printf(&text[2], ":onmatch(%s.%s).trace(%s,$lat,$key)%s%s", l->system[0], l->event[0], l->synth, if_end ? " if " : "",
-		   if_end ? if_end : "");
-	buf_printf(&text[3], "hist:keys=common_cpu:size=4096%s%s", if_end ? " if " : "", if_end ? if_end : "");
-	buf_puts(&text[4], "hist:keys=lat.log2:vals=lat,lat.quantiles:m=lat:size=128:onmax($m).save(key,common_pid)");
-	lines[0] = (struct control_line){ NULL, NULL, text[0].data };
-	lines[1] = (struct control_line){ l->system[0], l->event[0], text[1].data };
-	lines[2] = (struct control_line){ l->system[1], l->event[1], text[2].data };
-	lines[3] = (struct control_line){ l->system[1], l->event[1], text[3].data };
-	lines[4] = (struct control_line){ "synthetic", l->synth, text[4].data };
-	r = 0;
-	for (int i = 0; i < LINES; i++)
-		if (buf_failed(&text[i]))
-			r = err_set(&l->live.err, -ENOMEM, "out of memory");
-	for (int i = 0; i < LINES; i++) {
-		if (!r) {
-			r = control_hang(l->live.control, l->live.instance, &lines[i], 1, &l->live.err);
-			if (r)
-				err_prefix(&l->live.err, "%s%s%s: %s: ", lines[i].system ? lines[i].system : "",
-					   lines[i].system ? ":" : "", lines[i].system ? lines[i].event : "synthetic_events",
-					   lines[i].text);
-			l->hung |= !r;
-		}
+	if (system)
+		snprintf(path, sizeof(path), "instances/%s/events/%s/%s/trigger", l->live.instance, system, event);
+	else
+		snprintf(path, sizeof(path), "synthetic_events");
+	r = source_write(l->live.source, path, text, strlen(text), true, &l->live.err);
+	if (!r && system && strstr(text, "=common_timestamp") && l->nholds < LATENCY_HOLDS) {
+		strcpy(l->holds[l->nholds].path, path);
+		buf_printf(&l->holds[l->nholds++].undo, "!%s", text);
 	}
-	for (int i = 0; i < LINES; i++)
-		buf_fini(&text[i]);
+	return r;
+}
+
+/* One line where it belongs, and away with it; without a system, a synthetic event. */
+static int hang_line(struct latency *l, const char *system, const char *event, struct buf *text)
+{
+	struct control_line line = { system, event, text->data };
+	int r;
+
+	if (buf_failed(text)) {
+		r = err_set(&l->live.err, -ENOMEM, "out of memory");
+	} else if (l->live.control) {
+		r = control_hang(l->live.control, l->live.instance, &line, 1, &l->live.err);
+		if (r)
+			err_prefix(&l->live.err, "%s%s%s: %s: ", system ? system : "", system ? ":" : "",
+				   system ? event : "synthetic_events", text->data);
+	} else {
+		r = hang_in_files(l, system, event, text->data);
+	}
+	l->hung |= !r;
+	buf_fini(text);
+	return r;
+}
+
+static void put_if(struct latency *l, const char *word, struct buf *text)
+{
+	if (opts_value(l->opts, word))
+		buf_printf(text, " if %s", opts_value(l->opts, word));
+}
+
+static int hang_start(struct latency *l, const char *size)
+{
+	struct buf text = BUF_INIT;
+
+	buf_puts(&text, "hist:keys=");
+	live_put_keys(&text, l->keys[0], l->known);
+	buf_printf(&text, ":ts0=common_timestamp:size=%s", size);
+	put_if(l, "if-start", &text);
+	return hang_line(l, l->system[0], l->event[0], &text);
+}
+
+static int hang_end(struct latency *l, const char *size)
+{
+	bool files = !l->live.control;
+	struct buf text = BUF_INIT;
+	int r;
+
+	buf_puts(&text, "hist:keys=");
+	live_put_keys(&text, l->keys[1], l->known);
+	buf_printf(&text, ":lat=common_timestamp-$ts0,key=%s%.*s%s", files || l->is_text ? "" : "0+", (int)strcspn(l->keys[1], ",."),
+		   l->keys[1], !files && l->is_text ? ".string" : "");
+	/* In a kernel a row is taken by each value that ever was. */
+	if (files)
+		buf_printf(&text, ":size=%s", size);
+	buf_printf(&text, ":onmatch(%s.%s).trace(%s,$lat,$key)", l->system[0], l->event[0], l->synth);
+	put_if(l, "if-end", &text);
+	r = hang_line(l, l->system[1], l->event[1], &text);
+	if (r)
+		return r;
+	buf_puts(&text, "hist:keys=common_cpu:size=4096");
+	put_if(l, "if-end", &text);
+	return hang_line(l, l->system[1], l->event[1], &text);
+}
+
+static int hang_synth(struct latency *l)
+{
+	bool files = !l->live.control;
+	struct buf text = BUF_INIT;
+	char path[LATENCY_PATH];
+	int r;
+
+	buf_printf(&text, "hist:keys=lat.log2:vals=lat%s:m=lat:size=128:onmax($m).save(key,common_pid)", files ? "" : ",lat.quantiles");
+	r = hang_line(l, "synthetic", l->synth, &text);
+	for (uint32_t i = 0; !r && files && latency_files_line(i, &text); i++)
+		r = hang_line(l, "synthetic", l->synth, &text);
 	snprintf(path, sizeof(path), "instances/%s/events/synthetic/%s/enable", l->live.instance, l->synth);
 	return r ? r : source_write(l->live.source, path, "1", 1, false, &l->live.err);
 }
 
-/* Synthetic events of those that were killed. */
-static void sweep(struct latency *l)
+/* What ends are made of comes last: each one is then counted wherever it belongs. */
+static int hang(struct latency *l)
 {
-	struct buf list = BUF_INIT;
-	char path[256], *save = NULL;
+	const char *size = opts_value(l->opts, "size");
+	struct buf text = BUF_INIT;
+	int r;
 
-	if (!source_read(l->live.source, "synthetic_events", &list, NULL) && list.data)
-		for (char *line = strtok_r(list.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-			line[strcspn(line, " \t")] = '\0';
-			if (strncmp(line, SYNTH_PREFIX "latency_", strlen(SYNTH_PREFIX "latency_")) || strlen(line) > 60)
-				continue;
-			snprintf(path, sizeof(path), "instances/%s", line + strlen(SYNTH_PREFIX));
-			for (char *p = path + strlen("instances/"); *p; p++)
-				*p = *p == '_' ? '-' : *p;
-			if (source_exists(l->live.source, path))
-				continue;
-			snprintf(path, sizeof(path), "!%s", line);
-			source_write(l->live.source, "synthetic_events", path, strlen(path), true, NULL);
-		}
-	buf_fini(&list);
+	if (!size)
+		size = l->live.control ? "2048" : "8192";
+	buf_printf(&text, "%s u64 lat; %s key%s", l->synth, l->is_text ? "char" : l->type, l->is_text ? "[]" : "");
+	r = hang_line(l, NULL, NULL, &text);
+	if (!r)
+		r = hang_synth(l);
+	if (!r)
+		r = hang_start(l, size);
+	return r ? r : hang_end(l, size);
 }
 
 /* ---- Looking ---- */
@@ -182,7 +181,7 @@ static void sweep(struct latency *l)
 static void read_line(struct latency *l, char *line)
 {
 	struct latency_one one = { .ns = 0 };
-	char mark[80], *at, *cpu = NULL, *time, *key;
+	char mark[100], *at, *cpu = NULL, *time, *key;
 
 	snprintf(mark, sizeof(mark), ": %s: lat=", l->synth);
 	at = strstr(line, mark);
@@ -215,7 +214,7 @@ static void read_line(struct latency *l, char *line)
 static void raise_floor(struct latency *l)
 {
 	uint64_t least = l->sums.worst[LATENCY_WORST - 1].ns;
-	char path[256], text[64];
+	char path[LATENCY_PATH], text[64];
 
 	if (least <= l->floor)
 		return;
@@ -225,15 +224,28 @@ static void raise_floor(struct latency *l)
 		l->floor = least;
 }
 
+/* What we do to read may be what is read: there is an end to it. */
+static int gather(void *arg, const void *bytes, size_t len)
+{
+	struct buf *text = arg;
+
+	buf_add(text, bytes, len);
+	return buf_failed(text) ? -ENOMEM : text->len > READ_MAX ? -E2BIG : 0;
+}
+
 static int tick(struct live *live)
 {
 	struct latency *l = live->arg;
 	struct buf text = BUF_INIT;
-	char path[256], *save = NULL;
+	char path[LATENCY_PATH], *save = NULL;
 	int r;
 
 	snprintf(path, sizeof(path), "instances/%s/trace_pipe", live->instance);
-	r = source_read(live->source, path, &text, &live->err);
+	r = source_pump(live->source, path, gather, &text, &live->err);
+	if (r == -E2BIG)
+		r = 0;
+	else if (r == -ENOMEM)
+		err_set(&live->err, r, "out of memory");
 	for (char *line = !r && text.data ? strtok_r(text.data, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save))
 		read_line(l, line);
 	buf_fini(&text);
@@ -242,81 +254,11 @@ static int tick(struct live *live)
 	return r;
 }
 
-/* The largest of each power of two was saved with it, also when its record was overwritten. */
-static void take_saved(struct latency *l, const struct control_look *look, const struct hist_row *row)
-{
-	const struct hist_names *names = &look->asking.ask;
-	struct latency_one one = { .ns = 0 };
-	int32_t pid;
-
-	if (look->rows.shape.ntracks < 1 || look->rows.shape.nsaves < 2 || !row->tracks->is_set)
-		return;
-	one.ns = row->tracks->value;
-	if (one.ns > l->sums.max)
-		l->sums.max = one.ns;
-	pid = (int32_t)row->saves[1].number;
-	if (l->is_text)
-		snprintf(one.key, sizeof(one.key), "%.55s", row->saves[0].text);
-	else if (l->is_signed)
-		snprintf(one.key, sizeof(one.key), "%" PRId64, (int64_t)row->saves[0].number);
-	else
-		snprintf(one.key, sizeof(one.key), "%" PRIu64, row->saves[0].number);
-	snprintf(one.task, sizeof(one.task), "%.16s-%d", names->comm(names->arg, pid) ? names->comm(names->arg, pid) : "<...>",
-		 pid);
-	latency_add(&l->sums, &one);
-}
-
-static int look_at_times(struct latency *l)
-{
-	struct live *live = &l->live;
-	struct control_look look;
-	int r = control_look_open(&look, live->control, live->instance, "synthetic", l->synth, 0, &live->err);
-
-	if (r)
-		return r;
-	l->sums.matched = look.rows.hits + look.rows.drops;
-	l->sums.total = 0;
-	memset(l->sums.spread, 0, sizeof(l->sums.spread));
-	for (uint32_t i = 0; i < look.rows.nrows; i++) {
-		const struct hist_row *row = &look.rows.rows[i];
-		const uint64_t *spread = hist_spread(row, look.hist, 1);
-
-		l->sums.total += hist_value(row, look.hist, 0);
-		for (uint32_t n = 0; spread && n < TABLE_SPREAD; n++)
-			l->sums.spread[n] += spread[n];
-		take_saved(l, &look, row);
-	}
-	control_look_close(&look);
-	return 0;
-}
-
-static int look_at_ends(struct latency *l)
-{
-	struct live *live = &l->live;
-	struct control_look look;
-	int r = control_look_open(&look, live->control, live->instance, l->system[0], l->event[0], 0, &live->err);
-
-	if (r)
-		return r;
-	l->sums.starts = look.rows.hits + look.rows.drops;
-	l->sums.waiting = look.waiting;
-	l->sums.evicted = look.evicted;
-	control_look_close(&look);
-	r = control_look_open(&look, live->control, live->instance, l->system[1], l->event[1], 1, &live->err);
-	if (r)
-		return r;
-	l->sums.ends = look.rows.hits + look.rows.drops;
-	control_look_close(&look);
-	return 0;
-}
-
 static int draw(struct live *live, uint32_t width, uint32_t height, struct buf *out)
 {
 	struct latency *l = live->arg;
-	int r = look_at_times(l);
+	int r = live->control ? latency_rows_look(l) : latency_files_look(l);
 
-	if (!r)
-		r = look_at_ends(l);
 	if (!r)
 		latency_show(&l->sums, width, height, out);
 	return r;
@@ -327,8 +269,13 @@ static int draw(struct live *live, uint32_t width, uint32_t height, struct buf *
 static void take_down(struct latency *l)
 {
 	struct err err = ERR_INIT;
-	char text[80];
+	char text[100];
 
+	for (int i = l->nholds; i-- > 0;) {
+		if (!buf_failed(&l->holds[i].undo))
+			source_write(l->live.source, l->holds[i].path, l->holds[i].undo.data, l->holds[i].undo.len, true, NULL);
+		buf_fini(&l->holds[i].undo);
+	}
 	/* With the instance its histograms go; nobody else can have found the event by then. */
 	live_close_instance(&l->live);
 	snprintf(text, sizeof(text), "!%s", l->synth);
@@ -347,13 +294,13 @@ static int begin(struct latency *l)
 		r = err_set(&live->err, -EINVAL, "START and END are the same event: every one would be its own start");
 	if (r)
 		return r;
-	sweep(l);
+	own_sweep_synth(live->source);
 	name_synth(l);
 	snprintf(l->title, sizeof(l->title), "%s:%s -> %s:%s by %s", l->system[0], l->event[0], l->system[1], l->event[1],
 		 l->keys[0]);
 	l->sums.title = l->title;
 	l->sums.key = l->keys[1];
-	r = look_at_key(l);
+	r = live->control ? latency_rows_key(l) : latency_files_key(l);
 	return r ? r : hang(l);
 }
 

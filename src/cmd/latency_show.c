@@ -118,7 +118,8 @@ static void put_unmatched(const struct latency_sums *sums, struct buf *out)
 	if (sums->waiting)
 		buf_printf(out, ", %" PRIu64 " wait for one", sums->waiting);
 	if (sums->starts > known)
-		buf_printf(out, ", %" PRIu64 " began anew before one", sums->starts - known);
+		buf_printf(out, ", %" PRIu64 " %s", sums->starts - known,
+			   sums->is_exact ? "began anew before one" : "wait for one or began anew");
 	if (sums->evicted)
 		buf_printf(out, ", %" PRIu64 " forgotten: there were too many at once", sums->evicted);
 	if (sums->ends > sums->matched)

@@ -4,6 +4,7 @@
 #ifndef CMD_LATENCY_SHOW_H
 #define CMD_LATENCY_SHOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -28,7 +29,8 @@ struct latency_sums {
 	uint64_t max;
 	uint64_t starts, ends;
 	uint64_t waiting;		/* starts that may still meet an end */
-	uint64_t evicted;		/* and those that were forgotten for newer ones */
+	uint64_t evicted;		/* and those that were forgotten for newer ones, or had no room */
+	bool is_exact;			/* it is known how many wait */
 	struct latency_one worst[LATENCY_WORST];	/* the largest first; ns 0 behind the last */
 };
 

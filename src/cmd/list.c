@@ -29,9 +29,11 @@ static const struct opt list_opts[] = {
 	{ 'f', "functions", NULL, "functions that can be traced, all or those that match the glob RE" },
 	{ 0, "sdt", NULL, "probes that files of programs tell of themselves (USDT), all or those that match the glob RE" },
 	{ 0, "why", NULL, "with -f: those that cannot, or that are slower than others, and why" },
+	{ 0, "proto", NULL, "with -f of the kernel: as C declares them, by the kernel's types (BTF)" },
 	{ 'B', "instances", NULL, "instances" },
 	{ 'o', "options", NULL, "trace options, with no before those that are off" },
 	{ 't', "tracers", NULL, "tracers" },
+	{ 'p', "plugins", NULL, "tracers, by their old name" },
 	{ 'C', "clocks", NULL, "clocks, the present one in brackets" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -43,6 +45,7 @@ static const struct words {
 } words[] = {
 	{ "options", "trace_options" },
 	{ "tracers", "available_tracers" },
+	{ "plugins", "available_tracers" },
 	{ "clocks", "trace_clock" },
 	{ "instances", NULL },
 };
@@ -56,8 +59,10 @@ struct listing {
 	struct err err;
 	const char *pattern;	/* NULL: everything */
 	regex_t re;
+	regex_t part[2];	/* SYSTEM:EVENT as one each */
+	bool parts;
 	const struct words *words;	/* NULL: events */
-	bool all, systems, fields, full, filters, triggers, functions, sdt, why, json;
+	bool all, systems, fields, full, filters, triggers, functions, sdt, why, proto, json;
 	size_t left_out;	/* events that nothing records */
 };
 
@@ -226,21 +231,30 @@ static bool matches(const struct listing *list, const char *text)
 	return !list->pattern || !regexec(&list->re, text, 0, NULL, 0);
 }
 
-static bool wanted(struct listing *list, const struct events_item *event)
+/* Part of a system and part of an event will do: `raw_syscall:sys_enter`. */
+static bool matches_event(const struct listing *list, const struct events_item *event)
 {
 	struct buf name = BUF_INIT;
 	bool match;
 
+	if (list->parts && !regexec(&list->part[0], event->system, 0, NULL, 0) &&
+	    !regexec(&list->part[1], event->name, 0, NULL, 0))
+		return true;
+	buf_printf(&name, "%s:%s", event->system, event->name);
+	match = name.data && matches(list, name.data);
+	buf_fini(&name);
+	return match;
+}
+
+static bool wanted(struct listing *list, const struct events_item *event)
+{
 	/* Who names some gets them all; else those would bury what there is to trace. */
 	if (!list->pattern && !list->all &&
 	    (!event->has_source || (source_control(list->source) && control_event_is_call(event->system)))) {
 		list->left_out++;
 		return false;
 	}
-	buf_printf(&name, "%s:%s", event->system, event->name);
-	match = name.data && matches(list, name.data);
-	buf_fini(&name);
-	return match;
+	return matches_event(list, event);
 }
 
 static void put_word(struct listing *list, const char *key, const char *word)
@@ -334,7 +348,10 @@ static int list_source(struct listing *list, const struct opts *opts)
 	if (r)
 		return r;
 	if (list->functions)
-		r = list_functions(&list->out, list->source, list->pattern, list->why, list->json, &list->err);
+		r = list_functions(&list->out, list->source,
+				   &(struct list_ask){ .opts = opts, .pattern = list->pattern, .why = list->why, .proto = list->proto,
+						       .json = list->json },
+				   &list->err);
 	else
 		r = list->words ? put_words(list) : put_events(list);
 	if (!r)
@@ -361,11 +378,48 @@ static int check(struct listing *list, const struct opts *opts)
 	if (list->systems && (list->fields || hooks))
 		return cmd_misuse(&cmd_list, "list: systems have no fields, filters and triggers: -s goes without -F, --full, "
 				  "-l and -R");
-	if (list->why && !list->functions)
-		return cmd_misuse(&cmd_list, "list: --why is about functions: -f");
+	if ((list->why || list->proto) && !list->functions)
+		return cmd_misuse(&cmd_list, "list: %s is about functions: -f", list->why ? "--why" : "--proto");
 	if (kinds > 1)
-		return cmd_misuse(&cmd_list, "list: one thing at a time: -e, -s, -f, --sdt, -B, -o, -t or -C");
+		return cmd_misuse(&cmd_list, "list: one thing at a time: -e, -s, -f, --sdt, -B, -o, -t, -p or -C");
 	return CMD_DONE;
+}
+
+#define RE_FLAGS (REG_EXTENDED | REG_ICASE | REG_NOSUB)
+
+/* A colon may be part of something else, such as [[:digit:]]: what is on its sides is no expression then. */
+static void compile_parts(struct listing *list)
+{
+	size_t len = strcspn(list->pattern, ":/");
+	char *system = strndup(list->pattern, len);
+
+	if (system && list->pattern[len] && !regcomp(&list->part[0], system, RE_FLAGS)) {
+		list->parts = !regcomp(&list->part[1], list->pattern + len + 1, RE_FLAGS);
+		if (!list->parts)
+			regfree(&list->part[0]);
+	}
+	free(system);
+}
+
+/* An exit status. */
+static int compile(struct listing *list)
+{
+	char wrong[128];
+	int r = regcomp(&list->re, list->pattern, RE_FLAGS);
+
+	if (r) {
+		regerror(r, &list->re, wrong, sizeof(wrong));
+		return cmd_misuse(&cmd_list, "list: '%s': %s", list->pattern, wrong);
+	}
+	compile_parts(list);
+	return CMD_DONE;
+}
+
+static void compiled_free(struct listing *list)
+{
+	regfree(&list->re);
+	for (size_t i = 0; list->parts && i < 2; i++)
+		regfree(&list->part[i]);
 }
 
 static int run(const struct opts *opts)
@@ -383,38 +437,36 @@ static int run(const struct opts *opts)
 		.functions = opts_value(opts, "functions") != NULL,
 		.sdt = opts_value(opts, "sdt") != NULL,
 		.why = opts_value(opts, "why") != NULL,
+		.proto = opts_value(opts, "proto") != NULL,
 		.json = opts_value(opts, "json") != NULL,
 	};
-	char wrong[128];
+	bool regular = list.pattern && !list.functions && !list.sdt;
 	int r;
 
 	r = check(&list, opts);
+	if (!r && regular)
+		r = compile(&list);
 	if (r)
 		return r;
-	if (list.pattern && !list.functions && !list.sdt) {
-		r = regcomp(&list.re, list.pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-		if (r) {
-			regerror(r, &list.re, wrong, sizeof(wrong));
-			return cmd_misuse(&cmd_list, "list: '%s': %s", list.pattern, wrong);
-		}
-	}
 	r = list_source(&list, opts);
-	if (list.pattern && !list.functions && !list.sdt)
-		regfree(&list.re);
+	if (regular)
+		compiled_free(&list);
 	buf_fini(&list.out);
 	return r ? cmd_fail(&list.err) : CMD_DONE;
 }
 
 const struct cmd cmd_list = {
 	.name = "list",
-	.synopsis = "[-e | -s | -f | --sdt | -B | -o | -t | -C] [-a] [-F] [--full] [-l] [-R] [--why] [--json] [RE]",
+	.synopsis = "[-e | -s | -f | --sdt | -B | -o | -t | -p | -C] [-a] [-F] [--full] [-l] [-R] [--why] [--proto] [--json] [RE]",
 	.summary = "list events and what else there is",
 	.text = "Lists the events that there are: those that programs have brought to the tracing\n"
 		"directory, or the kernel's. They are written SYSTEM:EVENT. RE is an extended regular\n"
-		"expression that is looked for in that, or in what else is listed. Events of the\n"
+		"expression that is looked for in that, or in what else is listed; or one for the system\n"
+		"and one for the event, with : or / between them. Events of the\n"
 		"kernel's names that no program has brought (sched, syscalls, ...) are only listed with RE\n"
 		"or -a. Of functions (-f) and probes of files (--sdt) RE is a glob, as in\n"
-		"set_ftrace_filter.\n",
+		"set_ftrace_filter; a plain word, with -f, is part of a function's name, and of the\n"
+		"kernel's functions it may be a regular expression, too.\n",
 	.opts = list_opts,
 	.args_max = 1,
 	.run = run,

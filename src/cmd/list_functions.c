@@ -1,7 +1,7 @@
 /*
  * cmd/list_functions: see list_functions.h.
  *
- * Of a tracing directory from its plans, of other trees from their file, which says nothing of reasons.
+ * Of a tracing directory from its plans, of the kernel by list_kernel.c, of other trees from their file, which says nothing of reasons.
  */
 #include "cmd/list_functions.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "cmd/kernel.h"
 #include "control/func_set.h"
 #include "plan/plan.h"
 #include "report/json.h"
@@ -19,13 +20,17 @@ static void put_string(struct buf *out, const char *key, const char *text)
 	report_json_string(out, text, strlen(text));
 }
 
-static void put_json(struct buf *out, const char *name, const char *module, const char *how, const char *why)
+static void put_json(struct buf *out, const char *name, const char *module, const char *how, const char *why, const char *proto)
 {
 	buf_putc(out, '{');
 	put_string(out, "function", name);
 	if (module) {
 		buf_putc(out, ',');
 		put_string(out, "module", module);
+	}
+	if (proto) {
+		buf_putc(out, ',');
+		put_string(out, "prototype", proto);
 	}
 	if (why) {
 		buf_putc(out, ',');
@@ -36,13 +41,24 @@ static void put_json(struct buf *out, const char *name, const char *module, cons
 	buf_puts(out, "}\n");
 }
 
+void list_put_function(struct buf *out, const char *name, const char *module, const char *how, const char *why, const char *proto,
+		       bool json)
+{
+	if (json) {
+		put_json(out, name, module, how, why, proto);
+		return;
+	}
+	buf_printf(out, "%s%s%s%s%s%s\n", proto ? proto : name, module ? " [" : "", module ? module : "", module ? "]" : "", why ? ": " : "",
+		   why ? why : "");
+}
+
 static void put(struct buf *out, const struct control_function *function, bool why, bool json)
 {
 	const char *how = function->kind == PLAN_TRAP ? "by a trap" : "no";
 	const char *reason = why ? plan_reason(function->reason) : NULL;
 
 	if (json) {
-		put_json(out, function->name, function->program ? NULL : function->module, how, reason);
+		put_json(out, function->name, function->program ? NULL : function->module, how, reason, NULL);
 		return;
 	}
 	control_function_put(out, function);
@@ -51,7 +67,7 @@ static void put(struct buf *out, const struct control_function *function, bool w
 	buf_putc(out, '\n');
 }
 
-static int list_plans(struct buf *out, struct control *control, const char *glob, bool why, bool json, struct err *err)
+static int list_plans(struct buf *out, struct control *control, const struct list_ask *ask, struct err *err)
 {
 	struct control_functions functions = { 0 };
 	int r = control_functions_read(&functions, control, err);
@@ -59,46 +75,74 @@ static int list_plans(struct buf *out, struct control *control, const char *glob
 	for (size_t i = 0; !r && i < functions.n; i++) {
 		const struct control_function *function = &functions.all[i];
 
-		if (why ? function->kind != PLAN_JUMP : function->kind != PLAN_NOT)
-			if (!glob || glob_match(glob, function->name))
-				put(out, function, why, json);
+		if (ask->why ? function->kind != PLAN_JUMP : function->kind != PLAN_NOT)
+			if (!ask->pattern || glob_match(ask->pattern, function->name))
+				put(out, function, ask->why, ask->json);
 	}
 	control_functions_fini(&functions);
 	return r;
 }
 
 /* A line of available_filter_functions: `name` or `name [module]`. */
-static void put_line(struct buf *out, char *line, const char *glob, bool json)
+static void put_line(struct buf *out, char *line, const struct list_ask *ask)
 {
 	char *module = strstr(line, " [");
 
-	if (module)
+	if (module) {
 		*module = '\0';
-	if (glob && !glob_match(glob, line))
-		return;
-	if (json) {
-		if (module)
-			module[strcspn(module + 2, "]") + 2] = '\0';
-		put_json(out, line, module ? module + 2 : NULL, NULL, NULL);
-	} else {
-		buf_printf(out, "%s%s%s\n", line, module ? " [" : "", module ? module + 2 : "");
+		module += 2;
+		module[strcspn(module, "]")] = '\0';
 	}
+	if (!ask->pattern || glob_match(ask->pattern, line))
+		list_put_function(out, line, module, NULL, NULL, NULL, ask->json);
 }
 
-int list_functions(struct buf *out, struct source *source, const char *glob, bool why, bool json, struct err *err)
+static int list_file(struct buf *out, struct source *source, const struct list_ask *ask, struct err *err)
 {
-	static const char file[] = "available_filter_functions";
 	struct buf text = BUF_INIT;
 	char *save;
+	int r = source_read(source, "available_filter_functions", &text, err);
+
+	for (char *line = r || !text.data ? NULL : strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		put_line(out, line, ask);
+	buf_fini(&text);
+	return r;
+}
+
+/* The glob that a word stands for: itself, or, where it has none of a glob's signs, anything with that in it; ^ and $ are its ends. */
+static void glob_make(struct buf *glob, const char *word)
+{
+	size_t len = strlen(word);
+	bool plain = !strpbrk(word, "*?[\\");
+	bool begins = plain && word[0] == '^';
+	bool ends = plain && len && word[len - 1] == '$';
+
+	buf_printf(glob, "%s%.*s%s", plain && !begins ? "*" : "", (int)(len - begins - ends), word + begins,
+		   plain && !ends ? "*" : "");
+}
+
+int list_functions(struct buf *out, struct source *source, const struct list_ask *ask, struct err *err)
+{
+	struct list_ask by_glob = *ask;
+	struct buf glob = BUF_INIT;
 	int r;
 
-	if (source_control(source))
-		return list_plans(out, source_control(source), glob, why, json, err);
-	if (why)
+	if (kernel_is_meant(ask->opts))
+		return list_kernel_functions(out, source, ask, err);
+	if (ask->proto)
+		return err_set(err, -EOPNOTSUPP, "%s does not tell what functions are given: --proto is about the kernel (--kernel)",
+			       source_name(source));
+	if (ask->why && !source_control(source))
 		return err_set(err, -EOPNOTSUPP, "%s does not tell reasons", source_name(source));
-	r = source_read(source, file, &text, err);
-	for (char *line = r || !text.data ? NULL : strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		put_line(out, line, glob, json);
-	buf_fini(&text);
+	if (ask->pattern)
+		glob_make(&glob, ask->pattern);
+	by_glob.pattern = glob.data;
+	if (buf_failed(&glob))
+		r = err_set(err, -ENOMEM, "out of memory");
+	else if (source_control(source))
+		r = list_plans(out, source_control(source), &by_glob, err);
+	else
+		r = list_file(out, source, &by_glob, err);
+	buf_fini(&glob);
 	return r;
 }

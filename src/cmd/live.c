@@ -15,8 +15,11 @@
 
 #include "base/mono.h"
 #include "cmd/coming.h"
+#include "cmd/events.h"
 #include "cmd/interrupt.h"
 #include "cmd/nearest.h"
+#include "cmd/own.h"
+#include "cmd/setup.h"
 #include "control/own.h"
 #include "control/registry.h"
 #include "control/tree.h"
@@ -58,10 +61,32 @@ int live_ask(struct live *live, const struct cmd *cmd, const struct opts *opts, 
 	return cmd_fail(&live->err);
 }
 
+/* In a tree of files the name has to tell whose it is. */
+static int make_in_files(struct live *live)
+{
+	char path[128], pid[16];
+	int r;
+
+	snprintf(path, sizeof(path), "instances/%s", live->instance);
+	r = source_mkdir(live->source, path, &live->err);
+	live->owned = !r;
+	/* Who reads what he himself does never comes to an end. Not every kernel can leave him out. */
+	snprintf(path, sizeof(path), "instances/%s/set_event_notrace_pid", live->instance);
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	if (!r && source_exists(live->source, path))
+		source_write(live->source, path, pid, strlen(pid), false, NULL);
+	return r;
+}
+
 static int make_own(struct live *live, const char *name)
 {
 	struct err refused;
 	int r = -EEXIST;
+
+	if (!live->control) {
+		r = own_name(live->instance, sizeof(live->instance), name, &live->err);
+		return r ? r : make_in_files(live);
+	}
 
 	for (int i = 1; r == -EEXIST && i < NAMES_MAX; i++) {
 		refused = (struct err)ERR_INIT;
@@ -86,6 +111,8 @@ static int take_instance(struct live *live, const char *instance)
 	snprintf(path, sizeof(path), "instances/%s", instance);
 	if (source_exists(live->source, path))
 		return 0;
+	if (!live->control)
+		return make_in_files(live);
 	r = control_own_add(live->control, instance, &live->err);
 	live->owned = !r;
 	return r;
@@ -98,9 +125,7 @@ int live_open(struct live *live, const struct opts *opts, const char *name, cons
 	if (r)
 		return r;
 	live->control = source_control(live->source);
-	if (!live->control)
-		return err_set(&live->err, -EOPNOTSUPP, "%s: only of programs: a tracing directory", source_name(live->source));
-	r = control_own_sweep(live->control, &live->err);
+	r = setup_sweep(live->source, &live->err);
 	if (r < 0)
 		return r;
 	/* Before there is anything that would have to be taken back. */
@@ -129,8 +154,6 @@ static int check_named(struct live *live, const char *system, const char *event)
 	struct err err = ERR_INIT;
 	int r;
 
-	if (live_knows(live, system, event))
-		return 0;
 	for (uint32_t i = 0; events && i < events->nevents; i++)
 		if (events->events[i].shown)
 			nearest_offer(&nearest, events->events[i].system, events->events[i].name);
@@ -142,43 +165,76 @@ static int check_named(struct live *live, const char *system, const char *event)
 	return 0;
 }
 
+/* It is not there, and a tree of files has what it has. */
+static int refuse_in_files(struct live *live, const char *system, const char *event)
+{
+	struct nearest nearest = { .system = system, .event = event };
+	struct events events;
+	char words[160];
+	int r = events_load(&events, live->source, &live->err);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < events.n; i++)
+		nearest_offer(&nearest, events.item[i].system, events.item[i].name);
+	r = err_set(&live->err, -ENOENT, "there is no event %s:%s in %s%s", system, event, source_name(live->source),
+		    nearest_words(&nearest, words));
+	events_fini(&events);
+	return r;
+}
+
+/* How many events have the name? And the system of one. */
+static int count_named(struct live *live, const char *name, char system[64])
+{
+	struct events events;
+	int n = 0, r = events_load(&events, live->source, &live->err);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < events.n; i++)
+		if (!strcmp(events.item[i].name, name)) {
+			snprintf(system, 64, "%s", events.item[i].system);
+			n++;
+		}
+	events_fini(&events);
+	return n;
+}
+
 int live_event(struct live *live, const char *text, char system[64], char event[64])
 {
 	size_t len = strcspn(text, ":/");
-	const struct control_registry *events;
-	uint32_t found = 0;
+	int n;
 
 	if (text[len]) {
 		if (!len || len >= 60 || !text[len + 1] || strlen(text + len + 1) >= 64 || strpbrk(text + len + 1, ":/*? "))
 			return err_set(&live->err, -EINVAL, "'%s' is no event: SYSTEM:EVENT is needed", text);
 		snprintf(system, 64, "%.*s", (int)len, text);
 		snprintf(event, 64, "%s", text + len + 1);
-		return check_named(live, system, event);
+		if (live_knows(live, system, event))
+			return 0;
+		return live->control ? check_named(live, system, event) : refuse_in_files(live, system, event);
 	}
-	events = control_events(live->control, &live->err);
-	if (!events)
-		return live->err.code ? live->err.code : -EIO;
-	for (uint32_t i = 0; i < events->nevents; i++)
-		if (events->events[i].shown && !strcmp(events->events[i].name, text)) {
-			snprintf(system, 64, "%s", events->events[i].system);
-			snprintf(event, 64, "%s", text);
-			found++;
-		}
-	if (found == 1 || (!found && event_to_come(live, text, system, event)))
+	n = count_named(live, text, system);
+	if (n < 0)
+		return n;
+	snprintf(event, 64, "%s", text);
+	if (n == 1 || (!n && live->control && event_to_come(live, text, system, event)))
 		return 0;
-	return err_set(&live->err, found ? -EINVAL : -ENOENT, "'%s': %s of that name: write SYSTEM:EVENT", text,
-		       found ? "there are several events" : "no program has brought an event");
+	return err_set(&live->err, n ? -EINVAL : -ENOENT, "'%s': %s of that name: write SYSTEM:EVENT", text,
+		       n ? "there are several events" : live->control ? "no program has brought an event" : "there is no event");
 }
 
 bool live_knows(struct live *live, const char *system, const char *event)
 {
-	const struct control_registry *events = control_events(live->control, NULL);
+	const struct control_registry *events = live->control ? control_events(live->control, NULL) : NULL;
+	char path[192];
 
 	for (uint32_t i = 0; events && i < events->nevents; i++)
 		if (events->events[i].shown && !strcmp(events->events[i].system, system) &&
 		    !strcmp(events->events[i].name, event))
 			return true;
-	return false;
+	snprintf(path, sizeof(path), "events/%s/%s", system, event);
+	return !live->control && source_exists(live->source, path);
 }
 
 /* A field's name and nothing else. */
@@ -275,7 +331,8 @@ static int show_last(struct live *live)
 static int start_command(struct live *live)
 {
 	struct launch_how how = {
-		.argv = live->argv, .preload = true, .quiet = live->quiet, .dir = source_name(live->source),
+		.argv = live->argv, .preload = live->control, .quiet = live->quiet,
+		.dir = live->control ? source_name(live->source) : NULL,
 	};
 	int r = launch_start(&live->launch, &how, &live->err);
 
@@ -359,11 +416,9 @@ void live_close_instance(struct live *live)
 	struct err err = ERR_INIT;
 	char path[128];
 
-	if (live->owned) {
-		snprintf(path, sizeof(path), "instances/%s", live->instance);
-		if (source_rmdir(live->source, path, &err))
-			cmd_say("%s", err.text);
-	}
+	snprintf(path, sizeof(path), "instances/%s", live->instance);
+	if (live->owned && source_rmdir(live->source, path, &err))
+		cmd_say("%s", err.text);
 	live->owned = false;
 }
 

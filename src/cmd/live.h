@@ -1,7 +1,7 @@
 /*
  * cmd/live: a picture of something that goes on, redrawn on a terminal, printed once elsewhere, and a tidy end.
  *
- *	live_open()	the directory, and an instance that goes with us
+ *	live_open()	the source, and an instance that goes with us
  *	...		what is to be looked at is hung up there
  *	live_run()	the command, if there is one; pictures; the last one stays
  *	live_close()	nothing is left behind
@@ -22,7 +22,7 @@
 
 struct live {
 	struct source *source;
-	struct control *control;
+	struct control *control;	/* of a tracing directory; NULL: files, such as a kernel's */
 	char instance[64];
 	bool owned;		/* the instance is ours */
 	char **argv;		/* of the command, NULL: there is none */
@@ -45,7 +45,7 @@ struct live {
 /* What the line says; arguments from `command` on are a command. CMD_DONE, or an exit status. */
 int live_ask(struct live *live, const struct cmd *cmd, const struct opts *opts, int command);
 
-/* `instance` NULL: one of our own, NAME-PID. One that is not there yet is made, and then ours, too. */
+/* `instance` NULL: one of our own, NAME-PID, by a name that own.c knows. One that is not there yet is made, and then ours, too. */
 int live_open(struct live *live, const struct opts *opts, const char *name, const char *instance);
 
 /* EVENT as people write it: SYSTEM:EVENT, SYSTEM/EVENT, or a name that one event alone has, of those that are there or of the

@@ -21,9 +21,9 @@ const int ringside_no_attach = 1;
 
 static const struct cmd *const commands[] = {
 	&cmd_record, &cmd_attach, &cmd_detach, &cmd_extract, &cmd_stream, &cmd_trace, &cmd_list, &cmd_start, &cmd_stop, &cmd_restart,
-	&cmd_set, &cmd_show, &cmd_snapshot, &cmd_stat, &cmd_clear, &cmd_reset, &cmd_cat, &cmd_write, &cmd_mount, &cmd_umount, &cmd_report,
-	&cmd_restore, &cmd_convert, &cmd_split, &cmd_join, &cmd_dump,
-	&cmd_probe, &cmd_profile, &cmd_hist, &cmd_latency, &cmd_sqlhist, &cmd_mem, &cmd_check_events, &cmd_doctor, &cmd_help, &cmd_complete,
+	&cmd_set, &cmd_apply, &cmd_save, &cmd_show, &cmd_snapshot, &cmd_stat, &cmd_clear, &cmd_reset, &cmd_cat, &cmd_write, &cmd_mount, &cmd_umount, &cmd_report,
+	&cmd_bootconfig, &cmd_restore, &cmd_convert, &cmd_split, &cmd_join, &cmd_dump,
+	&cmd_probe, &cmd_profile, &cmd_stack, &cmd_hist, &cmd_latency, &cmd_sqlhist, &cmd_mem, &cmd_check_events, &cmd_doctor, &cmd_help, &cmd_complete,
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -98,7 +98,10 @@ static int run(const struct cmd *cmd, const struct opts *opts)
 	if (cmd->args_max >= 0 && opts->nargs > cmd->args_max)
 		return cmd_misuse(cmd, "%s: '%s' is too much", cmd->name,
 				  opts_arg(opts, cmd->args_max));
-	if (sources > 1)
+	if (cmd->on_file && (opts_value(opts, "kernel") || opts_value(opts, "tracefs")))
+		return cmd_misuse(cmd, "%s: this is about trace files: --kernel and --tracefs are for commands that ask a source",
+				  cmd->name);
+	if (sources > 1 && !cmd->mixes)
 		return cmd_misuse(cmd, "%s: one source at a time: a tracing directory, --kernel or "
 				  "--tracefs", cmd->name);
 	return cmd->run(opts);

@@ -256,5 +256,6 @@ const struct cmd cmd_mem = {
 	.opts = mem_opts,
 	.arg = "file",
 	.args_max = 1,
+	.on_file = true,
 	.run = run,
 };

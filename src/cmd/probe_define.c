@@ -14,78 +14,14 @@
 #include "cmd/probe_local.h"
 #include "symbol/debug_place.h"
 
-#define ARGS_MAX 128u
-
 struct define {
 	const struct opts *opts;
-	char *text;		/* the person's, cut into words */
-	char group[64], name[64];	/* "": they are made up */
-	const char *place_text;
-	const char *args[ARGS_MAX];
-	size_t nargs;
+	const struct probe_words *words;
 	struct debug_place place;
 	struct probe_file file;
 	struct debug_points points;
 	struct err *err;
 };
-
-/* ---- reading ---- */
-
-static bool is_name(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-			return false;
-	return len && len < 64 && !isdigit((unsigned char)*text);
-}
-
-/* [GROUP:]NAME= or GROUP/NAME= before a place. */
-static int read_name(struct define *define, const char **place)
-{
-	const char *equals = strchr(*place, '='), *stop = strpbrk(*place, ";"), *colon;
-	size_t len;
-
-	/* A pattern of source may have any character. */
-	if (!equals || (stop && stop < equals))
-		return 0;
-	colon = memchr(*place, ':', (size_t)(equals - *place));
-	if (!colon)
-		colon = memchr(*place, '/', (size_t)(equals - *place));
-	if (colon) {
-		len = (size_t)(colon - *place);
-		if (!is_name(*place, len))
-			return err_set(define->err, -EINVAL, "'%.*s' is no name of a group: letters, digits and _, 63 at most",
-				       (int)len, *place);
-		memcpy(define->group, *place, len);
-		*place = colon + 1;
-	}
-	len = (size_t)(equals - *place);
-	if (!is_name(*place, len))
-		return err_set(define->err, -EINVAL, "'%.*s' is no name of an event: letters, digits and _, 63 at most", (int)len,
-			       *place);
-	memcpy(define->name, *place, len);
-	*place = equals + 1;
-	return 0;
-}
-
-static int read_words(struct define *define, const char *text)
-{
-	char *save, *word;
-
-	define->text = strdup(text);
-	if (!define->text)
-		return err_set(define->err, -ENOMEM, "out of memory");
-	word = strtok_r(define->text, " \t\n", &save);
-	if (!word)
-		return err_set(define->err, -EINVAL, "which place? FUNCTION, FUNCTION:LINE, FILE:LINE");
-	define->place_text = word;
-	while ((word = strtok_r(NULL, " \t\n", &save))) {
-		if (define->nargs == ARGS_MAX)
-			return err_set(define->err, -E2BIG, "more than %u arguments", ARGS_MAX);
-		define->args[define->nargs++] = word;
-	}
-	return read_name(define, &define->place_text);
-}
 
 /* ---- where ---- */
 
@@ -94,8 +30,15 @@ static int find_points(struct define *define)
 	const struct debug_place *place = &define->place;
 	struct probe_file *file = &define->file;
 	struct err why = ERR_INIT;
+	struct debug_point chosen = { .entry = true };
 	int r;
 
+	if (probe_file_chosen(file, place, &chosen.address)) {
+		cmd_say("%s of %s is chosen out of several when a program starts (IFUNC): it is the one that is chosen on this machine",
+			place->function, file->path);
+		r = debug_points_add(&define->points, &chosen, place->function);
+		return r ? err_set(define->err, r, "out of memory") : 0;
+	}
 	if (file->debug) {
 		r = debug_points_find(&define->points, file->debug, place, &why);
 		if (!r)
@@ -120,66 +63,6 @@ static int find_points(struct define *define)
 
 /* ---- arguments ---- */
 
-struct put {
-	struct buf args;	/* " o=%di:x64" */
-	struct buf with;	/* " o" */
-	struct buf types;	/* " o:x64": what points of one event have in common */
-};
-
-static void put_fini(struct put *put)
-{
-	buf_fini(&put->args);
-	buf_fini(&put->with);
-	buf_fini(&put->types);
-}
-
-static bool is_taken(const struct put *put, const char *name)
-{
-	const char *at = put->with.data;
-	size_t len = strlen(name);
-
-	while (at && (at = strstr(at, name))) {
-		if (at[-1] == ' ' && (!at[len] || at[len] == ' '))
-			return true;
-		at += len;
-	}
-	return false;
-}
-
-/* Two that end in the same word are called by all of their words; else by a number. */
-static void free_name(const struct put *put, const char *expr, char name[DEBUG_NAME_MAX])
-{
-	size_t n = 0, len = strcspn(expr, ":");
-
-	if (!is_taken(put, name))
-		return;
-	for (size_t i = 0; i < len && n + 1 < 32; i++) {
-		if (isalnum((unsigned char)expr[i]) || expr[i] == '_')
-			name[n++] = expr[i];
-		else if (n && name[n - 1] != '_')
-			name[n++] = '_';
-	}
-	while (n && name[n - 1] == '_')
-		n--;
-	name[n] = '\0';
-	for (int i = 2; is_taken(put, name) && i < 1000; i++)
-		snprintf(name + (n > 27 ? 27 : n), 5, "_%d", i);
-}
-
-static void put_one(struct put *put, const char *name, const char *body)
-{
-	const char *type = strrchr(body, ':');
-
-	if (*name) {
-		buf_printf(&put->args, " %s=%s", name, body);
-		buf_printf(&put->with, " %s", name);
-	} else {
-		buf_printf(&put->args, " %s", body);
-		buf_printf(&put->with, " %s", body);
-	}
-	buf_printf(&put->types, " %s%s", name, type ? type : "");
-}
-
 /* What a probe takes as it is: %di, +8(%sp):u64, $arg1, @+0x40, \5. */
 static bool is_raw(const char *expr)
 {
@@ -196,7 +79,7 @@ static int gone(const struct define *define, const char *expr)
 		       own ? "; kprobe_events keeps parameters, by r:NAME FILE:FUNCTION $arg1" : "");
 }
 
-static int put_raw(struct define *define, const struct debug_point *point, struct put *put, const char *name, const char *expr,
+static int put_raw(struct define *define, const struct debug_point *point, struct probe_put *put, const char *name, const char *expr,
 		   struct err *err)
 {
 	char own[DEBUG_NAME_MAX] = "";
@@ -219,17 +102,17 @@ static int put_raw(struct define *define, const struct debug_point *point, struc
 		r = err_set(define->err, -ENOMEM, "out of memory");
 	if (name)
 		memcpy(own, name, strlen(name) + 1);
-	else if ((*expr == '$' || *expr == '%') && len < sizeof(own) && is_name(expr + 1, len))
+	else if ((*expr == '$' || *expr == '%') && len < sizeof(own) && probe_is_name(expr + 1, len))
 		memcpy(own, expr + 1, len);
 	if (!name && *own)
-		free_name(put, expr + 1, own);
+		probe_put_free_name(put, expr + 1, own);
 	if (!r)
-		put_one(put, own, body.data);
+		probe_put_one(put, own, body.data);
 	buf_fini(&body);
 	return r;
 }
 
-static int put_variable(struct define *define, const struct debug_point *point, struct put *put, const char *name,
+static int put_variable(struct define *define, const struct debug_point *point, struct probe_put *put, const char *name,
 			const char *expr, struct err *err)
 {
 	struct debug_arg arg;
@@ -251,8 +134,8 @@ static int put_variable(struct define *define, const struct debug_point *point, 
 	if (r)
 		return r;
 	if (!name)
-		free_name(put, expr, arg.name);
-	put_one(put, name ? name : arg.name, arg.body.data);
+		probe_put_free_name(put, expr, arg.name);
+	probe_put_one(put, name ? name : arg.name, arg.body.data);
 	debug_arg_fini(&arg);
 	return 0;
 }
@@ -273,7 +156,7 @@ static bool is_everywhere(struct define *define, const char *name)
 }
 
 /* $vars: all variables; $params: those that the function is given. */
-static int put_all(struct define *define, const struct debug_point *point, struct put *put, bool params, struct err *err)
+static int put_all(struct define *define, const struct debug_point *point, struct probe_put *put, bool params, struct err *err)
 {
 	struct debug_variables variables;
 	size_t left_out = 0;
@@ -287,7 +170,7 @@ static int put_all(struct define *define, const struct debug_point *point, struc
 	for (size_t i = 0; !r && i < variables.n; i++) {
 		const struct debug_variable *one = &variables.all[i];
 
-		if (one->function || (params && !one->parameter) || is_taken(put, one->name))
+		if (one->function || (params && !one->parameter) || probe_put_has(put, one->name))
 			continue;
 		if (is_everywhere(define, one->name))
 			r = put_variable(define, point, put, NULL, one->name, err);
@@ -296,7 +179,7 @@ static int put_all(struct define *define, const struct debug_point *point, struc
 	}
 	if (!r && left_out && point == define->points.all)
 		cmd_say("%zu of the variables at %s have no value there, or none that is one word: -V lists them", left_out,
-			define->place_text);
+			define->words->place);
 	debug_variables_fini(&variables);
 	return r;
 }
@@ -308,35 +191,28 @@ static bool is_all(const char *expr)
 }
 
 /* [NAME=]EXPRESSION */
-static int put_arg(struct define *define, const struct debug_point *point, struct put *put, const char *text, struct err *err)
+static int put_arg(struct define *define, const struct debug_point *point, struct probe_put *put, const char *text, struct err *err)
 {
-	const char *equals = strchr(text, '='), *expr = equals ? equals + 1 : text;
-	char name[DEBUG_NAME_MAX] = "";
+	char name[PROBE_NAME_MAX];
+	const char *expr, *given;
+	int r = probe_word_name(put, text, name, &expr, define->err);
 
-	if (equals) {
-		if (!is_name(text, (size_t)(equals - text)) || equals - text > 32)
-			return err_set(define->err, -EINVAL,
-				       "'%.*s' is no name of an argument: letters, digits and _, 32 at most",
-				       (int)(equals - text), text);
-		memcpy(name, text, (size_t)(equals - text));
-		if (is_taken(put, name))
-			return err_set(define->err, -EINVAL, "two arguments are called '%s'", name);
-	}
-	if (!*expr)
-		return err_set(define->err, -EINVAL, "'%s' is nothing: NAME=EXPRESSION", text);
-	if (!equals && is_all(expr))
+	if (r)
+		return r;
+	given = *name ? name : NULL;
+	if (!given && is_all(expr))
 		return put_all(define, point, put, strcmp(expr, "$vars"), err);
 	if (is_raw(expr) && !(define->place.returns && point->described && !strncmp(expr, "$retval", 7)))
-		return put_raw(define, point, put, equals ? name : NULL, expr, err);
-	return put_variable(define, point, put, equals ? name : NULL, expr, err);
+		return put_raw(define, point, put, given, expr, err);
+	return put_variable(define, point, put, given, expr, err);
 }
 
-static int put_args(struct define *define, const struct debug_point *point, struct put *put, struct err *err)
+static int put_args(struct define *define, const struct debug_point *point, struct probe_put *put, struct err *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; !r && i < define->nargs; i++)
-		r = put_arg(define, point, put, define->args[i], err);
+	for (size_t i = 0; !r && i < define->words->nargs; i++)
+		r = put_arg(define, point, put, define->words->args[i], err);
 	if (!r && (buf_failed(&put->args) || buf_failed(&put->with) || buf_failed(&put->types)))
 		r = err_set(define->err, -ENOMEM, "out of memory");
 	return r;
@@ -379,64 +255,35 @@ static void name_of(const struct define *define, const struct debug_point *point
 		*name = '_';
 }
 
-/* ---- events ---- */
+/* ---- points ---- */
 
-void probe_events_fini(struct probe_events *events)
+static int add_point(struct define *define, struct probe_events *events, const struct debug_point *point, const struct probe_put *put)
 {
-	for (size_t i = 0; i < events->n; i++) {
-		buf_fini(&events->all[i].lines);
-		buf_fini(&events->all[i].with);
-		buf_fini(&events->all[i].where);
-		free(events->all[i].path);
-	}
-	free(events->all);
-	*events = (struct probe_events){ 0 };
-}
-
-int probe_events_add(struct probe_events *events, const char *group, const char *name, const char *path, const char *where,
-		     const char *line, const char *with, struct err *err)
-{
-	struct probe_event *event = NULL, *more;
-
-	for (size_t i = 0; !event && i < events->n; i++)
-		if (!strcmp(events->all[i].group, group) && !strcmp(events->all[i].name, name))
-			event = &events->all[i];
-	if (!event) {
-		more = reallocarray(events->all, events->n + 1, sizeof(*more));
-		if (!more)
-			return err_set(err, -ENOMEM, "out of memory");
-		events->all = more;
-		event = &more[events->n++];
-		*event = (struct probe_event){ .lines = BUF_INIT, .with = BUF_INIT, .where = BUF_INIT, .path = strdup(path) };
-		snprintf(event->group, sizeof(event->group), "%s", group);
-		snprintf(event->name, sizeof(event->name), "%s", name);
-		buf_puts(&event->with, with);
-		buf_puts(&event->where, where);
-	}
-	buf_puts(&event->lines, line);
-	return !event->path || buf_failed(&event->lines) || buf_failed(&event->with) || buf_failed(&event->where)
-		       ? err_set(err, -ENOMEM, "out of memory") : 0;
-}
-
-static int add_point(struct define *define, struct probe_events *events, const struct debug_point *point, const struct put *put)
-{
+	const struct probe_words *words = define->words;
 	char group[64], name[64];
 	struct buf line = BUF_INIT;
 	uint64_t offset;
-	int r;
+	int r = 0;
 
 	if (!probe_file_offset(&define->file, point->address, &offset))
 		return err_set(define->err, -EINVAL, "%#" PRIx64 " is no place in the code of %.200s", point->address,
 			       define->file.path);
 	group_of(define->file.path, group);
 	name_of(define, point, name);
-	buf_printf(&line, "%c:%s/%s %s:0x%" PRIx64 "%s\n", define->place.returns ? 'r' : 'p',
-		   *define->group ? define->group : group, *define->name ? define->name : name, define->file.path, offset,
+	if (*words->group)
+		memcpy(group, words->group, sizeof(group));
+	if (*words->name)
+		memcpy(name, words->name, sizeof(name));
+	buf_printf(&line, "%c:%s/%s %s:0x%" PRIx64 "%s\n", define->place.returns ? 'r' : 'p', group, name, define->file.path, offset,
 		   put->args.data ? put->args.data : "");
-	r = buf_failed(&line) ? err_set(define->err, -ENOMEM, "out of memory")
-			      : probe_events_add(events, *define->group ? define->group : group,
-						 *define->name ? define->name : name, define->file.path, define->place_text,
-						 line.data, put->with.data ? put->with.data : "", define->err);
+	if (buf_failed(&line))
+		r = err_set(define->err, -ENOMEM, "out of memory");
+	else
+		r = probe_events_add(events,
+				     &(struct probe_point){ .group = group, .name = name, .file = "uprobe_events",
+							    .path = define->file.path, .where = words->place, .line = line.data,
+							    .with = put->with.data ? put->with.data : "" },
+				     define->err);
 	buf_fini(&line);
 	return r;
 }
@@ -444,13 +291,13 @@ static int add_point(struct define *define, struct probe_events *events, const s
 /* Points at which an argument has no value, or another type than at the first, are left out. */
 static int add_points(struct define *define, struct probe_events *events)
 {
-	struct put first = { BUF_INIT, BUF_INIT, BUF_INIT };
+	struct probe_put first = { BUF_INIT, BUF_INIT, BUF_INIT };
 	struct err why = ERR_INIT;
 	size_t done = 0, left_out = 0;
 	int r = 0;
 
 	for (size_t i = 0; !r && i < define->points.n; i++) {
-		struct put put = { BUF_INIT, BUF_INIT, BUF_INIT };
+		struct probe_put put = { BUF_INIT, BUF_INIT, BUF_INIT };
 		struct err err = ERR_INIT;
 
 		r = put_args(define, &define->points.all[i], &put, &err);
@@ -460,7 +307,7 @@ static int add_points(struct define *define, struct probe_events *events)
 			r = add_point(define, events, &define->points.all[i], &put);
 			if (!done++) {
 				first = put;
-				put = (struct put){ BUF_INIT, BUF_INIT, BUF_INIT };
+				put = (struct probe_put){ BUF_INIT, BUF_INIT, BUF_INIT };
 			}
 		} else if (r == -ENODATA || r == -EOPNOTSUPP || r == -ENOENT) {
 			if (!define->err->code) {
@@ -472,13 +319,13 @@ static int add_points(struct define *define, struct probe_events *events)
 		} else {
 			err_set(define->err, r, "%s", err.text);
 		}
-		put_fini(&put);
+		probe_put_fini(&put);
 	}
-	put_fini(&first);
+	probe_put_fini(&first);
 	if (!r && !done)
 		return err_set(define->err, why.code ? why.code : -ENOENT, "%s", why.text);
 	if (!r && left_out)
-		cmd_say("%s: %zu of %zu points are left out: %s", define->place_text, left_out, define->points.n, why.text);
+		cmd_say("%s: %zu of %zu points are left out: %s", define->words->place, left_out, define->points.n, why.text);
 	return r;
 }
 
@@ -486,7 +333,7 @@ static int add_points(struct define *define, struct probe_events *events)
 static void settle(struct define *define)
 {
 	struct debug_variables variables = { 0 };
-	const char *exprs[ARGS_MAX];
+	const char *exprs[PROBE_ARGS_MAX];
 	bool moved = false;
 
 	for (size_t i = 0; define->file.debug && !define->place.returns && i < define->points.n; i++) {
@@ -494,14 +341,14 @@ static void settle(struct define *define)
 		size_t n = 0;
 		bool all = false;
 
-		for (size_t j = 0; j < define->nargs; j++) {
-			const char *equals = strchr(define->args[j], '=');
+		for (size_t j = 0; j < define->words->nargs; j++) {
+			const char *equals = strchr(define->words->args[j], '=');
 
-			exprs[n++] = equals ? equals + 1 : define->args[j];
+			exprs[n++] = equals ? equals + 1 : define->words->args[j];
 			all |= is_all(exprs[n - 1]);
 		}
 		if (all && !debug_variables_find(&variables, define->file.debug, point, NULL)) {
-			for (n = 0; n < variables.n && n < ARGS_MAX; n++)
+			for (n = 0; n < variables.n && n < PROBE_ARGS_MAX; n++)
 				exprs[n] = variables.all[n].name;
 		}
 		moved |= n && debug_point_settle(define->file.debug, point, exprs, n);
@@ -509,7 +356,7 @@ static void settle(struct define *define)
 	}
 	if (moved)
 		cmd_say("%s: the code is not optimised: its first instructions put parameters where they are found, and the probe "
-			"is behind them", define->place_text);
+			"is behind them", define->words->place);
 }
 
 /* What was counted in bytes by somebody. */
@@ -520,14 +367,14 @@ static int check_instructions(struct define *define)
 	for (size_t i = 0; !r && (define->place.offset || define->place.has_address) && i < define->points.n; i++) {
 		r = probe_file_instruction(&define->file, define->points.all[i].address, define->err);
 		if (r)
-			err_prefix(define->err, "%.100s: ", define->place_text);
+			err_prefix(define->err, "%.100s: ", define->words->place);
 	}
 	return r;
 }
 
 static int define_place(struct define *define, struct probe_events *events)
 {
-	int r = debug_place_parse(&define->place, define->place_text, define->err);
+	int r = debug_place_parse(&define->place, define->words->place, define->err);
 
 	if (!r)
 		r = probe_file_open(&define->file, define->opts, &define->place, define->err);
@@ -540,27 +387,67 @@ static int define_place(struct define *define, struct probe_events *events)
 	if (r)
 		return r;
 	if (define->place.returns && define->points.inlined)
-		cmd_say("%s: %u instances are inlined and do not return", define->place_text, define->points.inlined);
+		cmd_say("%s: %u instances are inlined and do not return", define->words->place, define->points.inlined);
 	settle(define);
 	return add_points(define, events);
 }
 
-int probe_define(struct probe_events *events, const struct opts *opts, const char *text, struct err *err)
+static int define_file(struct probe_events *events, const struct opts *opts, const struct probe_words *words, struct err *err)
 {
-	struct define define = { .opts = opts, .err = err, .file = { .why = ERR_INIT } };
-	int r = read_words(&define, text);
+	struct define define = { .opts = opts, .words = words, .err = err, .file = { .why = ERR_INIT } };
+	int r = define_place(&define, events);
 
-	if (!r && probe_is_usdt(define.place_text)) {
-		if (define.nargs)
-			r = err_set(err, -EINVAL, "%s: such a probe has arguments of its own, and no others", define.place_text);
-		else
-			r = probe_define_usdt(events, opts, define.group, define.name, define.place_text, err);
-	} else if (!r) {
-		r = define_place(&define, events);
-	}
 	debug_points_fini(&define.points);
 	debug_place_fini(&define.place);
 	probe_file_close(&define.file);
-	free(define.text);
+	return r;
+}
+
+static int define_words(struct probe_events *events, struct probe_world *world, const struct probe_words *words, struct err *err)
+{
+	const struct opts *opts = world->opts;
+	struct probe_target target;
+	int r;
+
+	if (probe_is_usdt(words->place)) {
+		if (words->nargs)
+			return err_set(err, -EINVAL, "%s: such a probe has arguments of its own, and no others", words->place);
+		return probe_define_usdt(events, opts, words->group, words->name, words->place, err);
+	}
+	if (world->source && probe_is_event(&target, world->source, words->place))
+		return probe_define_event(events, &world->kernel, &target, words, err);
+	r = world->source ? probe_no_event(world->source, words->place, err) : 0;
+	if (r)
+		return r;
+	return probe_is_kernel(opts) ? probe_define_kernel(events, &world->kernel, words, err) : define_file(events, opts, words, err);
+}
+
+void probe_world_open(struct probe_world *world, const struct opts *opts)
+{
+	*world = (struct probe_world){ .opts = opts };
+	/* Where nothing can be opened there are no events, and whoever needs the tree says so. */
+	if (!opts_value(opts, "exec") && !opts_value(opts, "pid") && !probe_is_elsewhere(opts) &&
+	    cmd_open(&world->source, opts, false, NULL))
+		world->source = NULL;
+	kernel_init(&world->kernel, world->source, opts);
+}
+
+void probe_world_close(struct probe_world *world)
+{
+	kernel_fini(&world->kernel);
+	source_close(world->source);
+}
+
+int probe_define(struct probe_events *events, struct probe_world *world, const char *text, struct err *err)
+{
+	struct probe_words words = { 0 };
+	int r;
+
+	if (probe_is_line(text))
+		return probe_define_line(events, text, err);
+	r = probe_words_read(&words, text, err);
+	if (!r)
+		r = define_words(events, world, &words, err);
+	probe_words_fini(&words);
 	return r;
 }

@@ -2,6 +2,7 @@
  * cmd/probe_file: which ELF file a probe is in: the one that is named, those of a process, or those that programs of the tracing
  * directory have told of.
  */
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/probe_local.h"
@@ -123,6 +125,24 @@ int probe_file_instruction(const struct probe_file *file, uint64_t address, stru
 		r = err_set(err, -EILSEQ, "%#" PRIx64 " of %.300s is in the middle of an instruction", address, file->path);
 	buf_fini(&made);
 	return r;
+}
+
+bool probe_file_chosen(const struct probe_file *file, const struct debug_place *place, uint64_t *address)
+{
+	struct stat theirs, ours;
+	Dl_info info;
+	void *code;
+
+	if (!place->function || place->has_line || place->has_offset || place->pattern || place->file || strpbrk(place->function, "*?[") ||
+	    !debug_is_chosen(file->path, place->function))
+		return false;
+	code = dlsym(RTLD_DEFAULT, place->function);
+	/* It may be the kernel's, as time() is, or that of somebody who stands before the library. */
+	if (!code || !dladdr(code, &info) || !info.dli_fname || stat(info.dli_fname, &ours) || stat(file->path, &theirs) ||
+	    ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
+		return false;
+	*address = (uint64_t)((uintptr_t)code - (uintptr_t)info.dli_fbase);
+	return true;
 }
 
 /* ---- files that are known ---- */

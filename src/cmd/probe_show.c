@@ -69,7 +69,7 @@ static int put_variables(struct buf *out, struct debug *debug, struct debug_poin
 	return 0;
 }
 
-int probe_show_variables(struct buf *out, const struct opts *opts, const char *text, struct err *err)
+int probe_show_file_variables(struct buf *out, const struct opts *opts, const char *text, struct err *err)
 {
 	struct debug_place place;
 	struct debug_points points = { 0 };
@@ -229,17 +229,37 @@ int probe_show_functions(struct buf *out, const struct opts *opts, const char *g
 
 int probe_definitions(struct source *source, struct buf *out, struct err *err)
 {
-	if (!source_exists(source, "uprobe_events"))
-		return 0;
-	return source_read(source, "uprobe_events", out, err);
+	int r = 0;
+
+	if (source_exists(source, "dynamic_events"))
+		return source_read(source, "dynamic_events", out, err);
+	if (source_exists(source, "kprobe_events"))
+		r = source_read(source, "kprobe_events", out, err);
+	if (!r && source_exists(source, "uprobe_events"))
+		r = source_read(source, "uprobe_events", out, err);
+	return r;
+}
+
+/* PATH:OFFSET[%return][(SEMAPHORE)] */
+static void read_path(struct probe_line *line)
+{
+	char *colon = strrchr(line->place, ':'), *end;
+
+	if (!strchr("pr", line->kind) || !strchr(line->place, '/') || !colon)
+		return;
+	line->offset = strtoull(colon + 1, &end, 16);
+	if (end == colon + 1)
+		return;
+	*colon = '\0';
+	line->path = line->place;
 }
 
 bool probe_line_read(struct probe_line *line, char *text)
 {
-	char *at, *colon, *slash, *end;
+	char *at, *slash;
 
-	*line = (struct probe_line){ .returns = text[0] == 'r' };
-	if ((text[0] != 'p' && text[0] != 'r') || !(at = strchr(text, ':')))
+	*line = (struct probe_line){ .kind = text[0], .returns = text[0] == 'r' };
+	if (!text[0] || !strchr("prfte", text[0]) || !(at = strchr(text, ':')))
 		return false;
 	line->group = at + 1;
 	slash = strchr(at, '/');
@@ -248,16 +268,12 @@ bool probe_line_read(struct probe_line *line, char *text)
 		return false;
 	*slash = *at = '\0';
 	line->name = slash + 1;
-	line->path = at + 1;
-	line->args = strchr(line->path, ' ');
+	line->place = at + 1;
+	line->args = strchr(line->place, ' ');
 	if (line->args)
 		*line->args++ = '\0';
-	colon = strrchr(line->path, ':');
-	if (!colon)
-		return false;
-	*colon = '\0';
-	line->offset = strtoull(colon + 1, &end, 16);
-	return end != colon + 1;
+	read_path(line);
+	return true;
 }
 
 /* "place:3@shop.c", or what symbols tell, or just where in the file. */
@@ -296,29 +312,60 @@ static void put_where(struct buf *out, struct probe_file *file, const struct pro
 	buf_fini(&source);
 }
 
-static void put_event(struct buf *out, struct probe_file *file, const struct probe_line *line, bool stale)
+/* A place of the kernel that is counted from the first byte of its code, because others are called alike. */
+static void put_place(struct buf *out, const struct probe_line *line, struct kernel *kernel)
+{
+	uint64_t offset = !strncmp(line->place, "_stext+", 7) ? strtoull(line->place + 7, NULL, 10) : 0;
+	const struct kallsyms_symbol *found = NULL;
+	uint64_t text = offset ? kernel_text(kernel) : 0;
+
+	for (size_t i = 0; text && i < kernel->symbols.n; i++)
+		if (kernel->symbols.all[i].address <= text + offset && (!found || kernel->symbols.all[i].address > found->address))
+			found = &kernel->symbols.all[i];
+	if (found && text + offset == found->address)
+		buf_printf(out, "%s", found->name);
+	else if (found)
+		buf_printf(out, "%s+%" PRIu64, found->name, text + offset - found->address);
+	else
+		buf_puts(out, line->place);
+	buf_puts(out, line->returns ? "%return" : "");
+}
+
+static void put_event(struct buf *out, struct probe_file *file, const struct probe_line *line, struct kernel *kernel, bool stale)
 {
 	char name[160];
 
 	snprintf(name, sizeof(name), "%s:%s", line->group, line->name);
 	buf_printf(out, "  %-30s (on ", name);
-	put_where(out, file, line, stale);
-	buf_printf(out, " in %s", line->path);
-	if (line->args && *line->args)
+	if (line->path) {
+		put_where(out, file, line, stale);
+		buf_printf(out, " in %s", line->path);
+	} else {
+		buf_puts(out, line->kind == 'e' ? "event " : line->kind == 't' ? "tracepoint " : "");
+		put_place(out, line, kernel);
+	}
+	if (line->args && *line->args && strncmp(line->args, "if ", 3))
 		buf_puts(out, " with");
-	for (char *save, *arg = line->args ? strtok_r(line->args, " ", &save) : NULL; arg; arg = strtok_r(NULL, " ", &save))
+	for (char *save, *arg = line->args ? strtok_r(line->args, " ", &save) : NULL; arg; arg = strtok_r(NULL, " ", &save)) {
+		if (!strcmp(arg, "if") && line->kind == 'e') {
+			buf_printf(out, " if %s", save);
+			break;
+		}
 		buf_printf(out, " %.*s", (int)strcspn(arg, "="), arg);
+	}
 	buf_puts(out, stale ? ") (the file has changed since: set it again)\n" : ")\n");
 }
 
-static int put_events(struct buf *out, struct source *source, const char *only, const char *glob, struct err *err)
+static int put_events(struct buf *out, struct source *source, const struct opts *opts, const char *only, const char *glob, struct err *err)
 {
 	struct probe_file file = { .why = ERR_INIT };
 	struct probe_line line;
 	struct buf text = BUF_INIT;
 	struct control *control = source_control(source);
+	struct kernel kernel;
 	int r = probe_definitions(source, &text, err);
 
+	kernel_init(&kernel, NULL, opts);
 	if (!r && control)
 		r = control_refresh(control, err);
 	for (char *save, *at = r || !text.data ? NULL : strtok_r(text.data, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
@@ -327,15 +374,16 @@ static int put_events(struct buf *out, struct source *source, const char *only, 
 		if (!probe_line_read(&line, at))
 			continue;
 		snprintf(name, sizeof(name), "%s:%s", line.group, line.name);
-		if ((only && strcmp(only, line.path)) || (glob && !glob_match(glob, name)))
+		if ((only && (!line.path || strcmp(only, line.path))) || (glob && !glob_match(glob, name)))
 			continue;
-		if (!file.path || strcmp(file.path, line.path)) {
+		if (line.path && (!file.path || strcmp(file.path, line.path))) {
 			probe_file_close(&file);
 			probe_file_open_path(&file, line.path, NULL);
 		}
-		put_event(out, &file, &line,
-			  control && file.path && control_probe_is_stale(control, line.group, line.name, file.path));
+		put_event(out, &file, &line, &kernel,
+			  line.path && control && file.path && control_probe_is_stale(control, line.group, line.name, file.path));
 	}
+	kernel_fini(&kernel);
 	probe_file_close(&file);
 	buf_fini(&text);
 	return r;
@@ -357,7 +405,7 @@ int probe_show_events(struct buf *out, const struct opts *opts, const char *glob
 		if (r && file.path)
 			r = 0;
 		else if (!r) {
-			r = put_events(out, source, file.path, glob, err);
+			r = put_events(out, source, opts, file.path, glob, err);
 			source_close(source);
 		}
 	}

@@ -115,7 +115,9 @@ static int add_note(struct made *made, const struct usdt *usdt, const struct usd
 	if (!r && (buf_failed(&line) || buf_failed(&with)))
 		r = err_set(made->err, -ENOMEM, "out of memory");
 	if (!r)
-		r = probe_events_add(made->events, group, name, made->path, where, line.data, with.data ? with.data : "",
+		r = probe_events_add(made->events,
+				     &(struct probe_point){ .group = group, .name = name, .file = "uprobe_events", .path = made->path,
+							    .where = where, .line = line.data, .with = with.data ? with.data : "" },
 				     made->err);
 	buf_fini(&args);
 	buf_fini(&types);

@@ -4,7 +4,8 @@
  *	-l, -n, -g written to the tree | function_profile_enabled | command ... | table -> rows -> text | as it was
  *
  * The profile is one for the directory, counted by its programs: nothing is recorded, so nothing can be lost. Whoever else
- * profiles there is not disturbed: what there is can be shown, but not begun.
+ * profiles there is not disturbed: what there is can be shown, but not begun. A kernel's is read out of its files: it tells one of
+ * the two times, as its option graph-time is, and not the longest.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,9 +16,10 @@
 #include "cmd/interrupt.h"
 #include "cmd/live.h"
 #include "cmd/planner.h"
+#include "cmd/profile_files.h"
 #include "cmd/reach.h"
 #include "cmd/scope.h"
-#include "control/func_set.h"
+#include "cmd/setup.h"
 #include "control/measure.h"
 #include "control/symbols.h"
 #include "report/json.h"
@@ -61,17 +63,26 @@ struct profiling {
 	const struct opts *opts;
 	struct planner planner;
 	struct reach reach;
-	struct buf kept[NCHOICES];	/* what the files said */
-	bool changed[NCHOICES];
-	bool began;
+	struct setup *setup;	/* what is changed meanwhile */
 	bool json;
 	enum key key;
 	size_t top;		/* 0: all */
 };
 
+/* What is known of all rows. */
+struct known {
+	bool total, self, max;
+};
+
 /* ---- What came of it ---- */
 
 #define ORDER(a, b) ((a) < (b) ? 1 : (a) > (b) ? -1 : 0)
+
+/* Average and deviation are those of the total; of the function alone where nothing else is known. */
+static bool is_alone(const struct control_profile_row *row)
+{
+	return !row->vals[PROFILE_TIME] && row->vals[PROFILE_SELF];
+}
 
 static uint64_t value_of(const struct line *line, enum key key)
 {
@@ -83,13 +94,13 @@ static uint64_t value_of(const struct line *line, enum key key)
 	case BY_HITS:
 		return row->hits;
 	case BY_AVG:
-		return control_profile_average(row, false);
+		return control_profile_average(row, is_alone(row));
 	case BY_DEV:
 		return line->deviation;
 	case BY_MAX:
 		return row->vals[PROFILE_MAX];
 	default:
-		return row->vals[PROFILE_TIME];
+		return row->vals[is_alone(row) ? PROFILE_SELF : PROFILE_TIME];
 	}
 }
 
@@ -131,14 +142,19 @@ static void lines_free(struct line *lines, size_t n)
 	free(lines);
 }
 
-static struct line *lines_make(struct control *control, const struct control_profile *profile, enum key key)
+/* `names` of rows that have no addresses. */
+static struct line *lines_make(struct control *control, char **names, const struct control_profile *profile, enum key key)
 {
 	struct line *lines = calloc(profile->n + 1, sizeof(*lines));
 
 	for (size_t i = 0; lines && i < profile->n; i++) {
-		lines[i].row = &profile->rows[i];
-		lines[i].deviation = control_profile_deviation(&profile->rows[i], false);
-		if (!put_name(&lines[i], control, profile->rows[i].address)) {
+		const struct control_profile_row *row = &profile->rows[i];
+
+		lines[i].row = row;
+		lines[i].deviation = control_profile_deviation(row, is_alone(row));
+		lines[i].name = names ? strdup(names[i]) : NULL;
+		lines[i].bare = lines[i].name ? strlen(lines[i].name) : 0;
+		if (names ? !lines[i].name : !put_name(&lines[i], control, row->address)) {
 			lines_free(lines, i + 1);
 			return NULL;
 		}
@@ -150,22 +166,39 @@ static struct line *lines_make(struct control *control, const struct control_pro
 }
 
 /* Microseconds. */
-static void put_time(struct buf *out, uint64_t ns)
+static void put_time(struct buf *out, bool known, uint64_t ns)
 {
-	buf_printf(out, " %11" PRIu64 ".%03u", ns / 1000, (unsigned int)(ns % 1000));
+	if (known)
+		buf_printf(out, " %11" PRIu64 ".%03u", ns / 1000, (unsigned int)(ns % 1000));
+	else
+		buf_printf(out, " %15s", "-");
 }
 
-static void put_line(struct buf *out, const struct line *line)
+static void put_line(struct buf *out, const struct known *known, const struct line *line)
 {
 	const struct control_profile_row *row = line->row;
 
 	buf_printf(out, "%10" PRIu64, row->hits);
-	put_time(out, row->vals[PROFILE_TIME]);
-	put_time(out, row->vals[PROFILE_SELF]);
-	put_time(out, control_profile_average(row, false));
-	put_time(out, line->deviation);
-	put_time(out, row->vals[PROFILE_MAX]);
+	put_time(out, known->total, row->vals[PROFILE_TIME]);
+	put_time(out, known->self, row->vals[PROFILE_SELF]);
+	put_time(out, known->total || known->self, value_of(line, BY_AVG));
+	put_time(out, known->total || known->self, line->deviation);
+	put_time(out, known->max, row->vals[PROFILE_MAX]);
 	buf_printf(out, "  %s\n", line->name);
+}
+
+/* What a kernel tells. */
+static void put_json_some(struct buf *out, const struct known *known, const struct line *line)
+{
+	const char *self = known->self ? "self_" : "";
+
+	buf_puts(out, "{\"function\":");
+	report_json_string(out, line->name, line->bare);
+	buf_printf(out, ",\"hits\":%" PRIu64, line->row->hits);
+	if (known->total || known->self)
+		buf_printf(out, ",\"%s_ns\":%" PRIu64 ",\"%savg_ns\":%" PRIu64 ",\"%sdev_ns\":%" PRIu64, known->self ? "self" : "total",
+			   value_of(line, BY_TOTAL), self, value_of(line, BY_AVG), self, line->deviation);
+	buf_puts(out, "}\n");
 }
 
 static void put_json(struct buf *out, const struct line *line)
@@ -203,124 +236,169 @@ static void put_rest(struct buf *out, const struct control_profile *profile, boo
 		buf_printf(out, "%" PRIu64 " calls are missing: there was no room, or no moment to count them\n", profile->drops);
 }
 
-static int draw(struct live *live, uint32_t width, uint32_t height, struct buf *out)
+static void put_table(const struct profiling *p, const struct known *known, const struct control_profile *profile,
+		      const struct line *lines, uint32_t height, struct buf *out)
 {
-	const struct profiling *p = live->arg;
-	struct control_profile profile;
-	struct line *lines;
-	size_t n;
-	int r = control_follow(live->control, &live->err);
+	size_t n = p->top && p->top < profile->n ? p->top : profile->n;
 
-	(void)width;
-	if (!r)
-		r = control_profile_read(&profile, live->control, CONTROL_PROFILE_ALL, &live->err);
-	if (r)
-		return r;
-	lines = lines_make(live->control, &profile, p->key);
-	n = p->top && p->top < profile.n ? p->top : profile.n;
 	if (height > 3 && n > height - 3)
 		n = height - 3;
 	if (!p->json)
 		buf_printf(out, "%10s %15s %15s %15s %15s %15s  Function\n", "Hits", "Total us", "Self us", "Avg us", "Dev us",
 			   "Max us");
-	for (size_t i = 0; lines && i < n; i++)
-		if (p->json)
+	for (size_t i = 0; i < n; i++)
+		if (!p->json)
+			put_line(out, known, &lines[i]);
+		else if (p->live.control)
 			put_json(out, &lines[i]);
 		else
-			put_line(out, &lines[i]);
-	put_rest(out, &profile, p->json);
-	if (!lines)
+			put_json_some(out, known, &lines[i]);
+	/* A kernel's counts are of calls that it has seen to their end. */
+	if (p->live.control)
+		put_rest(out, profile, p->json);
+}
+
+/* The profile so far; of a tracing directory without `names`. */
+static int read_profile(struct live *live, struct profile_files *files, struct known *known)
+{
+	int r;
+
+	*files = (struct profile_files){ .has_times = false };
+	*known = (struct known){ true, true, true };
+	if (!live->control) {
+		r = profile_files_read(files, live->source, &live->err);
+		*known = (struct known){ files->has_times && !files->is_self, files->has_times && files->is_self, false };
+		return r;
+	}
+	r = control_follow(live->control, &live->err);
+	return r ? r : control_profile_read(&files->profile, live->control, CONTROL_PROFILE_ALL, &live->err);
+}
+
+static int draw(struct live *live, uint32_t width, uint32_t height, struct buf *out)
+{
+	const struct profiling *p = live->arg;
+	struct profile_files files;
+	struct known known;
+	struct line *lines;
+	int r = read_profile(live, &files, &known);
+
+	(void)width;
+	if (r)
+		return r;
+	lines = lines_make(live->control, files.names, &files.profile, p->key);
+	if (lines)
+		put_table(p, &known, &files.profile, lines, height, out);
+	else
 		r = err_set(&live->err, -ENOMEM, "out of memory");
-	lines_free(lines, profile.n);
-	control_profile_fini(&profile);
+	lines_free(lines, files.profile.n);
+	profile_files_fini(&files);
 	return r;
 }
 
 /* ---- Measuring ---- */
-
-static int write_word(struct profiling *p, const char *file, const char *text, bool append)
-{
-	return source_write(p->live.source, file, text, strlen(text), append, &p->live.err);
-}
 
 /* The functions of one option; where none are named, those that the file has. */
 static int choose(struct profiling *p, size_t c)
 {
 	const char *module = c ? NULL : opts_value(p->opts, "module");
 	struct buf text = BUF_INIT;
-	int r;
+	int r = 0;
 
 	for (int i = 0; i < p->opts->nitems; i++)
 		if (scope_is(&p->opts->items[i], choices[c].word))
 			buf_printf(&text, "%s%s%s\n", p->opts->items[i].value, module ? ":mod:" : "", module ? module : "");
 	if (!text.len && module)
 		buf_printf(&text, "*:mod:%s\n", module);
-	if (!text.len)
-		return 0;
-	buf_puts(&p->kept[c], "");
-	control_funcs_put_lines(&p->live.control->state, 0, control_funcs_kind(choices[c].file), &p->kept[c]);
-	if (buf_failed(&text) || buf_failed(&p->kept[c]))
+	if (buf_failed(&text))
 		r = err_set(&p->live.err, -ENOMEM, "out of memory");
-	else
-		r = write_word(p, choices[c].file, text.data, false);
-	p->changed[c] = !r;
+	else if (text.len)
+		r = setup_put(p->setup, choices[c].file, text.data, true, &p->live.err);
 	buf_fini(&text);
 	return r;
+}
+
+/* Where it is counted already somebody wants that. */
+static int check_idle(struct live *live)
+{
+	struct buf text = BUF_INIT;
+	int r = source_read(live->source, "function_profile_enabled", &text, &live->err);
+
+	if (!r && text.data && *text.data != '0')
+		r = err_set(&live->err, -EBUSY, "functions are profiled there already: `ringside profile` shows them, "
+			    "`ringside write function_profile_enabled 0` ends it");
+	buf_fini(&text);
+	return r;
+}
+
+/* What only programs need: plans, and to be reached. */
+static int prepare_programs(struct profiling *p)
+{
+	struct live *live = &p->live;
+	int r = planner_start(&p->planner, live->source, p->opts, live->quiet, &live->err);
+
+	return r ? r : reach_open(&p->reach, p->opts, source_name(live->source), live->quiet, &live->err);
 }
 
 static int begin(struct profiling *p)
 {
 	struct live *live = &p->live;
-	int r = control_follow(live->control, &live->err);
+	int r = setup_sweep(live->source, &live->err);
 
-	if (!r && live->control->state.buffers[0].profile)
-		r = err_set(&live->err, -EBUSY, "functions are profiled there already: `ringside profile` shows them, "
-			    "`ringside write function_profile_enabled 0` ends it");
+	if (r >= 0)
+		r = check_idle(live);
+	if (!r && live->control)
+		r = prepare_programs(p);
 	if (!r)
-		r = planner_start(&p->planner, live->source, p->opts, live->quiet, &live->err);
-	if (!r)
-		r = reach_open(&p->reach, p->opts, source_name(live->source), live->quiet, &live->err);
+		r = setup_lend(&p->setup, live->source, &live->err);
 	for (size_t c = 0; !r && c < NCHOICES; c++)
 		r = choose(p, c);
+	/* A kernel has one time or the other. */
+	if (!r && !live->control && p->key == BY_SELF)
+		r = setup_put(p->setup, "options/graph-time", "0", false, &live->err);
 	if (!r)
-		r = write_word(p, "function_profile_enabled", "1", false);
-	p->began = !r;
+		r = setup_put(p->setup, "function_profile_enabled", "1", false, &live->err);
 	if (!r && !live->quiet)
 		cmd_say_unreached(live->source);
 	return r;
 }
 
-static void put_back(struct profiling *p, const char *file, const char *text)
+static void take_back(struct profiling *p)
 {
 	struct err err = ERR_INIT;
 
-	if (source_write(p->live.source, file, text, strlen(text), false, &err))
-		cmd_say("%s: %s", file, err.text);
-}
-
-static void take_back(struct profiling *p)
-{
-	if (p->began)
-		put_back(p, "function_profile_enabled", "0");
-	for (size_t c = 0; c < NCHOICES; c++) {
-		if (p->changed[c])
-			put_back(p, choices[c].file, p->kept[c].data);
-		buf_fini(&p->kept[c]);
+	if (p->setup && setup_undo(p->setup, &err))
+		cmd_say("%s", err.text);
+	setup_close(p->setup);
+	if (p->live.control) {
+		reach_close(&p->reach);
+		planner_end(&p->planner);
 	}
-	reach_close(&p->reach);
-	planner_end(&p->planner);
 }
 
 /* ---- All of it ---- */
 
+/* Has anything been counted there? */
+static int check_counted(struct live *live)
+{
+	struct profile_files files;
+	struct known known;
+	bool any;
+	int r = live->control ? control_follow(live->control, &live->err) : read_profile(live, &files, &known);
+
+	if (r)
+		return r;
+	any = live->control ? live->control->state.measure.profile : files.profile.n;
+	if (!live->control)
+		profile_files_fini(&files);
+	return any ? 0 : err_set(&live->err, -ENODATA, "no functions were profiled there: name a command, or write 1 to "
+				 "function_profile_enabled");
+}
+
 static int show_now(struct profiling *p)
 {
 	struct buf out = BUF_INIT;
-	int r = control_follow(p->live.control, &p->live.err);
+	int r = check_counted(&p->live);
 
-	if (!r && !p->live.control->state.measure.profile)
-		r = err_set(&p->live.err, -ENODATA, "no functions were profiled there: name a command, or write 1 to "
-			    "function_profile_enabled");
 	if (!r)
 		r = draw(&p->live, 0, 0, &out);
 	if (!r)
@@ -351,6 +429,20 @@ static int ask(struct profiling *p)
 	return live_ask(&p->live, &cmd_profile, p->opts, 0);
 }
 
+/* What a tree of files cannot do. */
+static int check_source(struct profiling *p)
+{
+	struct live *live = &p->live;
+
+	if (live->control)
+		return 0;
+	if (p->key == BY_MAX)
+		return err_set(&live->err, -EOPNOTSUPP, "--sort max: %s does not tell the longest", source_name(live->source));
+	if (opts_value(p->opts, "pid"))
+		return err_set(&live->err, -EOPNOTSUPP, "-P is about programs: %s profiles whoever is there", source_name(live->source));
+	return 0;
+}
+
 static int run(const struct opts *opts)
 {
 	struct profiling p = { .live = { .err = ERR_INIT, .draw = draw }, .opts = opts, .reach = REACH_NONE };
@@ -361,12 +453,9 @@ static int run(const struct opts *opts)
 	if (status)
 		return status;
 	r = cmd_open(&live->source, opts, measures(&p), &live->err);
-	if (!r) {
-		live->control = source_control(live->source);
-		if (!live->control)
-			r = err_set(&live->err, -EOPNOTSUPP, "%s: only of programs: a tracing directory",
-				    source_name(live->source));
-	}
+	live->control = r ? NULL : source_control(live->source);
+	if (!r)
+		r = check_source(&p);
 	if (r) {
 		status = cmd_fail(&live->err);
 	} else if (!measures(&p)) {

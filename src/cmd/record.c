@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "cmd/flight_death.h"
 #include "cmd/interrupt.h"
 #include "cmd/launch.h"
+#include "cmd/party.h"
 #include "cmd/planner.h"
 #include "cmd/progress.h"
 #include "cmd/reach.h"
@@ -33,6 +35,7 @@
 
 /* KiB of each CPU's ring. */
 #define USUAL_KB 16384
+#define TITLE_MAX 80
 
 static const struct opt record_opts[] = {
 	SETUP_BUFFER_OPTS,
@@ -68,8 +71,8 @@ static const struct opt record_opts[] = {
 struct session {
 	struct record_ask ask;
 	const struct opts *opts;
-	struct source *source;
-	struct setup *setup;
+	struct parties parties;
+	struct party *programs, *files;	/* of those; NULL: the line is not about such */
 	char **argv;		/* the command */
 	struct launch launch;
 	struct planner planner;
@@ -80,6 +83,7 @@ struct session {
 	struct record *record;
 	struct flight *flight;
 	struct record_buffer *buffers;
+	char (*titles)[TITLE_MAX];	/* of those whose name in the file is not their own */
 	struct progress progress;
 	bool began;		/* something may be recorded */
 	bool ended;		/* the command has, or the last of the others */
@@ -89,23 +93,118 @@ struct session {
 
 /* ---- what is recorded ---- */
 
+static bool is_taken(const struct session *session, const char *title)
+{
+	for (size_t i = 0; i < session->ask.how.nr_buffers; i++)
+		if (!strcmp(session->buffers[i].name, title))
+			return true;
+	return false;
+}
+
+/* Its own name, or, where a buffer of another source has that already, with the source's before it. */
+static const char *title_of(struct session *session, const struct party *party, size_t i)
+{
+	const char *title = setup_title(party->setup, i), *word = party_word(party);
+	char *own = session->titles[session->ask.how.nr_buffers];
+
+	if (party == &session->parties.party[0] || (*title && !is_taken(session, title)))
+		return title;
+	if (*title)
+		snprintf(own, TITLE_MAX, "%s-%.60s", word, title);
+	else
+		snprintf(own, TITLE_MAX, "%s", word);
+	while (is_taken(session, own) && strlen(own) < TITLE_MAX - 1)
+		strcat(own, "-");
+	return own;
+}
+
 static int name_buffers(struct session *session)
 {
-	size_t n = setup_buffers(session->setup);
+	struct record_how *how = &session->ask.how;
+	size_t n = 0;
 
+	for (size_t p = 0; p < session->parties.n; p++)
+		n += setup_buffers(session->parties.party[p].setup);
 	session->buffers = calloc(n, sizeof(*session->buffers));
-	if (!session->buffers)
+	session->titles = calloc(n, sizeof(*session->titles));
+	if (!session->buffers || !session->titles)
 		return err_set(&session->err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < n; i++) {
-		const char *instance = setup_instance(session->setup, i);
+	how->buffers = session->buffers;
+	for (size_t p = 0; p < session->parties.n; p++) {
+		const struct party *party = &session->parties.party[p];
 
-		session->buffers[i].instance = instance ? instance : "";
-		session->buffers[i].name = setup_title(session->setup, i);
+		for (size_t i = 0; i < setup_buffers(party->setup); i++) {
+			const char *instance = setup_instance(party->setup, i), *title = title_of(session, party, i);
+
+			session->buffers[how->nr_buffers++] = (struct record_buffer){
+				.source = party->source, .instance = instance ? instance : "", .name = title,
+			};
+		}
 	}
-	session->ask.how.source = session->source;
-	session->ask.how.buffers = session->buffers;
-	session->ask.how.nr_buffers = n;
 	return 0;
+}
+
+/* ---- what holds for all sources ---- */
+
+/* One timeline: the counter, which is the same for all and costs least, else the time since the machine started. */
+static int choose_clock(struct session *session)
+{
+	const char *said = opts_value(session->opts, "clock"), *clock = control_clock_cheapest();
+	struct buf text = BUF_INIT;
+
+	if (session->parties.n < 2)
+		return 0;
+	if (source_read(session->files->source, "trace_clock", &text, NULL) || !text.data || !strstr(text.data, clock) ||
+	    strcmp(clock, "x86-tsc") || setup_wants_nanoseconds(session->programs->setup))
+		clock = "mono";
+	buf_fini(&text);
+	for (size_t p = 0; p < session->parties.n; p++)
+		setup_use_clock(session->parties.party[p].setup, said ? said : clock);
+	return 0;
+}
+
+static int sweep_all(struct session *session)
+{
+	int r = 0;
+
+	for (size_t p = 0; r >= 0 && p < session->parties.n; p++)
+		r = setup_sweep(session->parties.party[p].source, &session->err);
+	return r < 0 ? r : 0;
+}
+
+static int apply(struct session *session)
+{
+	int r = choose_clock(session);
+
+	for (size_t p = 0; !r && p < session->parties.n; p++)
+		r = setup_apply(session->parties.party[p].setup, session->parties.party[p].source, &session->err);
+	return r;
+}
+
+/* What the recorder does itself is not what anybody wants to see. */
+static int hide(struct session *session)
+{
+	pid_t one = getpid();
+	int r = 0;
+
+	for (size_t i = 0; session->files && one && !r; i++) {
+		r = setup_hide(session->files->setup, one, &session->err);
+		one = session->record ? record_helper(session->record, i) : 0;
+	}
+	return r;
+}
+
+static int switch_all(struct session *session, bool on, struct err *err)
+{
+	int r = 0;
+
+	for (size_t p = 0; p < session->parties.n && (!r || !on); p++) {
+		struct setup *setup = session->parties.party[p].setup;
+		int now = on ? setup_on(setup, err) : setup_off(setup, err);
+
+		r = r ? r : now;
+	}
+	return r;
 }
 
 static int take_argv(struct session *session)
@@ -137,9 +236,9 @@ static int start_command(struct session *session)
 	struct launch_how how = {
 		.argv = session->argv,
 		.user = session->ask.user,
-		.preload = true,
+		.preload = session->programs,
 		.quiet = session->ask.quiet,
-		.dir = source_name(session->source),
+		.dir = session->programs ? source_name(session->programs->source) : NULL,
 	};
 	int r = launch_start(&session->launch, &how, &session->err);
 
@@ -148,8 +247,8 @@ static int start_command(struct session *session)
 		session->launch.meanwhile = watch_started;
 		session->launch.ctx = session;
 	}
-	if (!r && opts_value(session->opts, "only-command"))
-		setup_only(session->setup, session->launch.pid);
+	for (size_t p = 0; !r && opts_value(session->opts, "only-command") && p < session->parties.n; p++)
+		setup_only(session->parties.party[p].setup, session->launch.pid);
 	return r;
 }
 
@@ -179,26 +278,45 @@ static int watch_others(struct session *session)
 	return r;
 }
 
+/* What only programs need, before their events are on and behind that. */
+static int begin_programs(struct session *session)
+{
+	const struct party *programs = session->programs;
+
+	if (!programs)
+		return 0;
+	return planner_begin(&session->planner, programs->setup, programs->source, &programs->opts, &session->err);
+}
+
+static int reach_programs(struct session *session)
+{
+	const struct party *programs = session->programs;
+
+	if (!programs)
+		return 0;
+	switches_begin(&session->switches, programs->source, session->ask.has_command ? session->launch.pid : 0);
+	return reach_open(&session->reach, &programs->opts, source_name(programs->source), session->ask.quiet, &session->err);
+}
+
 /* Everything but the first event. */
 static int begin(struct session *session)
 {
-	int r = setup_sweep(session->source, &session->err);
+	int r = sweep_all(session);
 
-	r = r < 0 ? r : take_priority(session);
+	if (!r)
+		r = take_priority(session);
 	if (!r)
 		r = take_argv(session);
 	if (!r)
 		r = watch_others(session);
 	if (!r)
-		r = planner_begin(&session->planner, session->setup, session->source, session->opts, &session->err);
+		r = begin_programs(session);
 	if (!r && session->ask.has_command)
 		r = start_command(session);
 	if (!r)
-		r = setup_apply(session->setup, session->source, &session->err);
+		r = apply(session);
 	if (!r)
-		switches_begin(&session->switches, session->source, session->ask.has_command ? session->launch.pid : 0);
-	if (!r)
-		r = reach_open(&session->reach, session->opts, source_name(session->source), session->ask.quiet, &session->err);
+		r = reach_programs(session);
 	if (!r)
 		r = name_buffers(session);
 	if (!r && session->ask.flight)
@@ -206,7 +324,7 @@ static int begin(struct session *session)
 				       session->ask.has_command ? &session->launch : NULL, &session->err);
 	else if (!r)
 		r = record_open(&session->record, &session->ask.how, &session->err);
-	return r;
+	return r ? r : hide(session);
 }
 
 /* ---- while it runs ---- */
@@ -295,11 +413,16 @@ static void tell_result(struct session *session)
 /* With -k: the one that nobody gave a name has to be found again. */
 static void tell_kept(struct session *session)
 {
-	for (size_t i = 0; i < setup_buffers(session->setup); i++) {
-		const char *instance = setup_instance(session->setup, i);
+	for (size_t p = 0; session->ask.keep_buffers && !session->ask.quiet && p < session->parties.n; p++) {
+		const struct party *party = &session->parties.party[p];
 
-		if (session->ask.keep_buffers && !session->ask.quiet && instance && !*setup_title(session->setup, i))
-			cmd_say("the instance %s stays as it is: `ringside set -v -B %s` removes it", instance, instance);
+		for (size_t i = 0; i < setup_buffers(party->setup); i++) {
+			const char *instance = setup_instance(party->setup, i);
+
+			if (instance && !*setup_title(party->setup, i))
+				cmd_say("the instance %s stays as it is: `ringside set%s -v -B %s` removes it", instance,
+					party == session->files ? " --kernel" : "", instance);
+		}
 	}
 }
 
@@ -317,6 +440,9 @@ static int record_all(struct session *session)
 	int r = 1, end;
 
 	session->began = true;
+	/* Behind those whom it records it would be late: their buffers hold some milliseconds. Who may not goes on as he is. */
+	if (session->files && !session->ask.priority)
+		setpriority(PRIO_PROCESS, 0, -20);
 	progress_begin(&session->progress, session->ask.quiet);
 	tell_maps_of_others(session);
 	while (r > 0)
@@ -325,7 +451,7 @@ static int record_all(struct session *session)
 		tell_trouble(session);
 	progress_end(&session->progress);
 	switches_end(&session->switches);
-	setup_off(session->setup, NULL);
+	switch_all(session, false, NULL);
 	see_off(session);
 	end = record_finish(session->record, r ? NULL : &session->err);
 	if (!r && end)
@@ -363,7 +489,7 @@ static void take_back(struct session *session)
 
 static int go(struct session *session)
 {
-	int r = setup_on(session->setup, &session->err);
+	int r = switch_all(session, true, &session->err);
 
 	if (!r)
 		switches_ready(&session->switches);
@@ -390,16 +516,19 @@ static void give_up(struct session *session)
 	switches_end(&session->switches);
 	reach_close(&session->reach);
 	flight_death_fini(&session->others);
-	if (session->setup && (session->ask.keep_buffers && session->began ? setup_leave(session->setup, &err)
-									   : setup_undo(session->setup, &err)))
-		cmd_say("%s", err.text);
+	for (size_t p = 0; p < session->parties.n; p++) {
+		struct setup *setup = session->parties.party[p].setup;
+
+		if (setup && (session->ask.keep_buffers && session->began ? setup_leave(setup, &err) : setup_undo(setup, &err)))
+			cmd_say("%s", err.text);
+	}
 	switches_close(&session->switches);
 	planner_end(&session->planner);
 	launch_close(&session->launch);
-	setup_close(session->setup);
-	source_close(session->source);
+	parties_fini(&session->parties);
 	background_end(&session->background);
 	free(session->buffers);
+	free(session->titles);
 	free(session->argv);
 }
 
@@ -413,9 +542,46 @@ static uint64_t usual_size(void)
 	return kb > USUAL_KB ? USUAL_KB : kb < 64 ? 64 : kb;
 }
 
+/* What the line says of each source; nothing is touched. */
+static int parse(struct session *session)
+{
+	int r = parties_split(&session->parties, session->opts, &session->err);
+
+	if (r)
+		return r;
+	session->programs = parties_programs(&session->parties);
+	session->files = parties_files(&session->parties);
+	for (size_t p = 0; !r && p < session->parties.n; p++) {
+		struct party *party = &session->parties.party[p];
+		bool programs = party == session->programs;
+		struct setup_how how = {
+			.on = true, .fresh = true,
+			.clock = programs ? control_clock_cheapest() : NULL, .size_kb = programs ? usual_size() : 0,
+		};
+
+		r = setup_parse(&party->setup, &party->opts, &how, &session->err);
+	}
+	if (!r && session->files && session->ask.flight)
+		r = err_set(&session->err, -EINVAL, "--flight keeps events of programs: for the newest of a kernel there are `start --kernel`, "
+			    "and `extract --kernel` when it comes to that");
+	return r;
+}
+
+static int open_sources(struct session *session)
+{
+	int r = 0;
+
+	for (size_t p = 0; !r && p < session->parties.n; p++) {
+		struct party *party = &session->parties.party[p];
+
+		r = launch_open_source(&party->source, &party->opts, party == session->programs ? session->ask.user : NULL,
+				       &session->err);
+	}
+	return r;
+}
+
 static int run(const struct opts *opts)
 {
-	struct setup_how how = { .on = true, .fresh = true, .clock = control_clock_cheapest(), .size_kb = usual_size() };
 	struct session session = {
 		.opts = opts, .launch = LAUNCH_NONE, .background.tell = -1, .err = ERR_INIT,
 	};
@@ -423,21 +589,20 @@ static int run(const struct opts *opts)
 
 	if (status)
 		return status;
-	r = setup_parse(&session.setup, opts, &how, &session.err);
-	if (r)
+	r = parse(&session);
+	if (r) {
+		parties_fini(&session.parties);
 		return setup_refused(&cmd_record, r, &session.err);
+	}
 	if (session.ask.daemonize) {
 		r = background_fork(&session.background, &session.err);
 		if (r > 0) {
-			setup_close(session.setup);
+			parties_fini(&session.parties);
 			return r - 1;
 		}
 	}
 	if (!r)
-		r = launch_open_source(&session.source, opts, session.ask.user, &session.err);
-	if (!r && !source_control(session.source))
-		r = err_set(&session.err, -EOPNOTSUPP, "%s: only programs can be recorded: a tracing directory",
-			    source_name(session.source));
+		r = open_sources(&session);
 	interrupt_catch();
 	if (!r)
 		r = begin(&session);
@@ -450,6 +615,7 @@ const struct cmd cmd_record = {
 	.name = "record",
 	.synopsis = "[-o PATH] " SETUP_SYNOPSIS " [OPTION]... [--] [COMMAND [ARGUMENT]...]",
 	.summary = "record events into a trace file",
+	.mixes = true,
 	.text = "Runs a command and records what it, and every other program that uses the tracing\n"
 		"directory, emits; without a command until Ctrl-C. The file can be opened at any\n"
 		"moment, also by trace-cmd. All events are recorded when neither -e nor -p is there.\n"

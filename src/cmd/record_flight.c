@@ -376,7 +376,7 @@ int record_flight_open(struct flight **out, const struct record_ask *ask, const 
 		return err_set(err, -ENOMEM, "out of memory");
 	flight->ask = ask;
 	flight->launch = launch;
-	flight->control = source_control(ask->how.source);
+	flight->control = source_control(ask->how.buffers[0].source);
 	flight->on = on_what(ask->on);
 	r = check_path(flight, err);
 	if (!r)

@@ -481,5 +481,6 @@ const struct cmd cmd_report = {
 	.opts = report_opts,
 	.arg = "file",
 	.args_max = -1,
+	.on_file = true,
 	.run = run,
 };

@@ -14,6 +14,7 @@
 #include "cmd/defaults.h"
 #include "cmd/events.h"
 #include "cmd/scope.h"
+#include "cmd/setup.h"
 
 static const struct opt reset_opts[] = {
 	SCOPE_OPT,
@@ -21,16 +22,20 @@ static const struct opt reset_opts[] = {
 	{ 't', "top", NULL, "about the top buffer, beside those of -B or -a" },
 	{ 'd', "delete", NULL, "remove the instances instead" },
 	{ 'b', "buffer-size", "KB", "size of the buffer for each CPU in KiB afterwards" },
+	{ 'k', "keep", "KIND", "do not remove kprobe, kretprobe, uprobe, uretprobe, eprobe, synth events, or all; again for more" },
 	{ 0, NULL, NULL, NULL },
 };
 
 /* What is written in order; those that the source does not have are left out. */
-static const struct step {
+struct step {
 	const char *file;
 	const char *text;
 	enum { ALWAYS, IF_OTHER, IF_ALLOWED } when;
 	bool top;	/* of the whole source, so only with the top buffer */
-} steps[] = {
+};
+
+/* Before events lose their conditions, and afterwards. */
+static const struct step first_steps[] = {
 	{ "tracing_on", "0", ALWAYS, false },
 	{ "current_tracer", "nop", IF_OTHER, false },
 	{ "events/enable", "0", IF_OTHER, false },
@@ -48,15 +53,16 @@ static const struct step {
 	{ "stack_trace_filter", "", IF_ALLOWED, true },
 	{ "max_graph_depth", "0", IF_OTHER, true },
 	{ "tracing_thresh", "0", IF_OTHER, true },
-	{ "dynamic_events", "", IF_OTHER, true },
+	{ NULL, NULL, ALWAYS, false },
+}, last_steps[] = {
 	{ "trace_clock", "local", IF_OTHER, false },
 	{ "buffer_percent", "50", IF_OTHER, false },
+	{ "buffer_subbuf_size_kb", "4", IF_OTHER, false },
 	{ "snapshot", "0", IF_ALLOWED, false },
 	{ "error_log", "", IF_OTHER, false },
 	{ "trace", "", ALWAYS, false },
+	{ NULL, NULL, ALWAYS, false },
 };
-
-#define NSTEPS (sizeof(steps) / sizeof(steps[0]))
 
 struct reset {
 	struct source *source;
@@ -65,7 +71,34 @@ struct reset {
 	struct err err;
 	const char *size;	/* NULL: stays */
 	bool delete;
+	unsigned int keep;	/* kinds of dynamic events, as bits of their place in kinds[] */
 };
+
+/* How an event that was defined begins, and whether it is in a file. */
+static const struct kind {
+	const char *word;
+	char letter;
+	bool user;
+} kinds[] = {
+	{ "kprobe", 'p', false }, { "kretprobe", 'r', false }, { "uprobe", 'p', true }, { "uretprobe", 'r', true },
+	{ "eprobe", 'e', false }, { "synth", 's', false },
+};
+
+#define NKINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* TYPE[NUMBER]:SYSTEM/EVENT WHERE...: is it one of those that stay? */
+static bool is_kept(const struct reset *reset, const char *line)
+{
+	const char *where = strchr(line, ' ');
+	bool user = where && where[1] == '/';
+
+	if (reset->keep == ~0u)
+		return true;
+	for (size_t i = 0; i < NKINDS; i++)
+		if (reset->keep & 1u << i && kinds[i].letter == *line && kinds[i].user == user)
+			return true;
+	return false;
+}
 
 /* Does the file say that already? */
 static bool says(struct reset *reset, const struct scope *scope, const char *file, const char *text)
@@ -97,54 +130,83 @@ static int take_step(struct reset *reset, const struct scope *scope, const struc
 	return step->when == IF_ALLOWED ? 0 : r;
 }
 
-/* Every line of an event's triggers, undone. */
-static int drop_triggers(struct reset *reset, const struct scope *scope, const char *file)
+static int take_steps(struct reset *reset, const struct scope *scope, const struct step *steps)
 {
-	struct buf text = BUF_INIT, undo = BUF_INIT;
-	char *save, *line;
 	int r = 0;
 
-	if (scope_read(scope, reset->source, file, &text, NULL) || !text.data) {
-		buf_fini(&text);
-		return 0;
-	}
-	for (line = strtok_r(text.data, "\n", &save); !r && line; line = strtok_r(NULL, "\n", &save)) {
-		char *state = strstr(line, " [");
-
-		if (*line == '#')
-			continue;
-		if (state)
-			*state = '\0';
-		buf_reset(&undo);
-		buf_printf(&undo, "!%s", line);
-		r = buf_failed(&undo) ? err_set(&reset->err, -ENOMEM, "out of memory")
-				      : scope_write(scope, reset->source, file, undo.data, true,
-						    &reset->err);
-	}
-	buf_fini(&undo);
-	buf_fini(&text);
+	for (const struct step *step = steps; !r && step->file; step++)
+		r = take_step(reset, scope, step);
 	return r;
+}
+
+/*
+ * Events that were defined, the newest first: TYPE:SYSTEM/EVENT, and more behind a blank. Several lines may be of one. How many
+ * are gone, and *left: how many are not.
+ */
+static size_t drop_dynamic(struct reset *reset, char *text, size_t *left, struct err *err)
+{
+	size_t gone = 0, len = strlen(text);
+	char undo[256];
+
+	while (len && text[len - 1] == '\n')
+		text[--len] = '\0';
+	*left = 0;
+	for (char *line; *text; *line = '\0') {
+		char *last = strrchr(text, '\n'), *name;
+
+		line = last ? last : text;
+		name = strchr(line, ':');
+		if (!name || is_kept(reset, line + (*line == '\n')))
+			continue;
+		snprintf(undo, sizeof(undo), "-%.*s", (int)strcspn(name, " \t"), name);
+		if (source_write(reset->source, "dynamic_events", undo, strlen(undo), true, err))
+			++*left;
+		else
+			gone++;
+	}
+	return gone;
+}
+
+/* One that another sits on, or that a histogram sends, is refused as long as that is there: all are tried until none goes any more. */
+static int drop_all_dynamic(struct reset *reset, const struct scope *scope)
+{
+	struct err refused = ERR_INIT;
+	size_t gone = 1, left = 0;
+
+	if (scope->instance || !source_exists(reset->source, "dynamic_events"))
+		return 0;
+	do {
+		struct buf text = BUF_INIT;
+
+		refused = (struct err)ERR_INIT;
+		left = 0;
+		if (source_read(reset->source, "dynamic_events", &text, NULL) || !text.data)
+			gone = 0;
+		else
+			gone = drop_dynamic(reset, text.data, &left, &refused);
+		buf_fini(&text);
+	} while (gone && left);
+	return left ? err_set(&reset->err, refused.code, "%s", refused.text) : 0;
 }
 
 static int reset_conditions(struct reset *reset, const struct scope *scope)
 {
-	int r = 0;
+	char buffer[SCOPE_PATH];
+	int r;
+
+	snprintf(buffer, sizeof(buffer), "%s%s%s", scope->instance ? "instances/" : "", scope->instance ? scope->instance : "",
+		 scope->instance ? "/" : "");
+	r = source_drop_triggers(reset->source, buffer, NULL, &reset->err);
 
 	for (size_t i = 0; !r && i < reset->events.n; i++) {
 		const struct events_item *item = &reset->events.item[i];
 		char file[256];
 
-		/* Events of one source are alike: none has what the first has not. */
-		snprintf(file, sizeof(file), "events/%.80s/%.80s/trigger", item->system, item->name);
-		if (!i && !scope_has(scope, reset->source, file))
-			return 0;
-		r = drop_triggers(reset, scope, file);
 		snprintf(file, sizeof(file), "events/%.80s/%.80s/filter", item->system, item->name);
-		if (!r && scope_has(scope, reset->source, file) &&
-		    !says(reset, scope, file, "none"))
+		if (scope_has(scope, reset->source, file) && !says(reset, scope, file, "none"))
 			r = scope_write(scope, reset->source, file, "0", false, &reset->err);
 	}
-	return r;
+	return r ? r : drop_all_dynamic(reset, scope);
 }
 
 /* What functions set off, which stays in the file when that is emptied: FUNCTION:COMMAND:unlimited, or :count=N. */
@@ -229,14 +291,14 @@ static int reset_cpumask(struct reset *reset, const struct scope *scope)
 
 static int reset_buffer(struct reset *reset, const struct scope *scope)
 {
-	int r = 0;
+	int r = take_steps(reset, scope, first_steps);
 
-	for (size_t i = 0; !r && i < NSTEPS; i++)
-		r = take_step(reset, scope, &steps[i]);
 	if (!r)
 		drop_commands(reset, scope);
 	if (!r)
 		r = reset_conditions(reset, scope);
+	if (!r)
+		r = take_steps(reset, scope, last_steps);
 	if (!r)
 		r = reset_options(reset, scope);
 	if (!r)
@@ -288,8 +350,27 @@ static int reset_files(struct reset *reset)
 	return r;
 }
 
+/* Every -k of the line. NULL, or the one that is none. */
+static const char *take_kept(struct reset *reset, const struct opts *opts)
+{
+	for (int i = 0; i < opts->nitems; i++) {
+		const char *word = opts->items[i].value;
+		size_t k = 0;
+
+		if (!scope_is(&opts->items[i], "keep"))
+			continue;
+		while (k < NKINDS && strcmp(kinds[k].word, word))
+			k++;
+		if (k == NKINDS && strcmp(word, "all"))
+			return word;
+		reset->keep |= k == NKINDS ? ~0u : 1u << k;
+	}
+	return NULL;
+}
+
 static int run(const struct opts *opts)
 {
+	const char *wrong;
 	struct reset reset = { .err = ERR_INIT, .size = opts_value(opts, "buffer-size"),
 			       .delete = opts_value(opts, "delete") };
 	bool named = opts_value(opts, "instance") || opts_value(opts, "all") || opts_value(opts, "top");
@@ -298,15 +379,21 @@ static int run(const struct opts *opts)
 	if (reset.size && (strspn(reset.size, "0123456789") != strlen(reset.size) ||
 			   !strtoull(reset.size, NULL, 10)))
 		return cmd_misuse(&cmd_reset, "reset: -b %s: a number of KiB is needed", reset.size);
+	wrong = take_kept(&reset, opts);
+	if (wrong)
+		return cmd_misuse(&cmd_reset, "reset: -k '%s': there are kprobe, kretprobe, uprobe, uretprobe, eprobe, synth and all", wrong);
 	r = cmd_open(&reset.source, opts, false, &reset.err);
 	if (r)
 		return cmd_fail(&reset.err);
+	/* What recorders that were killed have left: they bring back what was there before them. */
+	if (!source_control(reset.source))
+		setup_sweep(reset.source, NULL);
 	if (named)
 		r = scopes_choose(&reset.scopes, opts, reset.source, false, &reset.err);
 	else
 		r = scopes_all(&reset.scopes, reset.source, &reset.err);
 	if (!r) {
-		r = !named && source_control(reset.source) ? reset_directory(&reset)
+		r = !named && !reset.keep && source_control(reset.source) ? reset_directory(&reset)
 							   : reset_files(&reset);
 		scopes_fini(&reset.scopes);
 	}
@@ -316,7 +403,7 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_reset = {
 	.name = "reset",
-	.synopsis = "[-B INSTANCE]... [-a] [-t] [-d] [-b KB]",
+	.synopsis = "[-B INSTANCE]... [-a] [-t] [-d] [-b KB] [-k KIND]...",
 	.summary = "switch everything off and forget it",
 	.text = "Switches everything off, throws away what was recorded and brings all settings back to\n"
 		"their defaults, in the top buffer and in all instances, or in those that -B, -a and -t\n"

@@ -137,7 +137,7 @@ static int write_tree(struct restore *restore)
 	if (!r && !opts_value(restore->opts, "tree"))
 		r = record_meta_put_machine(restore->meta, &sink, &restore->err);
 	if (!r && control)
-		return record_clock_put(&restore->clock, control, false, 0, &sink, &restore->err);
+		return record_clock_put(&restore->clock, false, 0, &sink, &restore->err);
 	snprintf(text, sizeof(text), "[%s]", restore->clock_name);
 	if (!r && *restore->clock_name)
 		r = put_option(restore, DAT_CLOCK, text, strlen(text) + 1);

@@ -32,8 +32,7 @@ bool setup_is_quiet(const struct setup *setup)
 	return opts_value(setup->opts, "quiet") != NULL;
 }
 
-/* System calls are patched by plans, too, those that begin and end processes among them, and so are allocators. */
-static bool is_by_plans(const char *event)
+bool setup_is_by_plans(const char *event)
 {
 	static const char *const begins[] = { "syscalls", "raw_syscalls", "sched:sched_process_", "kmem", "kmalloc", "kfree" };
 
@@ -51,9 +50,14 @@ bool setup_wants_functions(const struct setup *setup)
 		if (opts_value(setup->opts, words[i]))
 			return true;
 	for (int i = 0; i < setup->opts->nitems; i++)
-		if (scope_is(&setup->opts->items[i], "event") && is_by_plans(setup->opts->items[i].value))
+		if (scope_is(&setup->opts->items[i], "event") && setup_is_by_plans(setup->opts->items[i].value))
 			return true;
 	return false;
+}
+
+void setup_use_clock(struct setup *setup, const char *clock)
+{
+	setup->how.clock = clock;
 }
 
 void setup_only(struct setup *setup, pid_t tid)
@@ -74,11 +78,33 @@ void setup_close(struct setup *setup)
 		free(setup->kept[i].file);
 		free(setup->kept[i].text);
 	}
+	setup_journal_end(setup);
 	free(setup->kept);
 	free(setup->buffers);
 	events_fini(&setup->events);
 	scopes_fini(&setup->scopes);
 	free(setup);
+}
+
+int setup_lend(struct setup **out, struct source *source, struct err *err)
+{
+	static const struct opts nothing;
+	struct setup *setup = calloc(1, sizeof(*setup));
+
+	if (!setup)
+		return err_set(err, -ENOMEM, "out of memory");
+	*setup = (struct setup){ .opts = &nothing, .how = { .fresh = true }, .source = source, .files = !source_control(source),
+				 .journal = -1 };
+	setup_journal_begin(setup);
+	*out = setup;
+	return 0;
+}
+
+int setup_put(struct setup *setup, const char *file, const char *text, bool lines, struct err *err)
+{
+	int r = setup_keep(setup, SETUP_TOP, file, lines ? KEEP_LIST : KEEP_WORD, err);
+
+	return r ? r : scope_write(setup_scope(setup, SETUP_TOP), setup->source, file, text, false, err);
 }
 
 int setup_refused(const struct cmd *cmd, int r, const struct err *err)

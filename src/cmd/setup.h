@@ -76,6 +76,11 @@ struct setup_how {
 /* -EINVAL: the line is wrong. `opts` has to outlive it. */
 int setup_parse(struct setup **out, const struct opts *opts, const struct setup_how *how, struct err *err);
 
+/* Before setup_apply(): the clock of instances that are made, if the line does not say another. */
+void setup_use_clock(struct setup *setup, const char *clock);
+/* Does the line ask for what is measured in nanoseconds, so that times have to be those, too? */
+bool setup_wants_nanoseconds(const struct setup *setup);
+
 /* What becomes of a command whose setup_parse() failed: an exit status. */
 int setup_refused(const struct cmd *cmd, int r, const struct err *err);
 
@@ -99,8 +104,18 @@ const char *setup_title(const struct setup *setup, size_t i);
 
 bool setup_is_quiet(const struct setup *setup);
 
+/* Events that are there by plans of functions: system calls, those that begin and end processes among them, and allocators. */
+bool setup_is_by_plans(const char *event);
+
 /* Does the line name a tracer, or functions? */
 bool setup_wants_functions(const struct setup *setup);
+
+/*
+ * Instead of all that: no line, but files of the top buffer, changed one by one for as long as a command lasts. setup_undo() brings
+ * them back, and in a tree of files whoever comes next, should we be killed. `lines`: the file is a list.
+ */
+int setup_lend(struct setup **out, struct source *source, struct err *err);
+int setup_put(struct setup *setup, const char *file, const char *text, bool lines, struct err *err);
 
 /*
  * Instances that it made are removed; elsewhere its events are off again and settings as they were, as far as they can be

@@ -38,6 +38,9 @@ static const struct setting {
 	{ "tracer", "current_tracer", KEEP_WORD, false, false },
 };
 
+/* Of buffers that are made for a recorder: how full they are when it is woken. */
+#define WAKE_PERCENT "25"
+
 #define NSETTINGS (sizeof(settings) / sizeof(settings[0]))
 
 static int out_of_memory(struct err *err)
@@ -136,8 +139,8 @@ static const char *implied(const struct setup *setup, int s, const struct settin
 	return NULL;
 }
 
-/* Commands among functions stay when the file is emptied: like triggers they are taken away by themselves. */
-static int keep_commands(struct setup *setup, int s, const char *file, const char *value, struct err *err)
+/* Commands among functions stay when the file is emptied: like triggers they are taken away by themselves. `n`: of how many. */
+static int keep_commands(struct setup *setup, int s, const char *file, const char *value, int *n, struct err *err)
 {
 	int r = 0;
 
@@ -146,38 +149,43 @@ static int keep_commands(struct setup *setup, int s, const char *file, const cha
 		char word[256];
 
 		snprintf(word, sizeof(word), "%.*s", (int)len, value);
-		if (len < sizeof(word) && *word != '!' && strchr(word, ':') && !strstr(word, ":mod:"))
-			r = setup_keep_trigger(setup, s, file, word, err);
+		if (len < sizeof(word) && *word != '!' && strchr(word, ':') && !strstr(word, ":mod:")) {
+			r = setup_keep_effects(setup, s, word, err);
+			if (!r)
+				r = setup_keep_trigger(setup, s, file, word, err);
+			*n += !r && !setup_made(setup, s);
+		}
 		value += len + (value[len] == ',');
 	}
 	return r;
 }
 
-static int write_setting(struct setup *setup, int s, const struct setting *setting, struct err *err)
+/* Written where it belongs: `at`, which may be the top buffer for all. */
+static int write_values(struct setup *setup, int s, int at, const struct setting *setting, struct err *err)
 {
 	const struct scope *scope = scope_at(setup, s);
 	char text[16], path[SCOPE_PATH];
 	const char *more = implied(setup, s, setting, text), *module = setup_value(setup, scope, "module");
-	int at = setting->of_top && !scope_has(scope, setup->source, setting->file) ? SETUP_TOP : s;
 	bool again = false;
 	int r;
 
-	if ((!more && !setup_value(setup, scope, setting->word)) ||
-	    (setting->of_tracer && (!setup_value(setup, scope, "tracer") ||
-				    !scope_has(scope, setup->source, setting->file))))
-		return 0;
 	if (!scope_has(scope_at(setup, at), setup->source, setting->file))
 		return err_set(err, -ENOENT, "--%s: there is no %s here", setting->word,
 			       setup->buffers[s].fresh ? setting->file : scope_path(path, scope, setting->file));
 	r = setup_keep(setup, at, setting->file, setting->kind, err);
 	for (int i = scope->first; !r && i < scope->end; i++) {
 		const struct opts_item *item = &setup->opts->items[i];
+		int commands = 0;
 
 		if (!scope_is(item, setting->word))
 			continue;
-		r = write_value(setup, at, setting, item->value, module, again, err);
-		if (!r && !strcmp(setting->word, "function"))
-			r = keep_commands(setup, at, setting->file, item->value, err);
+		if (!strcmp(setting->word, "function"))
+			r = keep_commands(setup, at, setting->file, item->value, &commands, err);
+		if (!r)
+			r = write_value(setup, at, setting, item->value, module, again, err);
+		/* What is refused because there is one already is not ours to take away. */
+		for (; r && commands; commands--)
+			setup_forget(setup);
 		again = true;
 	}
 	if (!r && more)
@@ -185,20 +193,82 @@ static int write_setting(struct setup *setup, int s, const struct setting *setti
 	return r;
 }
 
-static int write_option(struct setup *setup, int s, const char *option, struct err *err)
+/*
+ * What a kernel has no file for, or does not let us write, is left as it is, and told: the rest is recorded as well as ever. A
+ * value that it does not take is a mistake of the line. Who only sets something wants to have just that.
+ */
+static int soften(const struct setup *setup, int r, const struct err *why, struct err *err)
+{
+	if (!setup->files || !setup->how.on || (r != -ENOENT && r != -EPERM && r != -EACCES && r != -EOPNOTSUPP && r != -ENODEV))
+		return r ? err_set(err, r, "%s", why->text) : 0;
+	cmd_say("%s; this goes on without", why->text);
+	return 0;
+}
+
+static int write_setting(struct setup *setup, int s, const struct setting *setting, struct err *err)
+{
+	const struct scope *scope = scope_at(setup, s);
+	int at = setting->of_top && !scope_has(scope, setup->source, setting->file) ? SETUP_TOP : s, r;
+	struct err why = ERR_INIT;
+	char text[16];
+
+	if ((!implied(setup, s, setting, text) && !setup_value(setup, scope, setting->word)) ||
+	    (setting->of_tracer && (!setup_value(setup, scope, "tracer") ||
+				    !scope_has(scope, setup->source, setting->file))))
+		return 0;
+	r = write_values(setup, s, at, setting, &why);
+	/* A tracer alone is all there was to record. */
+	if (!strcmp(setting->word, "tracer") && !setup_value(setup, scope, "event"))
+		return r ? err_set(err, r, "%s", why.text) : 0;
+	return soften(setup, r, &why, err);
+}
+
+/* The word of the option in its buffer's list, or, of a tracer that is not chosen yet, its file. */
+static int write_word(struct setup *setup, int s, const char *option, struct err *err)
 {
 	bool off = !strncmp(option, "no", 2);
 	char file[128];
-	int r = setup_keep_option(setup, s, option, err);
 
-	if (r)
-		return r;
-	/* One of a tracer that is not chosen yet has a file, but no word. */
 	snprintf(file, sizeof(file), "options/%.100s", option + (off ? 2 : 0));
 	if (!setup_says_option(setup, s, option) && !setup_says_other(setup, s, option) &&
 	    scope_has(scope_at(setup, s), setup->source, file))
 		return scope_write(scope_at(setup, s), setup->source, file, off ? "0" : "1", false, err);
 	return scope_write(scope_at(setup, s), setup->source, "trace_options", option, false, err);
+}
+
+/* Those lists grow by themselves then: also what a person has in them, as long as it is so. */
+static int keep_lists(struct setup *setup, int s, const char *option, struct err *err)
+{
+	static const char *const lists[][2] = { { "set_event_pid", "set_event_notrace_pid" }, { "set_ftrace_pid", "set_ftrace_notrace_pid" } };
+	bool functions = !strcmp(option, "function-fork");
+	int r = 0;
+
+	for (int i = 0; !r && setup->files && i < 2 && (functions || !strcmp(option, "event-fork")); i++)
+		r = setup_keep(setup, s, lists[functions][i], KEEP_LIST, err);
+	return r;
+}
+
+/* A kernel's tracers have one set of options for all buffers: what an instance of our own does to it would stay behind. */
+static int write_option(struct setup *setup, int s, const char *option, struct err *err)
+{
+	char file[128];
+	size_t kept;
+	int r;
+
+	r = keep_lists(setup, s, option, err);
+	if (r)
+		return r;
+	kept = setup->nkept;
+	snprintf(file, sizeof(file), "options/%.100s", option + (strncmp(option, "no", 2) ? 0 : 2));
+	if (setup_made(setup, s) && setup->files)
+		r = setup_keep(setup, SETUP_TOP, file, KEEP_WORD, err);
+	else
+		r = setup_keep_option(setup, s, option, err);
+	if (!r)
+		r = write_word(setup, s, option, err);
+	if (setup_made(setup, s) && setup->nkept > kept && setup_is_as_kept(setup))
+		setup_forget(setup);
+	return r;
 }
 
 static int write_options(struct setup *setup, int s, struct err *err)
@@ -219,7 +289,7 @@ static int write_options(struct setup *setup, int s, struct err *err)
 		r = write_option(setup, s, "stacktrace", err);
 	if (r || !picks || !opts_value(setup->opts, "children"))
 		return r;
-	functions = setup_has_option(setup, "function-fork");
+	functions = setup_has_option(setup, "function-fork") && (!setup->files || setup_value(setup, scope, "tracer"));
 	r = write_option(setup, s, "event-fork", err);
 	return r || !functions ? r : write_option(setup, s, "function-fork", err);
 }
@@ -236,15 +306,30 @@ static int write_settings(struct setup *setup, int s, struct err *err)
 	return r;
 }
 
-/* A trigger is added: it can be taken away once it is there. A filter replaces another. */
+static int write_trigger(struct setup *setup, int s, const char *file, const char *text, struct err *err)
+{
+	int r = setup_keep_effects(setup, s, text, err);
+
+	if (!r)
+		r = setup_keep_trigger(setup, s, file, text, err);
+	if (r)
+		return r;
+	r = scope_write(scope_at(setup, s), setup->source, file, text, true, err);
+	if (r && !setup_made(setup, s))
+		setup_forget(setup);
+	return r;
+}
+
+/* A trigger is added, a filter replaces another. */
 static int write_file(struct setup *setup, int s, const char *file, bool trigger, const char *text,
 		      struct err *err)
 {
-	int r = trigger ? 0 : setup_keep(setup, s, file, KEEP_FILTER, err);
+	int r;
 
-	if (!r)
-		r = scope_write(scope_at(setup, s), setup->source, file, text, trigger, err);
-	return r || !trigger ? r : setup_keep_trigger(setup, s, file, text, err);
+	if (trigger)
+		return write_trigger(setup, s, file, text, err);
+	r = setup_keep(setup, s, file, KEEP_FILTER, err);
+	return r ? r : scope_write(scope_at(setup, s), setup->source, file, text, false, err);
 }
 
 /* Is there one file for what is wished? Its events are kept one by one. */
@@ -447,8 +532,6 @@ static int write_events(struct setup *setup, int s, struct err *err)
 	const struct scope *scope = scope_at(setup, s);
 	int r = 0;
 
-	if (setup_value(setup, scope, "event"))
-		r = setup_keep_events(setup, s, err);
 	for (int i = scope->first; !r && i < scope->end; i++)
 		if (scope_is(&setup->opts->items[i], "event"))
 			r = write_event(setup, s, i, err);
@@ -519,6 +602,16 @@ static int change_all(struct setup *setup, struct control *control, struct err *
 	return control_end(control, r, err);
 }
 
+/* What is recorded is what comes: a reader takes everything out anyway. One who wakes up early has time. */
+static int ready_files(struct setup *setup, int s, struct err *err)
+{
+	if (!setup->buffers[s].made)
+		return scope_write(setup_scope(setup, s), setup->source, "trace", "", false, err);
+	/* Older kernels have none, and wake with the first event. */
+	scope_write(setup_scope(setup, s), setup->source, "buffer_percent", WAKE_PERCENT, false, NULL);
+	return 0;
+}
+
 /* Made, held if it is to be, and set. */
 static int prepare(struct setup *setup, int s, struct err *err)
 {
@@ -528,10 +621,15 @@ static int prepare(struct setup *setup, int s, struct err *err)
 		r = setup_keep(setup, s, "tracing_on", KEEP_WORD, err);
 	if (!r && setup->how.fresh)
 		r = switch_to(setup, s, false, err);
+	if (!r && setup->how.fresh && setup->files)
+		r = ready_files(setup, s, err);
 	if (!r)
 		r = write_size(setup, s, err);
 	if (!r)
 		r = write_settings(setup, s, err);
+	/* Before there are triggers, which switch events on in their way. */
+	if (!r && setup->files && setup_value(setup, scope_at(setup, s), "event"))
+		r = setup_keep_events(setup, s, err);
 	if (!r)
 		r = write_conditions(setup, s, err);
 	return r;
@@ -598,6 +696,8 @@ int setup_apply(struct setup *setup, struct source *source, struct err *err)
 		r = follow_clock(setup, source_control(source), err);
 	if (r)
 		return r;
+	setup_journal_begin(setup);
+	setup_watch_begin(setup);
 	r = change(setup, err);
 	if (r)
 		setup_undo(setup, NULL);
@@ -650,19 +750,29 @@ int setup_off(struct setup *setup, struct err *err)
 	return switch_all(setup, false, err);
 }
 
+/* Where that cannot be, the recorder is seen, and no more. */
+static int hide_from(struct setup *setup, int s, const char *file, pid_t tid, struct err *err)
+{
+	char text[16];
+	int r;
+
+	if (!scope_has(scope_at(setup, s), setup->source, file))
+		return 0;
+	snprintf(text, sizeof(text), "%d", (int)tid);
+	r = setup_keep(setup, s, file, KEEP_LIST, err);
+	if (!r)
+		write_list(setup, s, file, text, "", true, NULL);
+	return r;
+}
+
 int setup_hide(struct setup *setup, pid_t tid, struct err *err)
 {
-	static const char file[] = "set_event_notrace_pid";
-	char text[16];
 	int r = 0;
 
-	snprintf(text, sizeof(text), "%d", (int)tid);
-	for (int s = 0; !r && setup->files && s < setup->scopes.n; s++) {
-		if (opts_value(setup->opts, "no-filter") || !scope_has(scope_at(setup, s), setup->source, file))
-			continue;
-		r = setup_keep(setup, s, file, KEEP_LIST, err);
-		if (!r)
-			r = write_list(setup, s, file, text, "", true, err);
+	for (int s = 0; !r && setup->files && !opts_value(setup->opts, "no-filter") && s < setup->scopes.n; s++) {
+		r = hide_from(setup, s, "set_event_notrace_pid", tid, err);
+		if (!r && setup_value(setup, scope_at(setup, s), "tracer"))
+			r = hide_from(setup, s, "set_ftrace_notrace_pid", tid, err);
 	}
 	return r;
 }

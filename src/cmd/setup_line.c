@@ -171,7 +171,7 @@ static int fill_buffers(struct setup *setup, struct err *err)
 }
 
 /* What it measures are nanoseconds, and the times of its records have to go with them. */
-static bool wants_nanoseconds(const struct setup *setup)
+bool setup_wants_nanoseconds(const struct setup *setup)
 {
 	for (int i = 0; i < setup->opts->nitems; i++)
 		if (scope_is(&setup->opts->items[i], "tracer") && !strcmp(setup->opts->items[i].value, "function_graph"))
@@ -187,8 +187,9 @@ int setup_parse(struct setup **out, const struct opts *opts, const struct setup_
 	if (!setup)
 		return err_set(err, -ENOMEM, "out of memory");
 	setup->opts = opts;
+	setup->journal = -1;
 	setup->how = *how;
-	if (setup->how.clock && wants_nanoseconds(setup))
+	if (setup->how.clock && setup_wants_nanoseconds(setup))
 		setup->how.clock = "local";
 	setup->files = opts_value(opts, "kernel") || opts_value(opts, "tracefs");
 	r = scopes_split(&setup->scopes, opts, buffer_opts, err);

@@ -5,6 +5,7 @@
 #define CMD_SETUP_LOCAL_H
 
 #include "cmd/events.h"
+#include "cmd/keep.h"
 #include "cmd/scope.h"
 #include "cmd/setup.h"
 #include "control/state.h"
@@ -23,9 +24,6 @@ struct setup_buffer {
 	struct setup_rules before, after;	/* in a tracing directory, of its events */
 	char *events;		/* elsewhere: the events that were on; NULL: they were not touched */
 };
-
-/* How a file's text is brought back: as it is, without what is for people, or by other means. */
-enum setup_keep { KEEP_WORD, KEEP_LIST, KEEP_FILTER, KEEP_OPTION, KEEP_TRIGGER, KEEP_AHEAD };
 
 /* Instead of a scope's number: files of the top buffer that are for all, whichever buffers the line is about. */
 #define SETUP_TOP (-1)
@@ -49,6 +47,9 @@ struct setup {
 	struct events events;
 	struct setup_kept *kept;	/* in the order of the changes */
 	size_t nkept;
+	int journal;		/* setup_journal.c; -1: none */
+	char journal_name[192];
+	pid_t watcher;		/* setup_watch.c; 0: none */
 };
 
 /* setup_line.c */
@@ -93,12 +94,37 @@ int setup_keep(struct setup *setup, int scope, const char *file, enum setup_keep
 int setup_keep_size(struct setup *setup, int scope, struct err *err);
 int setup_keep_option(struct setup *setup, int scope, const char *option, struct err *err);
 int setup_keep_trigger(struct setup *setup, int scope, const char *file, const char *trigger, struct err *err);
+/* What is written to take something back, whatever the file says then. */
+int setup_keep_writing(struct setup *setup, int scope, const char *file, const char *text, struct err *err);
+/* The last that was kept: does its file still say so? And: it did not come to a change. */
+bool setup_is_as_kept(struct setup *setup);
+void setup_forget(struct setup *setup);
 /* A filter (`text` NULL) or trigger of an event that is still to come; `event`: SYSTEM:EVENT. */
 int setup_keep_ahead(struct setup *setup, int scope, const char *event, const char *text, struct err *err);
 int setup_keep_events(struct setup *setup, int scope, struct err *err);
 /* Within a transaction. */
 int setup_keep_rules(struct setup_rules *rules, const struct control_state *state, uint32_t buffer,
 		     struct err *err);
+
+/* setup_effects.c: before a trigger, or a function's command, is written. */
+int setup_keep_effects(struct setup *setup, int scope, const char *text, struct err *err);
+
+/* setup_journal.c: what is to be taken back should we be killed, noted before it is done. */
+void setup_journal_begin(struct setup *setup);
+void setup_journal_made(struct setup *setup, int scope);
+void setup_journal_on(struct setup *setup, int scope);
+/* Its instance is gone again: it is the top buffer after all. */
+void setup_journal_top(struct setup *setup, int scope);
+void setup_journal_keep(struct setup *setup, const struct setup_kept *kept);
+void setup_journal_forget(struct setup *setup);
+/* All is taken back, or is to stay. */
+void setup_journal_end(struct setup *setup);
+/* Takes back what dead ones left in that tree: of how many. */
+int setup_journal_sweep(struct source *source);
+
+/* setup_watch.c: takes back what the journal says if we end without that. */
+void setup_watch_begin(struct setup *setup);
+void setup_watch_end(struct setup *setup);
 
 /* setup_own.c: makes the scope's instance; one for this alone gets its name. */
 int setup_make(struct setup *setup, int scope, struct err *err);

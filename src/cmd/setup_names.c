@@ -112,14 +112,16 @@ static int check_event(struct setup *setup, const char *text, struct err *err)
 {
 	struct events_wish wish;
 	struct nearest nearest;
+	char words[160];
 	int r;
 
 	events_wish_parse(&wish, text);
 	if (opts_value(setup->opts, "ignore-unknown") || setup_knows(setup, &wish))
 		return 0;
-	if (setup->files)
-		return err_set(err, -EINVAL, "no event matches '%.120s': `ringside list` lists those there are", text);
 	nearest = nearest_to(setup, &wish);
+	if (setup->files)
+		return err_set(err, -EINVAL, "no event matches '%.120s'%s", text,
+			       nearest.near_event ? nearest_words(&nearest, words) : ": `ringside list` lists those there are");
 	r = nearest_judge(&nearest, err);
 	return r < 0 ? r : 0;
 }

@@ -11,7 +11,6 @@
 
 #include "cmd/setup_local.h"
 #include "control/control.h"
-#include "control/func_set.h"
 #include "control/hooks.h"
 #include "control/own.h"
 #include "control/rules.h"
@@ -21,78 +20,10 @@ static int out_of_memory(struct err *err)
 	return err_set(err, -ENOMEM, "out of memory");
 }
 
-/* The one in brackets, the size that is to be, or else the first line. */
-static void put_word(struct buf *out, const char *text)
-{
-	static const char later[] = "(expanded: ";
-	const char *mark = strchr(text, '['), *expanded = strstr(text, later);
-
-	if (mark)
-		buf_printf(out, "%.*s", (int)strcspn(mark + 1, "]"), mark + 1);
-	else if (expanded)
-		buf_printf(out, "%.*s", (int)strcspn(expanded + sizeof(later) - 1, ")"),
-			   expanded + sizeof(later) - 1);
-	else
-		buf_printf(out, "%.*s", (int)strcspn(text, "\n"), text);
-}
-
-/* Lines, without those for people. */
-static void put_lines(struct buf *out, const char *text)
-{
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-
-		if (*text != '#' && len)
-			buf_printf(out, "%.*s\n", (int)len, text);
-		text += len + (text[len] == '\n');
-	}
-}
-
-static void put_filter(struct buf *out, const char *text)
-{
-	if (!strncmp(text, "none", 4))
-		buf_putc(out, '0');
-	else
-		put_word(out, text);
-}
-
-/* Of a tracing directory, whose lines about functions are patterns: those, not what they mean now. False: it is no such file. */
-static bool put_functions(struct setup *setup, int s, const char *file, struct buf *out)
-{
-	struct control *control = source_control(setup->source);
-	const char *instance = setup_scope(setup, s)->instance;
-	uint32_t kind = control ? control_funcs_kind(file) : 0;
-	int place;
-
-	if (!kind || control_follow(control, NULL))
-		return false;
-	place = control_state_buffer(&control->state, instance ? instance : "");
-	if (place >= 0)
-		control_funcs_put_lines(&control->state, (uint32_t)place, kind, out);
-	return place >= 0;
-}
-
 /* What would have to be written for the file to say what it says. */
-static int read_back(struct setup *setup, int s, const char *file, enum setup_keep kind, struct buf *out,
-		     struct err *err)
+static int read_back(struct setup *setup, int s, const char *file, enum setup_keep kind, struct buf *out, struct err *err)
 {
-	struct buf text = BUF_INIT;
-	int r;
-
-	buf_puts(out, "");
-	if (put_functions(setup, s, file, out))
-		return buf_failed(out) ? out_of_memory(err) : 0;
-	r = scope_read(setup_scope(setup, s), setup->source, file, &text, err);
-	if (!r && text.data && kind == KEEP_WORD)
-		put_word(out, text.data);
-	else if (!r && text.data && kind == KEEP_LIST)
-		put_lines(out, text.data);
-	else if (!r && text.data)
-		put_filter(out, text.data);
-	if (!r && (buf_failed(out) || buf_failed(&text)))
-		r = out_of_memory(err);
-	buf_fini(&text);
-	return r;
+	return keep_read(setup->source, setup_scope(setup, s), file, kind, out, err);
 }
 
 static bool is_kept(const struct setup *setup, int s, const char *file)
@@ -113,6 +44,7 @@ static int add(struct setup *setup, int s, const char *file, const char *text, e
 	setup->kept = more;
 	more[setup->nkept] = (struct setup_kept){ s, strdup(file), strdup(text), kind };
 	if (more[setup->nkept].file && more[setup->nkept].text) {
+		setup_journal_keep(setup, &more[setup->nkept]);
 		setup->nkept++;
 		return 0;
 	}
@@ -216,9 +148,23 @@ int setup_keep_trigger(struct setup *setup, int s, const char *file, const char 
 	if (setup_made(setup, s))
 		return 0;
 	buf_printf(&text, "!%s", trigger);
-	r = buf_failed(&text) ? out_of_memory(err) : add(setup, s, file, text.data, KEEP_TRIGGER, err);
+	r = buf_failed(&text) ? out_of_memory(err) : setup_keep_writing(setup, s, file, text.data, err);
 	buf_fini(&text);
 	return r;
+}
+
+int setup_keep_writing(struct setup *setup, int s, const char *file, const char *text, struct err *err)
+{
+	return add(setup, s, file, text, KEEP_TRIGGER, err);
+}
+
+void setup_forget(struct setup *setup)
+{
+	struct setup_kept *kept = &setup->kept[--setup->nkept];
+
+	setup_journal_forget(setup);
+	free(kept->file);
+	free(kept->text);
 }
 
 int setup_keep_ahead(struct setup *setup, int s, const char *event, const char *text, struct err *err)
@@ -234,20 +180,46 @@ int setup_keep_ahead(struct setup *setup, int s, const char *event, const char *
 	return r;
 }
 
-int setup_keep_events(struct setup *setup, int s, struct err *err)
+/* One with a trigger is in set_event, too, on or not. Its own file tells: 0*. */
+static bool is_on(struct setup *setup, int s, const char *line, size_t len)
 {
 	struct buf text = BUF_INIT;
+	size_t system = strcspn(line, ":");
+	char file[256];
+	bool on;
+
+	if (system >= len)
+		return false;
+	snprintf(file, sizeof(file), "events/%.*s/%.*s/enable", (int)system, line, (int)(len - system - 1), line + system + 1);
+	on = scope_read(setup_scope(setup, s), setup->source, file, &text, NULL) || !text.data || *text.data != '0';
+	buf_fini(&text);
+	return on;
+}
+
+int setup_keep_events(struct setup *setup, int s, struct err *err)
+{
+	struct buf text = BUF_INIT, on = BUF_INIT;
 	int r;
 
 	if (setup->buffers[s].made)
 		return 0;
-	buf_puts(&text, "");
+	buf_puts(&on, "");
 	r = read_back(setup, s, "set_event", KEEP_LIST, &text, err);
+	for (const char *line = text.data; !r && line && *line;) {
+		size_t len = strcspn(line, "\n");
+
+		if (is_on(setup, s, line, len))
+			buf_printf(&on, "%.*s\n", (int)len, line);
+		line += len + (line[len] == '\n');
+	}
 	if (!r) {
-		setup->buffers[s].events = buf_take(&text);
+		setup->buffers[s].events = buf_take(&on);
 		r = setup->buffers[s].events ? 0 : out_of_memory(err);
+		if (!r)
+			setup_journal_on(setup, s);
 	}
 	buf_fini(&text);
+	buf_fini(&on);
 	return r;
 }
 
@@ -345,7 +317,7 @@ static bool is_wished(const struct setup *setup, const struct scope *scope, cons
 	return false;
 }
 
-/* Every event of `these` that the line names and that is not in `those`, with `sign` before it. */
+/* Every event of `these` that the line names and that is not in `those`, with `sign` before it; or that is there, but off. */
 static int write_difference(struct setup *setup, int s, const char *these, const char *those,
 			    const char *sign, struct err *err)
 {
@@ -357,7 +329,8 @@ static int write_difference(struct setup *setup, int s, const char *these, const
 		size_t len = strcspn(these, "\n");
 		int r = 0;
 
-		if (is_wished(setup, scope, these, len) && !has_line(those, these, len)) {
+		if (is_wished(setup, scope, these, len) &&
+		    (!has_line(those, these, len) || (!*sign && !is_on(setup, s, these, len)))) {
 			snprintf(word, sizeof(word), "%s%.*s\n", sign, (int)len, these);
 			r = scope_write(scope, setup->source, "set_event", word, true, err);
 		}
@@ -411,22 +384,43 @@ static int undo_ahead(struct setup *setup, const struct setup_kept *kept, struct
 				     wish.event, kept->text[0] == '!', kept->text, err);
 }
 
-static int undo_file(struct setup *setup, const struct setup_kept *kept, struct err *err)
+/* Does the file say what it said? */
+/* A filter that was refused is no filter, but it is shown, with what is wrong with it, until it is written over. */
+static bool shows_refusal(struct setup *setup, const struct setup_kept *kept)
 {
-	const struct scope *scope = setup_scope(setup, kept->scope);
-	bool trigger = kept->kind == KEEP_TRIGGER, same = false;
+	struct buf text = BUF_INIT;
+	bool shows;
+
+	shows = !scope_read(setup_scope(setup, kept->scope), setup->source, kept->file, &text, NULL) && text.data &&
+		strstr(text.data, "\nparse_error: ");
+	buf_fini(&text);
+	return shows;
+}
+
+static bool is_as_kept(struct setup *setup, const struct setup_kept *kept)
+{
 	struct buf now = BUF_INIT;
-	int r = 0;
+	bool same;
 
 	if (kept->kind == KEEP_OPTION)
-		same = setup_says_option(setup, kept->scope, kept->text);
-	else if (!trigger)
-		same = !read_back(setup, kept->scope, kept->file, kept->kind, &now, NULL) && now.data &&
-		       !strcmp(now.data, kept->text);
-	if (!same)
-		r = scope_write(scope, setup->source, kept->file, kept->text, trigger, err);
+		return setup_says_option(setup, kept->scope, kept->text);
+	if (kept->kind == KEEP_TRIGGER || (kept->kind == KEEP_FILTER && shows_refusal(setup, kept)))
+		return false;
+	same = !read_back(setup, kept->scope, kept->file, kept->kind, &now, NULL) && now.data && !strcmp(now.data, kept->text);
 	buf_fini(&now);
-	return r;
+	return same;
+}
+
+bool setup_is_as_kept(struct setup *setup)
+{
+	return is_as_kept(setup, &setup->kept[setup->nkept - 1]);
+}
+
+static int undo_file(struct setup *setup, const struct setup_kept *kept, struct err *err)
+{
+	if (is_as_kept(setup, kept))
+		return 0;
+	return scope_write(setup_scope(setup, kept->scope), setup->source, kept->file, kept->text, kept->kind == KEEP_TRIGGER, err);
 }
 
 static int unmake(struct setup *setup, int s, struct err *err)
@@ -469,6 +463,7 @@ int setup_undo(struct setup *setup, struct err *err)
 	}
 	for (int s = 0; s < setup->scopes.n; s++)
 		then(&r, unmake(setup, s, err));
+	setup_journal_end(setup);
 	setup->source = NULL;
 	return r;
 }
@@ -477,5 +472,6 @@ int setup_leave(struct setup *setup, struct err *err)
 {
 	struct control *control = setup->source ? source_control(setup->source) : NULL;
 
+	setup_journal_end(setup);
 	return control ? control_own_release(control, err) : 0;
 }

@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/pager.h"
 #include "cmd/scope.h"
+#include "cmd/show_file.h"
 #include "control/rows.h"
 #include "control/text.h"
 #include "decode/page.h"
@@ -29,6 +30,8 @@ static const struct opt show_opts[] = {
 	{ 's', "snapshot", NULL, "the snapshot instead of the buffer" },
 	{ 'B', "instance", "INSTANCE", "of this instance" },
 	{ 0, "json", NULL, "one JSON object a line; of a tracing directory" },
+	{ 'f', "file", NULL, "print the path of the file before it" },
+	SHOW_FILE_OPTS,
 	{ 0, NULL, NULL, NULL },
 };
 
@@ -53,6 +56,7 @@ struct show {
 	bool follow;
 	bool snapshot;
 	int64_t deadline_ms;	/* -1: none */
+	char path[SCOPE_PATH];	/* of the file that is asked for instead; empty: none */
 };
 
 /* Everything so far goes out. */
@@ -172,6 +176,8 @@ static int show_text(struct show *show)
 	const char *name = show->snapshot ? "snapshot" : show->follow ? "trace_pipe" : "trace";
 	char file[64], path[SCOPE_PATH];
 
+	if (*show->path)
+		return source_pump(show->source, show->path, put_piece, show, &show->err);
 	if (show->cpu >= 0)
 		snprintf(file, sizeof(file), "per_cpu/cpu%d/%s", show->cpu, name);
 	else
@@ -207,7 +213,7 @@ static bool parse_timeout(const char *text, int64_t *deadline_ms)
 /* Everything is checked: prints it, through a pager unless it is followed. */
 static int show_source(struct show *show, const struct opts *opts)
 {
-	unsigned int flags = (show->json ? 0 : PAGER_TRACE) | (show->follow ? PAGER_STRAIGHT : 0);
+	unsigned int flags = (show->json || *show->path ? 0 : PAGER_TRACE) | (show->follow ? PAGER_STRAIGHT : 0);
 	int r;
 
 	pager_begin(&show->pager, opts, flags, &show->err);
@@ -218,6 +224,17 @@ static int show_source(struct show *show, const struct opts *opts)
 	else
 		r = show_text(show);
 	return pager_end(&show->pager, r);
+}
+
+static int put_path(struct show *show)
+{
+	struct buf line = BUF_INIT;
+	int r;
+
+	buf_printf(&line, "%s/%s\n", source_name(show->source), show->path);
+	r = buf_failed(&line) ? err_set(&show->err, -ENOMEM, "out of memory") : cmd_put(line.data, line.len, &show->err);
+	buf_fini(&line);
+	return r;
 }
 
 /* What the source has to have. */
@@ -247,7 +264,7 @@ static int run(const struct opts *opts)
 		.deadline_ms = -1,
 	};
 	const char *cpu = opts_value(opts, "cpu"), *timeout = opts_value(opts, "timeout");
-	int r;
+	int files = show_file_asked(opts), r;
 
 	if (cpu && !cmd_parse_cpu(cpu, &show.cpu))
 		return cmd_misuse(&cmd_show, "show: -c %s: the number of a CPU is needed", cpu);
@@ -255,10 +272,18 @@ static int run(const struct opts *opts)
 		return cmd_misuse(&cmd_show, "show: --timeout takes seconds and goes with -p");
 	if (show.snapshot && show.follow)
 		return cmd_misuse(&cmd_show, "show: a snapshot stands still: -s goes without -p");
+	if (files > 1 || (files && (cpu || show.follow || show.snapshot || show.json)))
+		return cmd_misuse(&cmd_show, "show: one file at a time, and as a whole");
+	if (opts_value(opts, "file") && !files)
+		return cmd_misuse(&cmd_show, "show: -f goes with one of --hist, --trigger and those that follow");
 	r = cmd_open(&show.source, opts, false, &show.err);
 	if (r)
 		return cmd_fail(&show.err);
 	r = check_source(&show);
+	if (!r && files)
+		r = show_file_path(opts, &show.scope, show.source, show.path, &show.err);
+	if (!r && opts_value(opts, "file"))
+		r = put_path(&show);
 	if (!r)
 		r = show_source(&show, opts);
 	source_close(show.source);
@@ -268,7 +293,7 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_show = {
 	.name = "show",
-	.synopsis = "[-c CPU] [-B INSTANCE] [--json] [-s | -p [--timeout SECONDS]]",
+	.synopsis = "[-c CPU] [-B INSTANCE] [--json] [-s | -p [--timeout SECONDS] | [-f] --hist EVENT | --trigger EVENT | --FILE]",
 	.summary = "print what was recorded",
 	.text = "Prints the events of all programs in order of time, in the layout of the kernel's\n"
 		"`trace` file. They stay in the buffer; with -p they are taken out of it as they come,\n"

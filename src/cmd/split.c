@@ -430,5 +430,6 @@ const struct cmd cmd_split = {
 		"Events that were lost on the way stay marked where they were lost.\n",
 	.opts = split_opts,
 	.args_max = 2,
+	.on_file = true,
 	.run = run,
 };

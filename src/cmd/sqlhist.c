@@ -3,11 +3,9 @@
  * written to the tree if so wished, or answered from a trace file.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/sqlhist.h"
@@ -28,34 +26,13 @@ static const struct opt sqlhist_opts[] = {
 	{ 0, NULL, NULL, NULL },
 };
 
-static int read_all(const char *path, struct buf *out, struct err *err)
-{
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	ssize_t n = 1;
-
-	if (fd < 0)
-		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	while (n > 0 && out->len < (1u << 20)) {
-		char *to = buf_room(out, 4096);
-
-		n = to ? read(fd, to, 4096) : -1;
-		out->len += n > 0 ? (size_t)n : 0;
-	}
-	if (n < 0)
-		err_set(err, errno ? -errno : -ENOMEM, "%s: %s", path, strerror(errno));
-	if (fd != STDIN_FILENO)
-		close(fd);
-	buf_puts(out, "");
-	return n < 0 ? err->code : 0;
-}
-
 /* The statement: all arguments, or a file's text. */
 static int get_statement(const struct opts *opts, struct buf *out, struct err *err)
 {
 	const char *file = opts_value(opts, "file"), *arg;
 
 	if (file)
-		return read_all(file, out, err);
+		return cmd_read(file, out, err);
 	for (int i = 0; (arg = opts_arg(opts, i)); i++)
 		buf_printf(out, "%s%s", i ? " " : "", arg);
 	return buf_failed(out) ? err_set(err, -ENOMEM, "out of memory") : 0;

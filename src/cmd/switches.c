@@ -355,7 +355,11 @@ static void __attribute__((noreturn)) stay(struct control *control, pid_t root, 
 
 void switches_stay(struct source *source)
 {
-	const pid_t caller = getppid();
+	switches_stay_for(source, getppid());
+}
+
+void switches_stay_for(struct source *source, pid_t root)
+{
 	int ready[2];
 	pid_t pid;
 
@@ -364,7 +368,7 @@ void switches_stay(struct source *source)
 	pid = fork();
 	if (!pid) {
 		close(ready[0]);
-		stay(source_control(source), caller, ready[1]);
+		stay(source_control(source), root, ready[1]);
 	}
 	close(ready[1]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)

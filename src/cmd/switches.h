@@ -33,6 +33,7 @@ void switches_close(struct switches *switches);
 
 /* The same in the background; the root is who called us, a shell perhaps. */
 void switches_stay(struct source *source);
+void switches_stay_for(struct source *source, pid_t root);
 
 /* The same, time and again, for as long as a process lives that serves the tree: it keeps *keep open; -1: nothing comes of it. */
 void switches_follow(struct control *control, int *keep);

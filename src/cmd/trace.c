@@ -380,7 +380,14 @@ static int open_output(struct session *session)
 static int trace(struct session *session)
 {
 	struct live *live = &session->live;
-	int r = live_open(live, session->opts, "trace", NULL);
+	int r = 0;
+
+	/* What arguments point to is told by the runtime in a program. */
+	if (opts_value(session->opts, "kernel") || opts_value(session->opts, "tracefs"))
+		r = err_set(&live->err, -EOPNOTSUPP, "system calls are recorded by programs themselves: of the kernel, "
+			    "`ringside stream --kernel -F -c -e raw_syscalls COMMAND` shows them");
+	if (!r)
+		r = live_open(live, session->opts, "trace", NULL);
 
 	if (!r)
 		r = open_output(session);

@@ -93,7 +93,7 @@ static uint64_t measure(const struct segment_dir *dir, struct moment *now)
 	b = moment_take();
 	own = rate(&a, &b);
 	*now = b;
-	if (!control_file_read(dir, SEGMENT_CONTROL, &head, sizeof(head), 0, NULL)) {
+	if (dir && !control_file_read(dir, SEGMENT_CONTROL, &head, sizeof(head), 0, NULL)) {
 		birth = (struct moment){ head.birth_tsc, head.birth_mono };
 		since_birth = rate(&birth, &b);
 		if (b.ns - birth.ns >= BASE_NS && agree(since_birth, own))

@@ -23,7 +23,8 @@ bool control_clock_is_ns(uint32_t id);
  * The constants of clock `id`. Of `local` and `global`: the CPU's counter scaled to nanoseconds of
  * CLOCK_MONOTONIC where the counter can be trusted, else flags 0. That takes some tens of
  * milliseconds, unless `before`, if given, still shows the right time: then the new clock is that one.
- * In any case the new time does not start before it.
+ * In any case the new time does not start before it. `dir` NULL: of no directory, then the rate
+ * is measured each time.
  */
 void control_clock_make(struct state_clock *clock, uint32_t id, const struct segment_dir *dir,
 			const struct state_clock *before);

@@ -160,6 +160,7 @@ void control_close(struct control *control)
 {
 	if (!control)
 		return;
+	control->together = false;
 	control_cancel(control);
 	control_state_fini(&control->state);
 	buf_fini(&control->words);
@@ -285,6 +286,8 @@ int control_begin(struct control *control, struct err *err)
 {
 	int r;
 
+	if (control->together)
+		return 0;
 	/* What is told late belongs to the state of before. Its teller looks at states, too: not under the lock. */
 	told_settle(control->dir.fd[SEGMENT_RINGS]);
 	r = lock(control, err);
@@ -315,7 +318,8 @@ void control_cancel(struct control *control)
 {
 	struct flock readers = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 
-	if (!control->locked)
+	control->spoilt |= control->together;
+	if (!control->locked || control->together)
 		return;
 	control_words_forget(control);
 	fcntl(control->dir.fd[SEGMENT_RINGS], F_OFD_SETLK, &readers);
@@ -326,8 +330,11 @@ void control_cancel(struct control *control)
 int control_commit(struct control *control, struct err *err)
 {
 	struct control_hints *hints;
-	int r = control_sides_arm(control, err);
+	int r;
 
+	if (control->together)
+		return 0;
+	r = control_sides_arm(control, err);
 	if (!r)
 		r = control_calls_fill(control, err);
 	if (!r)
@@ -362,8 +369,26 @@ int control_end(struct control *control, int r, struct err *err)
 {
 	if (!r)
 		return control_commit(control, err);
-	control_cancel(control);
+	if (!control->together || r != -EEXIST)
+		control_cancel(control);
 	return r;
+}
+
+int control_together(struct control *control, struct err *err)
+{
+	int r = control_begin(control, err);
+
+	control->together = !r;
+	control->spoilt = false;
+	return r;
+}
+
+int control_together_end(struct control *control, int r, struct err *err)
+{
+	control->together = false;
+	if (!r && control->spoilt)
+		r = err_set(err, -ECANCELED, "a part of it was cancelled");
+	return control_end(control, r, err);
 }
 
 int control_reset(struct control *control, struct err *err)

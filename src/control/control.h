@@ -43,6 +43,8 @@ struct control {
 	struct control_symbols *symbols;	/* names of addresses: symbols.h. NULL until asked for */
 	struct control_state state;	/* as of the last begin or refresh */
 	bool locked;
+	bool together;	/* what begins and ends now is part of a larger change: control_together() */
+	bool spoilt;	/* one of those was cancelled */
 	bool fresh;	/* nothing was changed in the state since it was read */
 	uint64_t live[STATE_BUFFERS_MAX];	/* the buffers' live sets as of the last begin */
 	uint64_t settled[STATE_BUFFERS_MAX];	/* the same when what triggers swapped was settled */
@@ -91,6 +93,14 @@ int control_commit(struct control *control, struct err *err);
 void control_cancel(struct control *control);
 /* Commits when the changes went well (`r` 0), else cancels and hands `r` on. */
 int control_end(struct control *control, int r, struct err *err);
+
+/*
+ * Many changes as one: each that begins and ends from now on finds what those before it left, and all of them are in force with
+ * control_together_end(), or none if `r` is not 0 or one of them was cancelled: -ECANCELED then. One that is refused with -EEXIST has
+ * changed nothing, and is no harm. The lock is held all the time.
+ */
+int control_together(struct control *control, struct err *err);
+int control_together_end(struct control *control, int r, struct err *err);
 
 /* The lock alone, for what is no part of the state. Within a transaction it is held already, and stays so. */
 int control_lock(struct control *control, bool *mine, struct err *err);

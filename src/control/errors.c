@@ -158,6 +158,16 @@ void control_errors_add_spec(const struct node_request *request)
 		    error->command.len, error->pos);
 }
 
+void control_errors_note(struct control *control, const char *where, const char *command, const struct err *err)
+{
+	struct node_request request = { .control = control };
+
+	if (control_follow(control, NULL))
+		return;
+	request.born = control->state.buffers[0].born;
+	add(&request, where, err->text, command, strlen(command), 0);
+}
+
 void control_errors_forget(const struct control *control)
 {
 	(void)unlinkat(control->dir.dir, "errors", 0);

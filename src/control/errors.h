@@ -15,6 +15,9 @@ void control_errors_add(const struct node_request *request, const char *path, co
 /* The same where the node has filled in request->error: nothing is told when that has no message. */
 void control_errors_add_spec(const struct node_request *request);
 
+/* The same of what is no file: `where` and `command` are for people. About the top buffer. */
+void control_errors_note(struct control *control, const char *where, const char *command, const struct err *err);
+
 /* Forgets all of them. */
 void control_errors_forget(const struct control *control);
 

@@ -88,6 +88,9 @@ struct dat_part {
 	size_t len;
 };
 
+/* Behind the writer's name in files that have both. */
+#define DAT_MIXED " (kernel and programs)"
+
 struct dat_info {
 	const char *path;
 	int version;			/* 6 or 7 */
@@ -100,6 +103,7 @@ struct dat_info {
 	uint32_t nr_cpus;		/* of the machine, as the file tells */
 
 	const char *uname, *writer, *clock;	/* NULL: not told */
+	bool mixed;			/* buffers of programs and of a kernel, by one clock: DAT_MIXED */
 	uint64_t traceid;		/* 0: not told */
 	bool has_traceid;
 	uint64_t date;			/* nanoseconds to add to all times: --nodate leaves it out */

@@ -69,6 +69,12 @@ int dat_live_publish(struct dat_live *live);
  * for fewer.
  */
 int dat_live_write(struct dat_live *live, size_t buffer, uint32_t cpu, const struct iovec *pages, int n);
+/*
+ * The same from a pipe that holds whole pages, without a copy where the device can take them as they lie. -EINVAL, with nothing
+ * taken out of the pipe: this file cannot be written so; packed ones never can. After a failure the pages that were written
+ * whole count.
+ */
+int dat_live_splice(struct dat_live *live, size_t buffer, uint32_t cpu, int pipe, size_t len);
 /* All that was last written for this CPU counts from now on. Of packed data it is packed together: better many pages. */
 int dat_live_accept(struct dat_live *live, size_t buffer, uint32_t cpu);
 /*

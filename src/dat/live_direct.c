@@ -62,18 +62,11 @@ static void judge(struct dat_live *live, uint64_t now, uint64_t took, uint64_t f
 	live->behind = 0;
 }
 
-ssize_t live_direct_write(struct dat_live *live, const struct iovec *pages, int n, size_t len, uint64_t at)
+/* What becomes of a write that began then. */
+static ssize_t end(struct dat_live *live, ssize_t done, uint64_t before, size_t len)
 {
-	uint64_t before, now;
-	ssize_t done;
+	uint64_t now = mono_ns();
 
-	if (live->direct < 0 || len < DIRECT_MIN || !is_aligned(live, pages, n, at))
-		return 0;
-	before = mono_ns();
-	if (before < live->rests_until)
-		return 0;
-	done = pwritev(live->direct, pages, n, (off_t)at);
-	now = mono_ns();
 	/* Some file systems know only now that they cannot. */
 	if (done < 0 && (errno == EINVAL || errno == EOPNOTSUPP || errno == ENOMEM)) {
 		live_direct_close(live);
@@ -81,4 +74,30 @@ ssize_t live_direct_write(struct dat_live *live, const struct iovec *pages, int 
 	}
 	judge(live, now, now - before, (uint64_t)len / 1024 * DIRECT_NS_KIB);
 	return done;
+}
+
+ssize_t live_direct_write(struct dat_live *live, const struct iovec *pages, int n, size_t len, uint64_t at)
+{
+	uint64_t before;
+
+	if (live->direct < 0 || len < DIRECT_MIN || !is_aligned(live, pages, n, at))
+		return 0;
+	before = mono_ns();
+	if (before < live->rests_until)
+		return 0;
+	return end(live, pwritev(live->direct, pages, n, (off_t)at), before, len);
+}
+
+ssize_t live_direct_splice(struct dat_live *live, int pipe, size_t len, uint64_t at)
+{
+	struct iovec pages = { NULL, len };
+	off_t to = (off_t)at;
+	uint64_t before;
+
+	if (live->direct < 0 || len < DIRECT_MIN || !is_aligned(live, &pages, 1, at))
+		return 0;
+	before = mono_ns();
+	if (before < live->rests_until)
+		return 0;
+	return end(live, splice(pipe, NULL, live->direct, &to, len, SPLICE_F_MOVE), before, len);
 }

@@ -9,6 +9,7 @@
  *	begin | [ size ] ....... given back ........................|  end
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,21 +98,30 @@ int live_full(struct dat_live *live, const struct live_lane *lane)
 	return live_fail(live, -EFBIG);
 }
 
-static int write_plain(struct dat_live *live, struct live_lane *lane, const struct iovec *pages, int n, size_t len)
+/* Where so many bytes go. */
+static int find_room(struct dat_live *live, struct live_lane *lane, size_t len, uint64_t *at)
 {
-	uint64_t at = lane->offset + lane->size - lane->open;
-	ssize_t done;
 	int r = 0;
 
 	lane->written = 0;
-	if (len > lane->end - at) {
+	*at = lane->offset + lane->size - lane->open;
+	if (len > lane->end - *at) {
 		r = rewind_window(live, lane);
-		at = lane->offset + lane->size - lane->open;
-		if (r == -EFBIG || (!r && len > lane->end - at))
+		*at = lane->offset + lane->size - lane->open;
+		if (r == -EFBIG || (!r && len > lane->end - *at))
 			return live_full(live, lane);
-		if (r)
-			return live_fail(live, r);
 	}
+	return r ? live_fail(live, r) : 0;
+}
+
+static int write_plain(struct dat_live *live, struct live_lane *lane, const struct iovec *pages, int n, size_t len)
+{
+	uint64_t at;
+	ssize_t done;
+	int r = find_room(live, lane, len, &at);
+
+	if (r)
+		return r;
 	done = live_direct_write(live, pages, n, len, at);
 	if (!done && n <= IOV_MAX)
 		done = pwritev(live->file.fd, pages, n, (off_t)at);
@@ -197,4 +207,41 @@ int dat_live_accept(struct dat_live *live, size_t buffer, uint32_t cpu)
 int dat_live_accept_open(struct dat_live *live, size_t buffer, uint32_t cpu)
 {
 	return accept(live, buffer, cpu, true);
+}
+
+int dat_live_splice(struct dat_live *live, size_t buffer, uint32_t cpu, int pipe, size_t len)
+{
+	struct live_lane *lane = lane_of(live, buffer, cpu);
+	uint32_t page_size = lane ? live->file.buffers[buffer].page_size : 1;
+	size_t done = 0;
+	uint64_t at;
+	ssize_t n = 1;
+	int r;
+
+	if (live->err.code)
+		return live->err.code;
+	if (!lane || len % page_size || live->pack)
+		return -EINVAL;
+	if ((!live->file.data && live_ready(live)) || find_room(live, lane, len, &at))
+		return live->err.code;
+	while (done < len && n > 0) {
+		off_t to = (off_t)(at + done);
+
+		n = live_direct_splice(live, pipe, len - done, at + done);
+		if (!n)
+			n = splice(pipe, NULL, live->file.fd, &to, len - done, SPLICE_F_MOVE);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			done += (size_t)n;
+	}
+	if (n < 0 && errno == EINVAL && !done)
+		return -EINVAL;
+	lane->written = done / page_size * page_size;
+	if (done == len)
+		return 0;
+	/* The rest is lost with the pipe; what is there is there. */
+	r = n < 0 ? -errno : -EIO;
+	accept_plain(live, lane, 0);
+	return live_fail(live, r);
 }

@@ -35,6 +35,8 @@ int live_full(struct dat_live *live, const struct live_lane *lane);
 void live_direct_open(struct dat_live *live);
 void live_direct_close(struct dat_live *live);
 ssize_t live_direct_write(struct dat_live *live, const struct iovec *pages, int n, size_t len, uint64_t at);
+/* The same of what is in a pipe, as splice(). */
+ssize_t live_direct_splice(struct dat_live *live, int pipe, size_t len, uint64_t at);
 
 /* live_pack.c: the same as the calls without it, for packed data. */
 int live_pack_write(struct dat_live *live, struct live_lane *lane, const struct iovec *pages, int n, size_t len);

@@ -191,6 +191,7 @@ static bool apply(struct dat *dat, struct dat_option *o)
 		break;
 	case DAT_VERSION:
 		info->writer = (const char *)o->data;
+		info->mixed = strstr(info->writer, DAT_MIXED);
 		break;
 	case DAT_TRACEID:
 		info->traceid = scan_word(&s, 8);

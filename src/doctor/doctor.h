@@ -3,6 +3,7 @@
  *
  *   finding.c    how a finding is written
  *   machine.c    the kernel and what it offers
+ *   kernel.c     the kernel's own tracing
  *   directory.c  the tracing directory
  *   names.c      events of the kernel's names
  *   program.c    a program's file
@@ -18,6 +19,7 @@
 
 #include "base/buf.h"
 #include "control/control.h"
+#include "source/source.h"
 
 enum doctor_mark {
 	DOCTOR_OK,	/* it was looked at, and is as it should be */
@@ -55,6 +57,8 @@ void doctor_sudo(struct buf *out, uid_t uid);
 const char *doctor_ringside(struct doctor *doctor, const char *words);
 
 void doctor_machine(struct doctor *doctor);
+/* Of the kernel's tracing alone, or of a tree like it. */
+void doctor_kernel(struct doctor *doctor, struct source *source);
 
 /* Opens the directory, as far as it goes; the other takes a closer look at what was opened. */
 void doctor_directory(struct doctor *doctor);

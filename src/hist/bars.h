@@ -4,7 +4,9 @@
 #ifndef HIST_BARS_H
 #define HIST_BARS_H
 
+#include "hist/cells.h"
 #include "hist/show.h"
+#include "hist/text.h"
 
 /*
  * Lines of at most `width` columns, each with its newline: a head, rows in their order, how much there is in all. Of more
@@ -13,10 +15,7 @@
 void hist_bars(const struct hist_rows *rows, const struct spec_hist *hist, const struct hist_names *names, uint32_t width,
 	       uint32_t max_rows, struct buf *out);
 
-/* A bar of `val` among at most `max`, in `room` columns, without blanks behind it. Something is never nothing. */
-void hist_bar(uint64_t val, uint64_t max, uint32_t room, struct buf *out);
-
-/* Columns that a text takes on a terminal, as far as it is UTF-8 of single width. */
-uint32_t hist_columns(const char *text, size_t len);
+/* The same of one that was read as text. */
+void hist_bars_text(const struct hist_text *hist, uint32_t width, uint32_t max_rows, struct buf *out);
 
 #endif

@@ -1,17 +1,12 @@
 /*
- * library/kallsyms: see kallsyms.h. /proc/kallsyms has a line for each symbol: "ADDRESS TYPE
- * NAME", and "[MODULE]" behind a tab. Who may not see addresses sees zeros: then there are no
- * names.
+ * library/kallsyms: see kallsyms.h. Who may not see addresses sees zeros: then there are no names.
  */
 #include "library/kallsyms.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
-
-#define PIECE 65536
+#include "symbol/kallsyms.h"
 
 struct symbol {
 	uint64_t addr;
@@ -35,62 +30,27 @@ static int compare(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static bool read_all(struct buf *text)
-{
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char *room;
-	size_t n = 0;
-
-	if (!file)
-		return false;
-	while ((room = buf_room(text, PIECE)) && (n = fread(room, 1, PIECE, file)) > 0) {
-		text->len += n;
-		text->data[text->len] = '\0';
-	}
-	fclose(file);
-	return text->len && !buf_failed(text);
-}
-
-/* Cuts up a line. Data has names, too, but nothing in a record is about those. */
-static bool parse(char *line, struct symbol *symbol)
-{
-	char *end, *name, *module;
-
-	symbol->addr = strtoull(line, &end, 16);
-	if (!symbol->addr || strlen(end) < 4 || !strchr("tTwW", end[1]))
-		return false;
-	name = end + 3;
-	module = strchr(name, '\t');
-	if (module) {
-		*module++ = '\0';
-		module += *module == '[';
-		module[strcspn(module, "]")] = '\0';
-	}
-	symbol->name = name;
-	symbol->module = module;
-	return true;
-}
-
 struct library_kallsyms *library_kallsyms_open(void)
 {
 	struct library_kallsyms *symbols = calloc(1, sizeof(*symbols));
+	struct kallsyms_symbol line;
 	size_t lines = 1;
-	char *save;
+	char *at;
 
-	if (!symbols || !read_all(&symbols->text))
+	if (!symbols || kallsyms_read(&symbols->text, NULL))
 		goto fail;
 	for (size_t i = 0; i < symbols->text.len; i++)
 		lines += symbols->text.data[i] == '\n';
 	symbols->symbols = calloc(lines, sizeof(*symbols->symbols));
 	if (!symbols->symbols)
 		goto fail;
-	for (char *line = strtok_r(symbols->text.data, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		struct symbol *symbol = &symbols->symbols[symbols->n];
-
-		symbol->number = (uint32_t)symbols->n;
-		symbols->n += parse(line, symbol);
-	}
+	/* Data has names, too, but nothing in a record is about those. */
+	for (at = symbols->text.data; kallsyms_next(&at, &line);)
+		if (line.address && kallsyms_is_code(&line)) {
+			symbols->symbols[symbols->n] = (struct symbol){ line.address, line.name, line.module,
+									(uint32_t)symbols->n };
+			symbols->n++;
+		}
 	qsort(symbols->symbols, symbols->n, sizeof(*symbols->symbols), compare);
 	return symbols;
 fail:

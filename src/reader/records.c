@@ -110,6 +110,9 @@ int ringside_dat_records_add(struct ringside_dat_records *records, struct ringsi
 	if (records->filtered)
 		return err_set(&records->err, -EBUSY, "a filter is for files that were added before");
 	add.times.raw = flags & RINGSIDE_DAT_RAW_TIMES;
+	/* As the pages have them, and nothing else: that is promised. */
+	if (add.times.raw)
+		add.times.offset = 0;
 	add.times.no_date = flags & RINGSIDE_DAT_NO_DATE;
 	more = realloc(records->files, (records->nr_files + 1) * sizeof(*more));
 	if (more)

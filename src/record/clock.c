@@ -3,6 +3,7 @@
  */
 #include "record/clock.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,10 +37,10 @@ void record_clock_init(struct record_clock *clock, struct control *control, uint
 	struct state_clock local;
 	uint64_t mult;
 
-	*clock = (struct record_clock){ .id = id };
+	*clock = (struct record_clock){ .id = id, .control = control };
 	if (id != TRACE_CLOCK_X86_TSC)
 		return;
-	control_clock_make(&local, TRACE_CLOCK_LOCAL, &control->dir, known_clock(control));
+	control_clock_make(&local, TRACE_CLOCK_LOCAL, control ? &control->dir : NULL, control ? known_clock(control) : NULL);
 	/* Constants of 32 bits: as many of them as there can be. */
 	mult = local.mult;
 	clock->shift = 32;
@@ -54,12 +55,49 @@ void record_clock_init(struct record_clock *clock, struct control *control, uint
 	clock->offset = (int64_t)(local.ns0 - scale(clock, local.counter0));
 }
 
+/* The one in brackets, or the only one. */
+int record_clock_of_files(struct record_clock *clock, struct source *source, const char *instance, struct err *err)
+{
+	struct buf text = BUF_INIT, path = BUF_INIT;
+	uint32_t id = RECORD_CLOCK_OTHER;
+	const char *open, *close;
+	char name[24] = "local";
+	int r;
+
+	buf_printf(&path, "%s%s%strace_clock", *instance ? "instances/" : "", instance, *instance ? "/" : "");
+	r = buf_failed(&path) ? err_set(err, -ENOMEM, "out of memory") : source_read(source, path.data, &text, err);
+	if (!r && text.data && (open = strchr(text.data, '[')) && (close = strchr(open, ']')))
+		snprintf(name, sizeof(name), "%.*s", (int)(close - open - 1), open + 1);
+	else if (!r && text.data && *text.data && !strchr(text.data, ' '))
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(text.data, " \n"), text.data);
+	for (uint32_t i = 0; !r && control_clock_name(i); i++)
+		if (!strcmp(control_clock_name(i), name))
+			id = i;
+	if (!r) {
+		record_clock_init(clock, NULL, id);
+		clock->source = source;
+		snprintf(clock->instance, sizeof(clock->instance), "%s", instance);
+		snprintf(clock->name, sizeof(clock->name), "%s", name);
+	}
+	buf_fini(&path);
+	buf_fini(&text);
+	return r;
+}
+
+bool record_clock_is_shared(const struct record_clock *clock)
+{
+	return clock->by_tsc || clock->id == TRACE_CLOCK_MONO || clock->id == TRACE_CLOCK_MONO_RAW ||
+	       clock->id == TRACE_CLOCK_BOOT || clock->id == TRACE_CLOCK_TAI || clock->id == TRACE_CLOCK_X86_TSC;
+}
+
 const char *record_clock_name(const struct record_clock *clock)
 {
 	const char *name = control_clock_name(clock->id);
 
 	if (clock->by_tsc)
 		return "tsc2nsec";
+	if (*clock->name)
+		return clock->name;
 	return name ? name : "local";
 }
 
@@ -100,15 +138,35 @@ uint64_t record_clock_shown(const struct record_clock *clock, uint64_t counts)
 	return clock->by_tsc ? scale(clock, counts) + (uint64_t)clock->offset : counts;
 }
 
-/* What the clock shows now, in nanoseconds. */
-static uint64_t now(const struct record_clock *clock, struct control *control)
+/* What a buffer of a kernel says itself, to the microsecond: "now ts:  123.456789". 0 of clocks that are no time. */
+static uint64_t kernel_now(const struct record_clock *clock)
 {
+	struct buf text = BUF_INIT, path = BUF_INIT;
+	unsigned long long s = 0, us = 0;
+	const char *at;
+
+	buf_printf(&path, "%s%s%sper_cpu/cpu0/stats", *clock->instance ? "instances/" : "", clock->instance,
+		   *clock->instance ? "/" : "");
+	if (!buf_failed(&path) && !source_read(clock->source, path.data, &text, NULL) && text.data &&
+	    (at = strstr(text.data, "now ts:")) && sscanf(at, "now ts: %llu.%6llu", &s, &us) != 2)
+		s = us = 0;
+	buf_fini(&path);
+	buf_fini(&text);
+	return s * 1000000000u + us * 1000u;
+}
+
+/* What the clock shows now, in nanoseconds. */
+static uint64_t now(const struct record_clock *clock)
+{
+	const struct control *control = clock->control;
 	struct state_clock made;
 
-	control_clock_make(&made, clock->id, &control->dir, known_clock(control));
+	if (!clock->by_tsc && !control && !record_clock_is_shared(clock))
+		return kernel_now(clock);
+	control_clock_make(&made, clock->id, control ? &control->dir : NULL, control ? known_clock(control) : NULL);
 	if (!clock->by_tsc)
-		return control_clock_now(&made, &control->dir);
-	return scale(clock, control_clock_now(&made, &control->dir));
+		return control_clock_now(&made, control ? &control->dir : NULL);
+	return scale(clock, control_clock_now(&made, control ? &control->dir : NULL));
 }
 
 static int put_text(const struct record_sink *sink, enum dat_id id, const char *text)
@@ -117,10 +175,10 @@ static int put_text(const struct record_sink *sink, enum dat_id id, const char *
 }
 
 /* Microseconds from what the clock shows to the calendar. */
-static int put_date(const struct record_clock *clock, struct control *control, const struct record_sink *sink)
+static int put_date(const struct record_clock *clock, const struct record_sink *sink)
 {
 	struct timespec wall;
-	uint64_t shown = now(clock, control);
+	uint64_t shown = now(clock);
 	char text[32];
 
 	clock_gettime(CLOCK_REALTIME, &wall);
@@ -129,7 +187,7 @@ static int put_date(const struct record_clock *clock, struct control *control, c
 	return put_text(sink, DAT_DATE, text);
 }
 
-int record_clock_put(const struct record_clock *clock, struct control *control, bool date, int64_t ts_offset,
+int record_clock_put(const struct record_clock *clock, bool date, int64_t ts_offset,
 		     const struct record_sink *sink, struct err *err)
 {
 	struct {
@@ -145,7 +203,7 @@ int record_clock_put(const struct record_clock *clock, struct control *control, 
 	if (!r && clock->by_tsc)
 		r = sink->option(sink->ctx, DAT_TSC2NSEC, &tsc, sizeof(tsc));
 	if (!r && date)
-		r = put_date(clock, control, sink);
+		r = put_date(clock, sink);
 	else if (clock->by_tsc)
 		offset += clock->offset;
 	snprintf(text, sizeof(text), "%" PRId64, offset);

@@ -14,14 +14,26 @@
 #include "record/meta.h"
 
 struct record_clock {
-	uint32_t id;		/* TRACE_CLOCK_* */
+	uint32_t id;		/* TRACE_CLOCK_*; of one that only a kernel has, RECORD_CLOCK_OTHER */
+	struct control *control;	/* of a directory; NULL: it is a kernel's */
+	struct source *source;	/* of a kernel: whose clock it is, and */
+	char instance[64];	/* of which buffer */
+	char name[24];		/* and what the kernel calls it */
 	bool by_tsc;		/* times are counts */
 	uint32_t mult, shift;	/* that become nanoseconds like this */
 	int64_t offset;		/* and these are added */
 };
 
+#define RECORD_CLOCK_OTHER UINT32_MAX
+
 /* May take some tens of milliseconds when the counter's rate has to be measured. */
 void record_clock_init(struct record_clock *clock, struct control *control, uint32_t id);
+
+/* The same for a buffer in a tree of files, which has to outlive it. */
+int record_clock_of_files(struct record_clock *clock, struct source *source, const char *instance, struct err *err);
+
+/* Is it the same time in programs and in the kernel? `local` of one is not that of the other. */
+bool record_clock_is_shared(const struct record_clock *clock);
 
 /* The name that a file has for it. */
 const char *record_clock_name(const struct record_clock *clock);
@@ -35,7 +47,7 @@ uint64_t record_clock_span(const struct record_clock *clock, uint64_t counts);
 uint64_t record_clock_shown(const struct record_clock *clock, uint64_t counts);
 
 /* CLOCK, TSC2NSEC, OFFSET or DATE. */
-int record_clock_put(const struct record_clock *clock, struct control *control, bool date, int64_t ts_offset,
+int record_clock_put(const struct record_clock *clock, bool date, int64_t ts_offset,
 		     const struct record_sink *sink, struct err *err);
 
 #endif

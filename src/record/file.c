@@ -21,7 +21,6 @@
 
 struct record_file {
 	struct record_how how;
-	struct control *control;
 	char *path, *compression;
 	struct record_buffer *buffers;
 	struct record_clock *clocks;
@@ -77,6 +76,26 @@ static int tell_names(struct record_file *file, struct err *err)
 	return r ? outcome(file, r, err) : outcome(file, dat_live_publish(file->live), err);
 }
 
+/* Of all sources; of files, what is on in these buffers. */
+static int open_meta(struct record_file *file, struct err *err)
+{
+	const struct record_meta_how how = { .all_formats = file->how.all_formats };
+	struct source *first = file->buffers[0].source, *other = NULL;
+	int r = record_meta_open(&file->meta, first, &how, err);
+
+	for (size_t i = 1; !r && i < file->how.nr_buffers; i++) {
+		struct source *source = file->buffers[i].source;
+
+		if (source == first || source == other)
+			continue;
+		other = source;
+		r = record_meta_add(file->meta, source, err);
+	}
+	for (size_t i = 0; !r && i < file->how.nr_buffers; i++)
+		r = record_meta_limit(file->meta, file->buffers[i].source, file->buffers[i].instance, err);
+	return r;
+}
+
 static int begin(struct record_file *file, struct err *err)
 {
 	struct dat_live_how how = {
@@ -88,14 +107,13 @@ static int begin(struct record_file *file, struct err *err)
 		.keep = file->how.keep,
 	};
 	struct record_sink sink = sink_of(file);
-	const struct record_meta_how meta = { .all_formats = file->how.all_formats };
-	int r = record_meta_open(&file->meta, file->how.source, &meta, err);
+	int r = open_meta(file, err);
 
 	if (!r)
 		r = dat_live_open(&file->live, file->path, &how, err);
 	if (r)
 		return r;
-	r = record_clock_put(&file->clocks[0], file->control, file->how.date, file->how.ts_offset, &sink, err);
+	r = record_clock_put(&file->clocks[0], file->how.date, file->how.ts_offset, &sink, err);
 	if (!r)
 		r = record_meta_put_machine(file->meta, &sink, err);
 	file->began = mono_ms();
@@ -112,7 +130,7 @@ static int put_rest(struct record_file *file, struct err *err)
 	if (!r)
 		r = record_meta_put_symbols(file->meta, &sink, err);
 	for (size_t i = 0; !r && i < file->how.nr_buffers; i++)
-		r = record_meta_put_stats(file->meta, file->buffers[i].instance, file->buffers[i].name, &sink, err);
+		r = record_meta_put_stats(file->buffers[i].source, file->buffers[i].instance, file->buffers[i].name, &sink, err);
 	return r;
 }
 
@@ -142,15 +160,29 @@ static const char *called(const struct record_buffer *buffer)
 	return *buffer->name ? buffer->name : "the top buffer";
 }
 
+/* What the buffer itself calls it. */
+static const char *clock_of(const struct record_clock *clock)
+{
+	const char *name = control_clock_name(clock->id);
+
+	return name ? name : record_clock_name(clock);
+}
+
 /* A file has one place for how its times become nanoseconds. */
 static int check_clocks(const struct record_how *how, const struct record_clock *clocks, struct err *err)
 {
-	for (size_t i = 1; i < how->nr_buffers; i++)
-		if (clocks[i].by_tsc != clocks[0].by_tsc)
+	for (size_t i = 1; i < how->nr_buffers; i++) {
+		bool apart = how->buffers[i].source != how->buffers[0].source;
+
+		if (clocks[i].by_tsc != clocks[0].by_tsc ||
+		    (apart && strcmp(record_clock_name(&clocks[i]), record_clock_name(&clocks[0]))))
 			return err_set(err, -EINVAL, "times of %.60s are %s and those of %.60s are %s: "
 				       "one file cannot hold both", called(&how->buffers[0]),
-				       control_clock_name(clocks[0].id), called(&how->buffers[i]),
-				       control_clock_name(clocks[i].id));
+				       clock_of(&clocks[0]), called(&how->buffers[i]), clock_of(&clocks[i]));
+		if (apart && !record_clock_is_shared(&clocks[i]))
+			return err_set(err, -EINVAL, "'%s' is not the same time for %.60s and %.60s: -C mono is",
+				       clock_of(&clocks[i]), called(&how->buffers[0]), called(&how->buffers[i]));
+	}
 	return 0;
 }
 
@@ -162,7 +194,6 @@ static int copy_how(struct record_file *file, const struct record_how *how, cons
 	file->how = *how;
 	/* A file has a top buffer, with or without anything in it. */
 	file->first = *how->buffers[0].name ? 1 : 0;
-	file->control = source_control(how->source);
 	file->path = strdup(how->path);
 	file->compression = how->compression ? strdup(how->compression) : NULL;
 	file->buffers = calloc(n, sizeof(*file->buffers));
@@ -173,6 +204,7 @@ static int copy_how(struct record_file *file, const struct record_how *how, cons
 		return -ENOMEM;
 	memcpy(file->clocks, clocks, n * sizeof(*clocks));
 	for (size_t i = 0; i < n; i++) {
+		file->buffers[i].source = how->buffers[i].source;
 		file->buffers[i].instance = strdup(how->buffers[i].instance);
 		file->buffers[i].name = strdup(how->buffers[i].name);
 		if (!file->buffers[i].instance || !file->buffers[i].name)
@@ -235,6 +267,16 @@ void record_file_close(struct record_file *file)
 int record_file_write(struct record_file *file, size_t buffer, uint32_t cpu, const struct iovec *pages, int n)
 {
 	return dat_live_write(file->live, file->first + buffer, cpu, pages, n);
+}
+
+int record_file_splice(struct record_file *file, size_t buffer, uint32_t cpu, int pipe, size_t len)
+{
+	return dat_live_splice(file->live, file->first + buffer, cpu, pipe, len);
+}
+
+const uint16_t *record_file_ids(const struct record_file *file)
+{
+	return record_meta_ids(file->meta);
 }
 
 int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bool open, struct err *err)

@@ -24,8 +24,13 @@ void record_file_close(struct record_file *file);
 
 /* Whole pages of a CPU, not counted yet: dat_live_write(). -EFAULT: they could not be read. -ENOSPC of several: fewer may do. */
 int record_file_write(struct record_file *file, size_t buffer, uint32_t cpu, const struct iovec *pages, int n);
+/* The same from a pipe: dat_live_splice(). */
+int record_file_splice(struct record_file *file, size_t buffer, uint32_t cpu, int pipe, size_t len);
 /* Now they are; `open`: the last one will be written again. */
 int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bool open, struct err *err);
+
+/* How records of directories are to be numbered in it: record_meta_ids(). */
+const uint16_t *record_file_ids(const struct record_file *file);
 
 /* Bytes that it may still have; 0: nothing more should come before record_file_tend(). */
 uint64_t record_file_room(const struct record_file *file);

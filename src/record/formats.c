@@ -60,11 +60,11 @@ int record_formats_header(struct record_meta *meta, struct buf *out, struct err 
 	int r;
 
 	buf_add(out, "header_page", sizeof("header_page"));
-	r = add_text(meta->source, "events/header_page", out, err);
+	r = add_text(meta->parts[0].source, "events/header_page", out, err);
 	if (r)
 		return r;
 	buf_add(out, "header_event", sizeof("header_event"));
-	r = add_text(meta->source, "events/header_event", out, err);
+	r = add_text(meta->parts[0].source, "events/header_event", out, err);
 	if (r)
 		return r;
 	return buf_failed(out) ? out_of_memory(err) : 0;
@@ -92,8 +92,33 @@ static bool is_gone(int r)
 	return r == -ENOENT || r == -ENODEV || r == -ENOTDIR;
 }
 
+/* Has the event been on in one of the buffers that count, if only some do? */
+static bool is_wanted(const struct record_part *part, const char *system, const char *name)
+{
+	char both[256];
+	int len = snprintf(both, sizeof(both), "%s:%s", system, name);
+
+	return !part->some || !strcmp(system, "ftrace") ||
+	       (len < (int)sizeof(both) && map_find(&part->on, both, (size_t)len));
+}
+
+int record_formats_list(struct record_part *part, const char *system, struct buf *out, struct err *err)
+{
+	struct buf list = BUF_INIT;
+	char path[512], *at, *name;
+	int r;
+
+	snprintf(path, sizeof(path), "events/%s", system);
+	r = source_list(part->source, path, &list, err);
+	for (at = list.data; !r && (name = next_dir(&at));)
+		if (is_wanted(part, system, name))
+			buf_printf(out, "%s\n", name);
+	buf_fini(&list);
+	return !r && buf_failed(out) ? out_of_memory(err) : r;
+}
+
 /* All formats of a system, behind their number: how many, or -errno. */
-static int add_system(struct source *source, const char *system, struct buf *out, struct err *err)
+static int add_system(struct record_part *part, const char *system, struct buf *out, struct err *err)
 {
 	struct buf list = BUF_INIT;
 	struct err own = ERR_INIT;
@@ -102,12 +127,12 @@ static int add_system(struct source *source, const char *system, struct buf *out
 	uint32_t n = 0;
 	int r;
 
-	snprintf(path, sizeof(path), "events/%s", system);
-	r = source_list(source, path, &list, &own);
-	for (at = list.data; !r && (name = next_dir(&at));) {
-		if (snprintf(path, sizeof(path), "events/%s/%s/format", system, name) >= (int)sizeof(path))
+	r = record_formats_list(part, system, &list, &own);
+	for (at = list.data; !r && (name = strsep(&at, "\n"));) {
+		if (!*name ||
+		    snprintf(path, sizeof(path), "events/%s/%s/format", system, name) >= (int)sizeof(path))
 			continue;
-		r = add_text(source, path, out, &own);
+		r = add_text(part->source, path, out, &own);
 		n += !r;
 		if (is_gone(r)) {
 			own = (struct err)ERR_INIT;
@@ -123,27 +148,59 @@ static int add_system(struct source *source, const char *system, struct buf *out
 
 int record_formats_ftrace(struct record_meta *meta, struct buf *out, struct err *err)
 {
-	int r = add_system(meta->source, "ftrace", out, err);
+	struct record_part *first = &meta->parts[0], *other = &meta->parts[1];
+	int r;
 
+	if (meta->nr_parts < 2)
+		r = add_system(first, "ftrace", out, err);
+	else
+		r = record_ids_merge(meta, first->control ? other : first, first->control ? first : other, out, err);
 	if (r < 0)
 		return r;
 	return buf_failed(out) ? out_of_memory(err) : 0;
 }
 
-static int add_tree(struct source *source, struct buf *out, uint32_t *nsystems, struct err *err)
+/* Which events are on now joins what was on before. */
+static int look_at_buffers(struct record_part *part, struct err *err)
+{
+	struct buf text = BUF_INIT, path = BUF_INIT;
+	char *at, *line;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < part->nr_buffers; i++) {
+		const char *instance = part->buffers[i];
+
+		buf_reset(&path);
+		buf_reset(&text);
+		buf_printf(&path, "%s%s%sset_event", *instance ? "instances/" : "", instance, *instance ? "/" : "");
+		r = buf_failed(&path) ? out_of_memory(err) : source_read(part->source, path.data, &text, err);
+		/* An instance that somebody removed had none that are new. */
+		if (is_gone(r))
+			r = 0;
+		for (at = text.data; !r && (line = strsep(&at, "\n"));)
+			if (*line && !map_get(&part->on, line, strlen(line), 1))
+				r = out_of_memory(err);
+	}
+	buf_fini(&text);
+	buf_fini(&path);
+	return r;
+}
+
+static int add_tree(struct record_part *part, struct buf *out, uint32_t *nsystems, struct err *err)
 {
 	struct buf list = BUF_INIT;
 	char *at, *name;
-	int r;
+	int r = look_at_buffers(part, err);
 
-	r = source_list(source, "events", &list, err);
+	if (!r)
+		r = source_list(part->source, "events", &list, err);
 	for (at = list.data; r >= 0 && (name = next_dir(&at));) {
 		size_t before = out->len;
 
 		if (!strcmp(name, "ftrace"))
 			continue;
 		buf_add(out, name, strlen(name) + 1);
-		r = add_system(source, name, out, err);
+		r = add_system(part, name, out, err);
 		if (r > 0)
 			++*nsystems;
 		else
@@ -181,17 +238,20 @@ static void add_registry(const struct control_registry *registry, bool all, stru
 	}
 }
 
-int record_formats_events(struct record_meta *meta, const struct control_registry *registry, struct buf *out,
-			  struct err *err)
+int record_formats_events(struct record_meta *meta, struct buf *out, struct err *err)
 {
 	size_t count = word_hold(out, sizeof(uint32_t));
 	uint32_t nsystems = 0;
 	int r = 0;
 
-	if (registry)
-		add_registry(registry, meta->all_formats, out, &nsystems);
-	else
-		r = add_tree(meta->source, out, &nsystems, err);
+	for (size_t i = 0; !r && i < meta->nr_parts; i++) {
+		struct record_part *part = &meta->parts[i];
+
+		if (part->control)
+			add_registry(&part->registry, meta->all_formats, out, &nsystems);
+		else
+			r = add_tree(part, out, &nsystems, err);
+	}
 	count_set(out, count, nsystems);
 	return !r && buf_failed(out) ? out_of_memory(err) : r;
 }

@@ -7,38 +7,57 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "control/registry.h"
+#include "layout/page.h"
 #include "record/meta.h"
 
 /* What the sections of meta.c are kept by, to tell what has changed. */
 enum { KEPT_HEADER, KEPT_FTRACE, KEPT_EVENTS, KEPT_PRINTK, KEPT_NAMES, KEPT_NR };
 
-struct record_meta {
+/* One source of what is told. */
+struct record_part {
 	struct source *source;
 	struct control *control;	/* of a tracing directory, else NULL */
-	char *kallsyms;
-	bool all_formats;
 	bool prototypes;		/* those of functions are wanted: see prototypes.c */
-	struct buf kept[KEPT_NR];	/* as last put */
-	bool put[KEPT_NR];
+	struct control_registry registry;	/* of a directory, while something is put */
 	struct control_moment moment;	/* that the formats in the file are of */
-	struct map names;		/* tid -> struct record_name */
 	uint32_t names_mark;		/* of control_registry_names(), when they were last put */
-	uint64_t names_at;		/* when they were last looked at; 0: never */
+	bool some;			/* of events, only those that were on in `buffers` when it was looked */
+	char **buffers;			/* instances; "" is the top one */
+	size_t nr_buffers;
+	struct map on;			/* "SYSTEM:EVENT" */
 };
 
-/* formats.c: payloads, added to `out`. */
+struct record_meta {
+	struct record_part parts[RECORD_SOURCES];
+	size_t nr_parts;
+	char *kallsyms;
+	bool all_formats;
+	struct buf kept[KEPT_NR];	/* as last put */
+	bool put[KEPT_NR];
+	struct map names;		/* tid -> struct record_name */
+	uint64_t names_at;		/* when they were last looked at; 0: never */
+	uint16_t ids[EVENT_ID_BUILTIN_END];	/* ids.c: of the directory's own records, beside a kernel's */
+	bool renumbers;
+};
+
+/* formats.c: payloads, added to `out`. Those of a directory from its registry. */
 int record_formats_header(struct record_meta *meta, struct buf *out, struct err *err);
 int record_formats_ftrace(struct record_meta *meta, struct buf *out, struct err *err);
-/* `registry` NULL: from the tree. */
-int record_formats_events(struct record_meta *meta, const struct control_registry *registry, struct buf *out,
-			  struct err *err);
+int record_formats_events(struct record_meta *meta, struct buf *out, struct err *err);
+/* The same of one system of a tree: names of its events that are to be told, a line each. */
+int record_formats_list(struct record_part *part, const char *system, struct buf *out, struct err *err);
+
+/* ids.c: the formats of ftrace's own records of two sources, which may number and lay them out differently. */
+int record_ids_merge(struct record_meta *meta, struct record_part *kernel, struct record_part *directory, struct buf *out,
+		     struct err *err);
 
 /* prototypes.c: are they wanted, as of now or before? */
-void record_prototypes_look(struct record_meta *meta);
-int record_prototypes_put(struct record_meta *meta, struct buf *out, struct err *err);
+void record_prototypes_look(struct record_part *part);
+int record_prototypes_put(struct record_part *part, struct buf *out, struct err *err);
 
-/* names.c: what there is now joins what was there; `registry` NULL: from the tree. The payload is that of all. */
-int record_names_gather(struct record_meta *meta, const struct control_registry *registry, struct err *err);
+/* names.c: what there is now joins what was there; `running`: of a kernel, also all threads that run, which takes milliseconds. The
+ * payload is that of all. */
+int record_names_gather(struct record_meta *meta, struct record_part *part, bool running, struct err *err);
 int record_names_text(struct record_meta *meta, struct buf *out, struct err *err);
 
 #endif

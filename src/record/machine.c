@@ -37,13 +37,14 @@ int record_meta_put_machine(struct record_meta *meta, const struct record_sink *
 	struct utsname name;
 	int r;
 
-	(void)meta;
 	if (uname(&name))
 		return err_set(err, -errno, "this machine's name cannot be had: %s", strerror(errno));
 	buf_printf(&text, "%s %s %s %s", name.sysname, name.nodename, name.release, name.machine);
 	r = put_text(sink, DAT_UNAME, &text, err);
 	buf_reset(&text);
 	buf_puts(&text, "ringside " RINGSIDE_VERSION);
+	if (meta->nr_parts > 1)
+		buf_puts(&text, DAT_MIXED);
 	if (!r)
 		r = put_text(sink, DAT_VERSION, &text, err);
 	buf_fini(&text);
@@ -82,7 +83,7 @@ static long cpus_take(char *list, unsigned long **cpus)
 	return (long)n;
 }
 
-static int put_cpu(struct record_meta *meta, const char *per_cpu, unsigned long cpu, const struct record_sink *sink,
+static int put_cpu(struct source *source, const char *per_cpu, unsigned long cpu, const struct record_sink *sink,
 		   struct err *err)
 {
 	struct buf text = BUF_INIT, path = BUF_INIT;
@@ -90,7 +91,7 @@ static int put_cpu(struct record_meta *meta, const char *per_cpu, unsigned long 
 
 	buf_printf(&path, "%s/cpu%lu/stats", per_cpu, cpu);
 	buf_printf(&text, "CPU: %lu\n", cpu);
-	r = buf_failed(&path) ? err_set(err, -ENOMEM, "out of memory") : source_read(meta->source, path.data, &text, err);
+	r = buf_failed(&path) ? err_set(err, -ENOMEM, "out of memory") : source_read(source, path.data, &text, err);
 	if (!r)
 		r = put_text(sink, DAT_CPUSTAT, &text, err);
 	buf_fini(&text);
@@ -98,25 +99,25 @@ static int put_cpu(struct record_meta *meta, const char *per_cpu, unsigned long 
 	return r;
 }
 
-static int put_cpus(struct record_meta *meta, const char *per_cpu, const struct record_sink *sink, struct err *err)
+static int put_cpus(struct source *source, const char *per_cpu, const struct record_sink *sink, struct err *err)
 {
 	struct buf list = BUF_INIT;
 	unsigned long *cpus = NULL;
 	long n = 0;
-	int r = source_list(meta->source, per_cpu, &list, err);
+	int r = source_list(source, per_cpu, &list, err);
 
 	if (!r) {
 		n = cpus_take(list.data, &cpus);
 		r = n < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
 	}
 	for (long i = 0; !r && i < n; i++)
-		r = put_cpu(meta, per_cpu, cpus[i], sink, err);
+		r = put_cpu(source, per_cpu, cpus[i], sink, err);
 	free(cpus);
 	buf_fini(&list);
 	return r;
 }
 
-int record_meta_put_stats(struct record_meta *meta, const char *instance, const char *name,
+int record_meta_put_stats(struct source *source, const char *instance, const char *name,
 			  const struct record_sink *sink, struct err *err)
 {
 	struct buf text = BUF_INIT;
@@ -133,7 +134,7 @@ int record_meta_put_stats(struct record_meta *meta, const char *instance, const 
 		buf_puts(&text, "per_cpu");
 	if (!r)
 		r = buf_failed(&text) ? err_set(err, -ENOMEM, "out of memory") :
-					put_cpus(meta, text.data, sink, err);
+					put_cpus(source, text.data, sink, err);
 	buf_fini(&text);
 	return r;
 }

@@ -2,12 +2,13 @@
  * record/meta: what a trace file tells beside its pages: headers, formats, names, symbols, and how it was recorded.
  *
  * In: a source: a tracing directory (its registry, which also knows layouts that the tree shows no more), or any tree of
- * files. Out: payloads of sections and values of options, in the byte order of this machine, to a sink: dat/live while
+ * files; or one of each. Out: payloads of sections and values of options, in the byte order of this machine, to a sink: dat/live while
  * recording, dat/write for a file that is put together afterwards.
  *
  *   meta.c	what has changed since it was put, and when to look
  *   formats.c	headers and formats		names.c		threads
- *   symbols.c	the symbol space, or kallsyms	machine.c	options
+ *   symbols.c	the symbol space, kallsyms	machine.c	options
+ *   ids.c	what two sources number differently
  */
 #ifndef RECORD_META_H
 #define RECORD_META_H
@@ -19,6 +20,9 @@
 #include "base/err.h"
 #include "dat/dat.h"
 #include "source/source.h"
+
+/* A tracing directory, and the kernel. */
+#define RECORD_SOURCES 2
 
 struct record_meta;
 
@@ -36,7 +40,20 @@ struct record_meta_how {
 /* `source` is used until record_meta_close(), and stays the caller's. `how` may be NULL. */
 int record_meta_open(struct record_meta **out, struct source *source, const struct record_meta_how *how,
 		     struct err *err);
+/* One more source, of the other kind, in the same file: its events, threads and symbols come beside the first one's. */
+int record_meta_add(struct record_meta *meta, struct source *source, struct err *err);
+/*
+ * Of a source of files: formats of those events only that are on in this buffer, or in another one of which that was said,
+ * whenever something is put. Without all formats being wanted.
+ */
+int record_meta_limit(struct record_meta *meta, struct source *source, const char *instance, struct err *err);
 void record_meta_close(struct record_meta *meta);
+
+/*
+ * Numbers of ftrace's own records in the file, by those that a tracing directory has; NULL: they are the same. They differ where
+ * a kernel in the same file numbers them otherwise, or has another layout. Known once something was put.
+ */
+const uint16_t *record_meta_ids(const struct record_meta *meta);
 
 /* HEADER_INFO, FTRACE_EVENTS, EVENT_FORMATS, PRINTK, CMDLINES, each if it is new or has changed since it was last put. */
 int record_meta_put(struct record_meta *meta, const struct record_sink *sink, struct err *err);
@@ -63,7 +80,7 @@ int record_meta_put_machine(struct record_meta *meta, const struct record_sink *
  * CPUSTAT for each CPU of a buffer: `instance` is its name in the source, NULL or "" for the top one, `name` its name in the
  * file, which stands before them if it has one.
  */
-int record_meta_put_stats(struct record_meta *meta, const char *instance, const char *name,
+int record_meta_put_stats(struct source *source, const char *instance, const char *name,
 			  const struct record_sink *sink, struct err *err);
 
 /* PROCMAPS of the process, as of now. -ENOENT: there is no such process. */

@@ -2,10 +2,14 @@
  * record/names: names of threads. Trees keep a few, the registry those of the newest threads of their numbers; a
  * recording keeps all that it has seen, of each thread the last.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 #include "record/local.h"
 
@@ -39,7 +43,7 @@ static struct record_name *learn(struct record_meta *meta, int32_t tid, const ch
 
 	if (name) {
 		name->tid = tid;
-		strncpy(name->comm, comm, NAME_MAX_LEN);
+		snprintf(name->comm, sizeof(name->comm), "%s", comm);
 	}
 	return name;
 }
@@ -55,12 +59,12 @@ static int learn_line(struct record_meta *meta, const char *line)
 	return learn(meta, (int32_t)tid, end + 1) ? 0 : -ENOMEM;
 }
 
-static int learn_tree(struct record_meta *meta, struct err *err)
+static int learn_tree(struct record_meta *meta, struct record_part *part, struct err *err)
 {
 	struct buf text = BUF_INIT;
 	char *at, *line;
-	int r = source_exists(meta->source, "saved_cmdlines") ?
-			source_read(meta->source, "saved_cmdlines", &text, err) : 0;
+	int r = source_exists(part->source, "saved_cmdlines") ?
+			source_read(part->source, "saved_cmdlines", &text, err) : 0;
 
 	for (at = text.data; !r && (line = strsep(&at, "\n"));)
 		if (learn_line(meta, line))
@@ -69,12 +73,70 @@ static int learn_tree(struct record_meta *meta, struct err *err)
 	return r;
 }
 
-int record_names_gather(struct record_meta *meta, const struct control_registry *registry, struct err *err)
+/* Threads that run: a kernel remembers some hundred names, and forgets those of long ago. */
+static int learn_running(struct record_meta *meta, const char *tasks)
 {
-	if (!registry)
-		return learn_tree(meta, err);
+	DIR *dir = opendir(tasks);
+	struct dirent *entry;
+	int r = 0;
+
+	while (dir && !r && (entry = readdir(dir))) {
+		char path[600], comm[NAME_MAX_LEN + 1];
+		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+		FILE *file;
+
+		if (tid <= 0 || map_find(&meta->names, &tid, sizeof(tid)))
+			continue;
+		snprintf(path, sizeof(path), "%s/%d/comm", tasks, tid);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		if (fgets(comm, sizeof(comm), file)) {
+			comm[strcspn(comm, "\n")] = '\0';
+			r = is_name(comm) && !learn(meta, tid, comm) ? -ENOMEM : 0;
+		}
+		fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+	return r;
+}
+
+/* Of this machine's kernel, not of a tree that looks like one. */
+static int learn_machine(struct record_meta *meta, const struct record_part *part, struct err *err)
+{
+	struct dirent *entry;
+	struct statfs fs;
+	DIR *proc;
+	int r = 0;
+
+	if (statfs(source_name(part->source), &fs) || (unsigned long)fs.f_type != TRACEFS_MAGIC)
+		return 0;
+	proc = opendir("/proc");
+	while (proc && !r && (entry = readdir(proc))) {
+		char path[300];
+
+		if (*entry->d_name < '1' || *entry->d_name > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.200s/task", entry->d_name);
+		r = learn_running(meta, path);
+	}
+	if (proc)
+		closedir(proc);
+	return r ? err_set(err, r, "out of memory") : 0;
+}
+
+int record_names_gather(struct record_meta *meta, struct record_part *part, bool running, struct err *err)
+{
+	const struct control_registry *registry = &part->registry;
+
+	if (!part->control) {
+		int r = learn_tree(meta, part, err);
+
+		return r || !running ? r : learn_machine(meta, part, err);
+	}
 	/* Readers take that number for an idle CPU: here it is somebody whom we may not see. */
-	if (!learn(meta, 0, "<...>"))
+	if (meta->nr_parts == 1 && !learn(meta, 0, "<...>"))
 		return err_set(err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < registry->ntasks; i++) {
 		const struct control_task *task = &registry->tasks[i];

@@ -20,26 +20,26 @@ static bool wants(const struct state_buffer *buffer)
 				(buffer->tracer == TRACER_GRAPH && buffer->tracer_flags & TRACER_FLAG_GRAPH_RETVAL));
 }
 
-void record_prototypes_look(struct record_meta *meta)
+void record_prototypes_look(struct record_part *part)
 {
 	const struct control_state *state;
 
-	if (!meta->control || meta->prototypes || control_follow(meta->control, NULL))
+	if (!part->control || part->prototypes || control_follow(part->control, NULL))
 		return;
-	state = &meta->control->state;
+	state = &part->control->state;
 	for (uint32_t b = 0; b < state->nbuffers; b++)
-		meta->prototypes |= wants(&state->buffers[b]);
+		part->prototypes |= wants(&state->buffers[b]);
 }
 
-int record_prototypes_put(struct record_meta *meta, struct buf *out, struct err *err)
+int record_prototypes_put(struct record_part *part, struct buf *out, struct err *err)
 {
 	struct control_functions functions;
-	int r = control_functions_read(&functions, meta->control, err);
+	int r = control_functions_read(&functions, part->control, err);
 
 	if (r)
 		return r;
 	for (size_t i = 0; i < functions.n && out->len < TEXT_MAX; i++) {
-		const char *text = control_prototype(meta->control, functions.all[i].address);
+		const char *text = control_prototype(part->control, functions.all[i].address);
 
 		if (text)
 			buf_printf(out, "0x%" PRIx64 " : \"%s\"\n", functions.all[i].address, text);

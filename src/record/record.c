@@ -1,8 +1,9 @@
 /*
- * record: see record.h. Here are the rings: what is taken from them, when, and what becomes of it on the way to file.c.
+ * record: see record.h. Here is what becomes of pages on their way to file.c, and when they are taken; rings.c and pipes.c bring
+ * them.
  *
- *   ring   closed pages ----------- stream_run, one copy at most ----------+
- *          gaps, open page, records of overflow rings -- stream_next -- gather -- file
+ *	closed pages, many at once ------------- file
+ *	others, one by one ---------- gather --- file
  */
 #include "record/record.h"
 
@@ -22,10 +23,10 @@
 #define WAKE_PERCENT 25
 /* What trickles in is in the file after that. */
 #define GATHER_MS 100
+/* Files do not tell of less than a part of the buffer: they are looked at. */
+#define FILES_MS 250
 /* Rings are emptied in fewer. */
 #define FINISH_TURNS 64
-/* Memory that is given to rings before anybody writes to them. */
-#define BACKED_BYTES (128ull << 20)
 /* Runs of one CPU before the others have their turn; with rotation, so that a file has about the same time of all. */
 #define TURN_RUNS 16
 #define TURN_RUNS_ROTATED 1
@@ -33,56 +34,6 @@
 static int out_of_memory(struct err *err)
 {
 	return err_set(err, -ENOMEM, "out of memory");
-}
-
-/* ---- following the directory ---- */
-
-static const struct state_buffer *find_buffer(struct record *record, const struct tap *tap)
-{
-	const struct control_state *state = &record->control->state;
-	int place = control_state_buffer(state, tap->instance);
-
-	return place >= 0 && (!tap->born || state->buffers[place].born == tap->born) ? &state->buffers[place] : NULL;
-}
-
-static int tell_streams(struct record *record, struct tap *tap, struct err *err)
-{
-	const struct state_buffer *buffer = find_buffer(record, tap);
-	int r = 0;
-
-	if (!buffer)
-		return err_set(err, -ENODEV, "the instance %s is gone", tap->instance);
-	for (uint32_t cpu = 0; !r && cpu < record->nr_cpus; cpu++)
-		r = stream_update(tap->lanes[cpu].stream, buffer, err);
-	for (uint32_t cpu = 0; !r && cpu < record->nr_cpus; cpu++)
-		if (stream_page_size(tap->lanes[cpu].stream) != tap->page_size)
-			r = err_set(err, -EINVAL, "pages of %s have another size than when the recording began",
-				    *tap->instance ? tap->instance : "the buffer");
-	tap->published = record->control->state.published;
-	return r;
-}
-
-/* Consumers lock first and look then: the state they were told must still be in force. */
-static int follow(struct record *record, struct err *err)
-{
-	struct control *control = record->control;
-	int r = 0;
-
-	for (int i = 0; !r && i < 100; i++) {
-		bool told = control_current(control);
-
-		if (!told)
-			r = control_refresh(control, err);
-		for (size_t t = 0; !r && t < record->nr_taps; t++) {
-			if (record->taps[t].published == control->state.published)
-				continue;
-			told = false;
-			r = tell_streams(record, &record->taps[t], err);
-		}
-		if (!r && told)
-			return 0;
-	}
-	return r ? r : err_set(err, -EBUSY, "the buffers change too often to be recorded");
 }
 
 /* ---- pages on their way ---- */
@@ -98,7 +49,7 @@ static int put_pages(struct record *record, size_t t, uint32_t cpu, const void *
 	return record_file_accept(record->file, t, cpu, open, err);
 }
 
-static int end_gather(struct record *record, size_t t, uint32_t cpu, struct err *err)
+int record_end_gather(struct record *record, size_t t, uint32_t cpu, struct err *err)
 {
 	struct lane *lane = &record->taps[t].lanes[cpu];
 
@@ -123,7 +74,7 @@ static int gather(struct record *record, size_t t, uint32_t cpu, const unsigned 
 			build_begin(&lane->gather, lane->page, tap->page_size);
 		if (build_add(&lane->gather, event.ts, event.data, event.len, 0))
 			continue;
-		r = end_gather(record, t, cpu, err);
+		r = record_end_gather(record, t, cpu, err);
 		build_begin(&lane->gather, lane->page, tap->page_size);
 		if (!r && !build_add(&lane->gather, event.ts, event.data, event.len, 0))
 			record->sums.lost++;
@@ -141,17 +92,15 @@ static int take_page(struct record *record, size_t t, uint32_t cpu, struct err *
 	struct lane *lane = &tap->lanes[cpu];
 	unsigned char *taken = lane->page + tap->page_size;
 	struct stream_page info;
-	int r = stream_next(lane->stream, taken, &info);
+	int r = tap->kind->next(record, t, cpu, taken, &info, err);
 
-	if (r < 0)
-		return err_set(err, r, "cannot read the ring of cpu %u: %s", cpu, strerror(-r));
-	if (!r)
-		return 0;
+	if (r <= 0)
+		return r;
 	/* A loss is told at the head of a page. */
-	if (!info.lost && !info.lost_more && info.bytes < tap->page_size / 4 * 3) {
+	if (tap->gathers && !info.lost && !info.lost_more && info.bytes < tap->page_size / 4 * 3) {
 		r = gather(record, t, cpu, taken, err);
 	} else {
-		r = end_gather(record, t, cpu, err);
+		r = record_end_gather(record, t, cpu, err);
 		if (!r)
 			r = put_pages(record, t, cpu, taken, tap->page_size, false, err);
 	}
@@ -161,51 +110,15 @@ static int take_page(struct record *record, size_t t, uint32_t cpu, struct err *
 	record->sums.events += info.events;
 	record->sums.lost += info.lost;
 	record->sums.lost_more |= info.lost_more;
-	stream_accept(lane->stream);
+	tap->kind->accept(lane);
 	return 1;
 }
 
-/* Not far beyond what the file may have. */
-static uint32_t most_pages(const struct record *record, const struct tap *tap)
+uint32_t record_most_pages(const struct record *record, const struct tap *tap)
 {
 	uint64_t room = record_file_room(record->file) / tap->page_size + 1;
 
 	return room < record->most ? (uint32_t)room : record->most;
-}
-
-/* Closed pages as they lie there. 1; 0 when the next is not of that kind, or, which *idle tells, there is none; -errno. */
-static int take_run(struct record *record, size_t t, uint32_t cpu, bool *idle, struct err *err)
-{
-	struct tap *tap = &record->taps[t];
-	struct lane *lane = &tap->lanes[cpu];
-	struct stream_run run;
-	struct iovec iov;
-	int r = stream_run(lane->stream, most_pages(record, tap), &run);
-
-	*idle = !r && run.idle;
-	if (r <= 0)
-		return r ? err_set(err, r, "cannot read the ring of cpu %u: %s", cpu, strerror(-r)) : 0;
-	r = end_gather(record, t, cpu, err);
-	if (r)
-		return r;
-	iov = (struct iovec){ (void *)(uintptr_t)run.pages, (size_t)run.n * tap->page_size };
-	r = record_file_write(record->file, t, cpu, &iov, 1);
-	if (r == -EFAULT)
-		return err_set(err, r, "the rings were cut off under the recording");
-	/* What is left of the disk is to be used: fewer of them may have room. */
-	if (r == -ENOSPC && run.n > 1) {
-		record->most = run.n / 2;
-		return 1;
-	}
-	/* Overtaken while copying: the page behind the gap tells how many are lost. */
-	if (!stream_run_end(lane->stream))
-		return 1;
-	r = record_file_accept(record->file, t, cpu, false, err);
-	if (r)
-		return r;
-	record->sums.events += run.events;
-	record->most = record->most * 2 < record->cap ? record->most * 2 : record->cap;
-	return 1;
 }
 
 static int take_lane(struct record *record, size_t t, uint32_t cpu, bool all, struct err *err)
@@ -214,7 +127,7 @@ static int take_lane(struct record *record, size_t t, uint32_t cpu, bool all, st
 	int r = 1;
 
 	for (int i = 0; r > 0 && i < record->turn && record_file_room(record->file); i++) {
-		r = take_run(record, t, cpu, &idle, err);
+		r = record->taps[t].kind->run(record, t, cpu, &idle, err);
 		if (!r && (all || !idle))
 			r = take_page(record, t, cpu, err);
 	}
@@ -227,14 +140,14 @@ static int end_gathers(struct record *record, struct err *err)
 
 	for (size_t t = 0; t < record->nr_taps; t++)
 		for (uint32_t cpu = 0; !r && cpu < record->nr_cpus; cpu++)
-			r = end_gather(record, t, cpu, err);
+			r = record_end_gather(record, t, cpu, err);
 	return r;
 }
 
 static int take(struct record *record, bool all, struct err *err)
 {
 	bool more = true, is_full = false;
-	int r = follow(record, err);
+	int r = record->control ? record_rings_follow(record, err) : 0;
 
 	if (all)
 		record->all_at = mono_ms();
@@ -266,22 +179,52 @@ int record_take(struct record *record, bool all, struct err *err)
 	return r < 0 ? err_set(err, r, "%s", record->failed.text) : r;
 }
 
+/* Beside rings: whichever has something first. */
+static int sleep_once(struct record *record, struct stream_sleep *how)
+{
+	how->bell = record->pipes ? record_pipes_bell(record) : NULL;
+	how->bell_seen = how->bell ? __atomic_load_n(how->bell, __ATOMIC_ACQUIRE) : 0;
+	if (record->pipes)
+		record_pipes_hush(record);
+	return stream_sleep(record->streams, record->nr_streams, how);
+}
+
+/* Without rings: they have enough, or were not looked at for long. */
+static int sleep_for_files(struct record *record, struct stream_sleep *how, bool *all)
+{
+	int64_t left = record->all_at + FILES_MS - mono_ms();
+	int r;
+
+	left = left < 0 ? 0 : left;
+	if (how->timeout_ms < 0 || left < how->timeout_ms)
+		how->timeout_ms = (int)left;
+	r = sleep_once(record, how);
+	*all = mono_ms() - record->all_at >= FILES_MS;
+	return how->also && __atomic_load_n(how->also, __ATOMIC_ACQUIRE) != how->seen ? -EINTR : r;
+}
+
 int record_sleep(struct record *record, int timeout_ms, const uint32_t *also, uint32_t seen, bool *all)
 {
-	uint32_t n = (uint32_t)record->nr_taps * record->nr_cpus;
 	struct stream_sleep how = { .percent = 0, .timeout_ms = timeout_ms, .also = also, .seen = seen };
 	int64_t start = mono_ms(), left;
-	int r = stream_sleep(record->streams, n, &how);
+	int r;
 
 	*all = false;
+	if (!record->control)
+		return sleep_for_files(record, &how, all);
+	if (record->pipes && (timeout_ms < 0 || timeout_ms > FILES_MS))
+		timeout_ms = how.timeout_ms = FILES_MS;
+	r = sleep_once(record, &how);
 	if (also && __atomic_load_n(also, __ATOMIC_ACQUIRE) != seen)
 		return -EINTR;
-	if (r <= 0)
+	if (r <= 0) {
+		*all = record->pipes;
 		return r;
+	}
 	left = timeout_ms < 0 ? GATHER_MS : timeout_ms - (mono_ms() - start);
 	how.percent = WAKE_PERCENT;
 	how.timeout_ms = left < 0 ? 0 : left < GATHER_MS ? (int)left : GATHER_MS;
-	r = stream_sleep(record->streams, n, &how);
+	r = sleep_once(record, &how);
 	/* Others may be busy enough to fill theirs each time: what is slow waits no longer for that. */
 	*all = !r || mono_ms() - record->all_at >= GATHER_MS;
 	if (also && __atomic_load_n(also, __ATOMIC_ACQUIRE) != seen)
@@ -294,48 +237,20 @@ int record_add_maps(struct record *record, int pid, struct err *err)
 	return record_file_maps(record->file, pid, err);
 }
 
-void record_sums(const struct record *record, struct record_sums *sums)
+void record_sums(struct record *record, struct record_sums *sums)
 {
+	uint64_t events = 0, lost = 0;
+
 	*sums = record->sums;
+	if (record->pipes)
+		record_pipes_count(record, false, &events, &lost);
+	sums->events += events;
+	sums->lost += lost;
 	sums->bytes = record_file_bytes(record->file);
 	sums->files = record_file_count(record->file);
 }
 
 /* ---- beginning and end ---- */
-
-static int open_lane(struct record *record, struct tap *tap, const struct state_buffer *buffer, uint32_t cpu,
-		     struct err *err)
-{
-	struct lane *lane = &tap->lanes[cpu];
-	int r;
-
-	lane->page = calloc(2, tap->page_size);
-	if (!lane->page)
-		return out_of_memory(err);
-	r = stream_open(&lane->stream, record->control->dir.fd[SEGMENT_RINGS], buffer, record->nr_cpus, cpu, true, err);
-	record->streams[(size_t)(tap - record->taps) * record->nr_cpus + cpu] = lane->stream;
-	return r;
-}
-
-static int open_tap(struct record *record, struct tap *tap, const char *instance, struct err *err)
-{
-	const struct state_buffer *buffer;
-	int r = 0;
-
-	tap->instance = strdup(instance);
-	tap->lanes = calloc(record->nr_cpus, sizeof(*tap->lanes));
-	if (!tap->instance || !tap->lanes)
-		return out_of_memory(err);
-	buffer = find_buffer(record, tap);
-	if (!buffer)
-		return err_set(err, -ENOENT, "there is no instance %s", instance);
-	tap->born = buffer->born;
-	tap->page_size = buffer->page_size;
-	tap->published = record->control->state.published;
-	for (uint32_t cpu = 0; !r && cpu < record->nr_cpus; cpu++)
-		r = open_lane(record, tap, buffer, cpu, err);
-	return r;
-}
 
 static int open_file(struct record *record, const struct record_how *how, struct err *err)
 {
@@ -344,8 +259,13 @@ static int open_file(struct record *record, const struct record_how *how, struct
 	int r = clocks && sizes ? 0 : out_of_memory(err);
 
 	for (size_t t = 0; !r && t < how->nr_buffers; t++) {
-		sizes[t] = record->taps[t].page_size;
-		record_clock_init(&clocks[t], record->control, find_buffer(record, &record->taps[t])->clock);
+		struct tap *tap = &record->taps[t];
+
+		sizes[t] = tap->page_size;
+		if (tap->kind == &tap_rings)
+			record_rings_clock(record, tap, &clocks[t]);
+		else
+			r = record_clock_of_files(&clocks[t], tap->source, tap->instance, err);
 	}
 	if (!r)
 		r = record_file_open(&record->file, how, sizes, record->nr_cpus, clocks, err);
@@ -354,18 +274,47 @@ static int open_file(struct record *record, const struct record_how *how, struct
 	return r;
 }
 
-/* So that no program waits for it. Where there are many CPUs not all of them may ever write. */
-static void back_rings(struct record *record)
+static int open_tap(struct record *record, struct tap *tap, const struct record_buffer *buffer, struct err *err)
 {
-	uint64_t left = BACKED_BYTES;
+	bool rings = source_control(buffer->source);
+	int r;
 
-	for (size_t t = 0; t < record->nr_taps; t++) {
-		const struct state_buffer *buffer = find_buffer(record, &record->taps[t]);
-		uint64_t size = buffer ? (uint64_t)buffer->npages * buffer->page_size : 0;
-
-		for (uint32_t cpu = 0; size && size <= left && cpu < record->nr_cpus; cpu++, left -= size)
-			stream_back(record->taps[t].lanes[cpu].stream);
+	tap->kind = rings ? &tap_rings : &tap_pipes;
+	tap->source = buffer->source;
+	tap->instance = strdup(buffer->instance);
+	tap->lanes = calloc(record->nr_cpus, sizeof(*tap->lanes));
+	if (!tap->instance || !tap->lanes)
+		return out_of_memory(err);
+	r = rings ? record_rings_open(record, tap, err) : record_pipes_open(record, tap, err);
+	for (uint32_t cpu = 0; !r && cpu < record->nr_cpus; cpu++) {
+		tap->lanes[cpu].page = calloc(2, tap->page_size);
+		if (!tap->lanes[cpu].page)
+			r = out_of_memory(err);
 	}
+	return r;
+}
+
+/* The directory, if there is one, and as many CPUs as the source that has most. */
+static int look_at_sources(struct record *record, const struct record_how *how, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < how->nr_buffers; i++) {
+		struct source *source = how->buffers[i].source;
+		struct control *control = source_control(source);
+		int cpus;
+
+		if (control && control == record->control)
+			continue;
+		r = cpus = control ? (int)control->dir.ncpu : record_pipes_cpus(source, err);
+		if (r < 0)
+			return r;
+		r = control ? control_refresh(control, err) : 0;
+		if (control)
+			record->control = control;
+		record->nr_cpus = (uint32_t)cpus > record->nr_cpus ? (uint32_t)cpus : record->nr_cpus;
+	}
+	return r;
 }
 
 int record_open(struct record **out, const struct record_how *how, struct err *err)
@@ -376,27 +325,27 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	*out = NULL;
 	if (!record)
 		return out_of_memory(err);
-	record->source = how->source;
 	/* What is let go again soon is taken in small steps. */
 	record->cap = how->keep ? KEEP_PAGES : RUN_PAGES;
 	record->most = record->cap;
 	record->turn = how->rotate_bytes ? TURN_RUNS_ROTATED : TURN_RUNS;
-	record->control = source_control(how->source);
-	r = control_refresh(record->control, err);
-	record->nr_cpus = record->control->dir.ncpu;
+	record->snapshot = how->snapshot;
+	r = look_at_sources(record, how, err);
 	/* One more: the one that could not be opened is closed, too. */
 	record->taps = calloc(how->nr_buffers + 1, sizeof(*record->taps));
-	record->streams = calloc(how->nr_buffers * record->nr_cpus, sizeof(*record->streams));
+	record->streams = calloc(how->nr_buffers * record->nr_cpus + 1, sizeof(*record->streams));
 	if (!r && (!record->taps || !record->streams))
 		r = out_of_memory(err);
 	for (; !r && record->nr_taps < how->nr_buffers; record->nr_taps++)
-		r = open_tap(record, &record->taps[record->nr_taps], how->buffers[record->nr_taps].instance, err);
-	if (!r)
-		r = follow(record, err);
+		r = open_tap(record, &record->taps[record->nr_taps], &how->buffers[record->nr_taps], err);
+	if (!r && record->control)
+		r = record_rings_follow(record, err);
 	if (!r)
 		r = open_file(record, how, err);
+	if (!r && record->control)
+		record_rings_back(record);
 	if (!r)
-		back_rings(record);
+		record_pipes_begin(record);
 	if (r) {
 		record_close(record);
 		return r;
@@ -409,13 +358,16 @@ int record_finish(struct record *record, struct err *err)
 {
 	int r = 1, end;
 
-	for (uint32_t i = 0; i < record->nr_taps * record->nr_cpus; i++)
+	record_pipes_end(record);
+	for (uint32_t i = 0; i < record->nr_streams; i++)
 		stream_settle(record->streams[i]);
 	/* Of a buffer that somebody has switched on again, no more than rings can hold. */
 	for (int i = 0; i < FINISH_TURNS && r > 0; i++)
 		r = record_take(record, true, err);
 	if (r >= 0)
 		r = end_gathers(record, err);
+	if (record->pipes)
+		record_pipes_count(record, true, NULL, NULL);
 	/* What is in the file is closed up, whatever came in between. */
 	end = record_file_finish(record->file, err);
 	return r ? r : end;
@@ -425,6 +377,7 @@ void record_close(struct record *record)
 {
 	if (!record)
 		return;
+	record_pipes_close(record);
 	for (size_t t = 0; record->taps && t <= record->nr_taps; t++) {
 		struct tap *tap = &record->taps[t];
 

@@ -1,13 +1,14 @@
 /*
- * record: events of a tracing directory, from the rings into a trace file, while they are written.
+ * record: events of a tracing directory, of the kernel, or of both, into a trace file, while they are written.
  *
- * In: buffers of a directory, switched on by somebody else. Out: a file that holds, at each moment, what was taken so far
- * (dat/live), all that is needed to read it (record/meta), and at each place where events were lost how many.
+ * In: buffers of a directory, or of a tree of files like the kernel's, switched on by somebody else. Out: a file that holds, at
+ * each moment, what was taken so far (dat/live), all that is needed to read it (record/meta), and at each place where events were
+ * lost how many.
  *
  * Closed pages go from the ring to the file in one copy at most. What trickles in is gathered: a page of the file is filled up
  * before the next is begun, and is in the file all the while, unless that is packed.
  *
- * One thread. It sleeps while nothing comes, however long.
+ * One thread. It sleeps while nothing comes: of a directory however long, of files for a quarter of a second.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
@@ -22,18 +23,19 @@
 struct record;
 
 struct record_buffer {
-	const char *instance;	/* in the directory; "" is the top one */
+	struct source *source;	/* a tracing directory, or files; of each kind one at most */
+	const char *instance;	/* there; "" is the top one */
 	const char *name;	/* in the file; "" is the top one, and comes first */
 };
 
 struct record_how {
-	struct source *source;		/* a tracing directory */
 	const struct record_buffer *buffers;
 	size_t nr_buffers;
 	const char *path;
 	int version;			/* 6: made when the recording ends */
 	const char *compression;	/* NULL: none */
 	uint64_t keep;			/* bytes of the newest events of each CPU; 0: all */
+	bool snapshot;			/* of files: what was set aside, not what is being written */
 	bool all_formats;		/* also of events that nobody brought */
 	bool date;			/* times as the calendar has them */
 	int64_t ts_offset;		/* nanoseconds added to all times */
@@ -57,6 +59,9 @@ int record_sleep(struct record *record, int timeout_ms, const uint32_t *also, ui
 /* PROCMAPS of a process, as of now, for the end of the file. */
 int record_add_maps(struct record *record, int pid, struct err *err);
 
+/* The i-th thread beside the caller's that it has begun, for those who are not to see it; 0: there are not so many. */
+pid_t record_helper(const struct record *record, size_t i);
+
 /* What was taken so far. */
 struct record_sums {
 	uint64_t events, lost;
@@ -64,7 +69,7 @@ struct record_sums {
 	bool lost_more;		/* and some that nobody could count */
 	unsigned int files;	/* that are finished */
 };
-void record_sums(const struct record *record, struct record_sums *sums);
+void record_sums(struct record *record, struct record_sums *sums);
 
 /* Takes the rest of buffers that are off by now, tells the rest, and closes the file up. What was taken before a failure is in the
  * file all the same. */

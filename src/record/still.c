@@ -295,7 +295,7 @@ static int try(const struct record_how *how, const struct record_window *window,
 {
 	struct still still = {
 		.how = how,
-		.control = source_control(how->source),
+		.control = source_control(how->buffers[0].source),
 		.buffers = calloc(how->nr_buffers, sizeof(*still.buffers)),
 		.snapshot = snapshot,
 		.sums = sums,
@@ -373,7 +373,7 @@ static int search(struct still *still, struct sought *sought, struct err *err)
 
 uint64_t record_still_time(struct control *control, const char *instance, const void *record, size_t len, uint64_t ts)
 {
-	struct record_buffer one = { instance, "" };
+	struct record_buffer one = { NULL, instance, "" };
 	struct record_how how = { .buffers = &one, .nr_buffers = 1 };
 	struct buffer buffer = { .page_size = 0 };
 	struct still still = { .how = &how, .control = control, .buffers = &buffer, .nr_cpus = control->dir.ncpu };

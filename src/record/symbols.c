@@ -43,10 +43,10 @@ static const char *path_of(const struct control_elf *elf)
 	return elf->path[0] == '/' || (elf->path[0] && elf->build_id_len) ? elf->path : "";
 }
 
-static int put_space(struct record_meta *meta, struct buf *out, struct err *err)
+static int put_space(struct record_part *part, struct buf *out, struct err *err)
 {
 	struct control_registry registry;
-	int r = control_registry_read(&registry, &meta->control->dir, CONTROL_REGISTRY_ELFS, err);
+	int r = control_registry_read(&registry, &part->control->dir, CONTROL_REGISTRY_ELFS, err);
 
 	if (r)
 		return r;
@@ -109,18 +109,21 @@ static bool has_addresses(const struct buf *text)
 }
 
 /* A mount of a tracing directory: its symbol space cannot be seen from there. */
-static bool is_mount(const struct record_meta *meta)
+static bool is_mount(const struct record_part *part)
 {
 	struct statfs fs;
 
-	return !statfs(source_name(meta->source), &fs) && (unsigned long)fs.f_type == FUSE_SUPER_MAGIC;
+	return !statfs(source_name(part->source), &fs) && (unsigned long)fs.f_type == FUSE_SUPER_MAGIC;
 }
 
-static int put_kernel(struct buf *out)
+static int put_kernel(struct buf *out, struct err *err)
 {
-	if (read_text("/proc/kallsyms", out, NULL) || !has_addresses(out))
-		buf_reset(out);
-	return 0;
+	struct buf text = BUF_INIT;
+
+	if (!read_text("/proc/kallsyms", &text, NULL) && has_addresses(&text))
+		buf_add(out, text.data, text.len);
+	buf_fini(&text);
+	return buf_failed(out) ? out_of_memory(err) : 0;
 }
 
 /* Behind the formats of printk, which were put before. */
@@ -128,19 +131,35 @@ static int put_prototypes(struct record_meta *meta, const struct record_sink *si
 {
 	const struct buf *formats = &meta->kept[KEPT_PRINTK];
 	struct buf text = BUF_INIT;
-	int r;
+	bool wanted = false;
+	int r = 0;
 
-	record_prototypes_look(meta);
-	if (!meta->prototypes)
+	for (size_t i = 0; i < meta->nr_parts; i++) {
+		record_prototypes_look(&meta->parts[i]);
+		wanted |= meta->parts[i].prototypes;
+	}
+	if (!wanted)
 		return 0;
 	buf_add(&text, formats->data, formats->len);
-	r = record_prototypes_put(meta, &text, err);
+	for (size_t i = 0; !r && i < meta->nr_parts; i++)
+		if (meta->parts[i].prototypes)
+			r = record_prototypes_put(&meta->parts[i], &text, err);
 	if (!r && buf_failed(&text))
 		r = out_of_memory(err);
 	if (!r && (r = sink->section(sink->ctx, DAT_PRINTK, text.data ? text.data : "", text.len)))
 		err_set(err, r, "what functions take cannot be put into the file: %s", strerror(-r));
 	buf_fini(&text);
 	return r;
+}
+
+static int put_part(struct record_part *part, struct buf *out, struct err *err)
+{
+	if (part->control)
+		return put_space(part, out, err);
+	if (!is_mount(part))
+		return put_kernel(out, err);
+	put_marker(out);
+	return 0;
 }
 
 int record_meta_put_symbols(struct record_meta *meta, const struct record_sink *sink, struct err *err)
@@ -150,12 +169,9 @@ int record_meta_put_symbols(struct record_meta *meta, const struct record_sink *
 
 	if (meta->kallsyms)
 		r = read_text(meta->kallsyms, &text, err);
-	else if (meta->control)
-		r = put_space(meta, &text, err);
-	else if (is_mount(meta))
-		put_marker(&text);
-	else
-		r = put_kernel(&text);
+	/* Addresses of a directory are below all of a kernel's. */
+	for (size_t i = 0; !r && !meta->kallsyms && i < meta->nr_parts; i++)
+		r = put_part(&meta->parts[i], &text, err);
 	if (!r && text.len && (r = sink->section(sink->ctx, DAT_KALLSYMS, text.data, text.len)))
 		err_set(err, r, "symbols cannot be put into the file: %s", strerror(-r));
 	buf_fini(&text);

@@ -1,5 +1,8 @@
 /*
- * record/tap: what a recording holds of each buffer and CPU. Private to record.c.
+ * record/tap: what a recording holds of each buffer and CPU. Private to record.c, rings.c and pipes.c.
+ *
+ * A tap is a buffer, a lane one CPU of it. Two kinds bring pages: rings of a tracing directory (rings.c), and files like the
+ * kernel's per_cpu/cpuN/trace_pipe_raw (pipes.c). What becomes of a page on its way to the file is the same (record.c).
  */
 #ifndef RECORD_TAP_H
 #define RECORD_TAP_H
@@ -13,32 +16,86 @@
 
 /* One CPU of a buffer, on its way to the file. */
 struct lane {
-	struct stream *stream;
+	struct stream *stream;	/* of a directory */
+	struct hose *hose;	/* of files; NULL: none of this CPU */
 	struct build gather;	/* a page of the file that is not full yet; no events: none is begun */
 	unsigned char *page;	/* that page, then one that is taken */
 };
 
+/* What a buffer of files says of itself, all CPUs together. */
+struct tap_counts {
+	uint64_t read, lost;
+};
+
 struct tap {
+	const struct tap_kind *kind;
+	struct source *source;
 	char *instance;
-	uint64_t born;		/* which buffer of that name */
-	uint64_t published;	/* the state that the streams were last told */
+	uint64_t born;		/* of a directory: which buffer of that name */
+	uint64_t published;	/* and the state that the streams were last told */
+	struct tap_counts before;	/* of files: when it began */
+	bool gathers;		/* pages are of the kind that build.h makes */
 	uint32_t page_size;
 	struct lane *lanes;	/* one a CPU */
 };
 
+struct tap_kind {
+	/*
+	 * Closed pages, many at once. 1; 0 when the next one is not of that kind, or, which *idle tells, there is none; -errno.
+	 */
+	int (*run)(struct record *record, size_t t, uint32_t cpu, bool *idle, struct err *err);
+	/* One page into `page`, whatever is to be said of it. 1, 0 when there is none, -errno. */
+	int (*next)(struct record *record, size_t t, uint32_t cpu, unsigned char *page, struct stream_page *info, struct err *err);
+	/* It is in the file. */
+	void (*accept)(struct lane *lane);
+};
+
+extern const struct tap_kind tap_rings, tap_pipes;
+
+struct pipes;
+struct hose;
+
 struct record {
-	struct source *source;
-	struct control *control;
+	struct control *control;	/* of the taps that are rings; NULL: there is none */
+	struct pipes *pipes;		/* of those that are files; NULL: there is none */
 	struct tap *taps;
 	size_t nr_taps;
 	uint32_t nr_cpus;
-	struct stream **streams;	/* all of them, for sleeping */
+	struct stream **streams;	/* of all rings, for sleeping */
+	uint32_t nr_streams;
 	struct record_file *file;
 	int64_t all_at;		/* when open pages were last taken, too */
 	uint32_t cap, most;	/* pages that are written at once, in general and now */
 	int turn;		/* runs of one CPU at once */
+	bool snapshot;
 	struct record_sums sums;
 	struct err failed;	/* after that nothing is taken any more */
 };
+
+/* record.c: ends the page that is being filled. */
+int record_end_gather(struct record *record, size_t t, uint32_t cpu, struct err *err);
+/* Pages that a run may have: not far beyond what the file may hold. */
+uint32_t record_most_pages(const struct record *record, const struct tap *tap);
+
+/* rings.c: the streams are told what the directory says now. */
+int record_rings_open(struct record *record, struct tap *tap, struct err *err);
+int record_rings_follow(struct record *record, struct err *err);
+void record_rings_back(struct record *record);
+void record_rings_clock(struct record *record, const struct tap *tap, struct record_clock *clock);
+
+/* pipes.c */
+int record_pipes_open(struct record *record, struct tap *tap, struct err *err);
+void record_pipes_close(struct record *record);
+/* All are open, and movers begin; they end, before the last is taken. */
+void record_pipes_begin(struct record *record);
+void record_pipes_end(struct record *record);
+/* How many CPUs the source has, or -errno. */
+int record_pipes_cpus(struct source *source, struct err *err);
+/* Events and losses as the buffers count them, since it began; looked at now and then, or `now`. */
+void record_pipes_count(struct record *record, bool now, uint64_t *events, uint64_t *lost);
+/* A word that changes when there is something to take, which stream_sleep() can wait for; NULL: nobody tells. */
+const uint32_t *record_pipes_bell(struct record *record);
+/* It was heard, and what there was is taken. */
+void record_pipes_hush(struct record *record);
 
 #endif

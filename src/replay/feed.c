@@ -387,6 +387,21 @@ static void join_end(struct replay *replay, const struct replay_job *job, const 
 	cursor_next(&has->at);
 }
 
+/* Beside programs, what a kernel did on that CPU: is something of it between the two? */
+static bool is_divided(const struct replay *replay, const struct lane *had, const struct lane *has)
+{
+	for (size_t i = 0; had->file->mixed && i < replay->nr_lanes; i++) {
+		const struct lane *lane = replay->lanes[i];
+
+		if (lane->file != had->file || lane->pub.buffer == had->pub.buffer || lane->pub.cpu != has->pub.cpu)
+			continue;
+		if ((lane->last.has && before(had->last.key, had, lane->last.key, lane)) ||
+		    (lane->at.has && before(lane->at.key, lane, has->at.key, has)))
+			return true;
+	}
+	return false;
+}
+
 /* Of each buffer, whose lanes stand together, the last event in the part and the first one behind it. */
 static void join_ends(struct replay *replay, const struct replay_job *job)
 {
@@ -404,7 +419,7 @@ static void join_ends(struct replay *replay, const struct replay_job *job)
 			if (lane->at.has && (!has || before(lane->at.key, lane, has->at.key, has)))
 				has = lane;
 		}
-		if (had && has && had->last.carries)
+		if (had && has && had->last.carries && !is_divided(replay, had, has))
 			join_end(replay, job, had, has);
 	}
 }

@@ -108,6 +108,7 @@ struct learned {
 struct file {
 	struct dat *dat;
 	unsigned int nr;
+	bool mixed;			/* dat_info()->mixed */
 	_Atomic(struct learned *) learned[LEARNED_BUCKETS];
 	_Atomic(uint32_t) nr_settled;	/* names that others can see */
 	struct learned *pending;	/* of the part that is being cut */

@@ -150,7 +150,17 @@ static bool comes_before(const struct cursor *a, const struct cursor *b)
 	return a->key != b->key ? a->key < b->key : a->lane->order < b->lane->order;
 }
 
-/* Of the other lanes of its buffer the one that comes next, if that is before `ahead`. */
+/*
+ * Does what one lane has stand between two records of another? Of one buffer everything does; of a kernel beside programs what
+ * it did on that CPU, which the program was in the middle of.
+ */
+static bool is_between(const struct lane *lane, const struct lane *of)
+{
+	return lane->pub.buffer == of->pub.buffer ||
+	       (of->file->mixed && lane->file == of->file && lane->pub.cpu == of->pub.cpu);
+}
+
+/* Of the other lanes that count for it the one that comes next, if that is before `ahead`. */
 static struct cursor *overtaking(struct replay_part *part, const struct cursor *ahead)
 {
 	struct cursor *found = NULL;
@@ -158,8 +168,7 @@ static struct cursor *overtaking(struct replay_part *part, const struct cursor *
 	for (size_t i = 0; i < part->nr_lanes; i++) {
 		struct cursor *c = &part->lanes[i].at;
 
-		if (c->lane == ahead->lane || !c->has || c->taken ||
-		    c->lane->pub.buffer != ahead->lane->pub.buffer)
+		if (c->lane == ahead->lane || !c->has || c->taken || !is_between(c->lane, ahead->lane))
 			continue;
 		if ((!ahead->has || comes_before(c, ahead)) && (!found || comes_before(c, found)))
 			found = c;

@@ -78,8 +78,10 @@ static void set_times(struct lane *lane, const struct replay_times *how)
 	uint32_t cpu = (uint32_t)lane->pub.cpu;
 
 	t->plain = true;
-	if (how->raw)
+	if (how->raw) {
+		t->add = how->stock ? 0 : (uint64_t)how->offset;
 		return;
+	}
 	t->add = (uint64_t)how->offset + (uint64_t)info->offset;
 	if (!how->no_date)
 		t->add += info->date;
@@ -172,6 +174,7 @@ int replay_add(struct replay *replay, struct dat *dat, const struct replay_times
 		return err_set(err, -ENOMEM, "out of memory");
 	}
 	file->dat = dat;
+	file->mixed = dat_info(dat)->mixed;
 	file->nr = (unsigned int)replay->nr_files;
 	if (getrandom(&file->salt, sizeof(file->salt), GRND_NONBLOCK) != sizeof(file->salt))
 		file->salt = 0x9e3779b97f4a7c15;

@@ -29,7 +29,7 @@ struct replay_part;
 
 /* How a file's times become the report's. */
 struct replay_times {
-	bool raw;		/* as the pages have them */
+	bool raw;		/* as the pages have them, but for `offset` */
 	bool no_date;		/* without the date that `record --date` wrote */
 	int64_t offset;		/* nanoseconds to add */
 	uint64_t hz;		/* not 0: ticks a second */

@@ -207,8 +207,12 @@ static char *put_time(char *p, uint64_t ts, unsigned int flags, struct tracecmd_
 	bool all = flags & TRACECMD_NS;
 	uint64_t part;
 
-	if (flags & TRACECMD_TICKS)
+	if (flags & TRACECMD_TICKS) {
+		/* One that fills the column must not run into the flags. */
+		if ((flags & TRACECMD_FLAGS) && !(flags & TRACECMD_LATENCY) && ts >= 100000000000)
+			*p++ = ' ';
 		return put_number(p, ts, 12, ' ');
+	}
 	/* Microseconds are rounded, which may make it the next second. */
 	if (!all)
 		ts += 500;

@@ -341,8 +341,13 @@ void runtime_start(void)
 	if (runtime.started)
 		return;
 	runtime.started = true;
-	if (!&ringside_no_attach && !no_counter() && find_path(path, sizeof(path)) && !runtime_attach(path))
-		runtime_life_start();
+	if (!&ringside_no_attach && !no_counter() && find_path(path, sizeof(path))) {
+		/* One that is loaded into a program has missed its start. */
+		if (!runtime.late)
+			runtime_profile(path);
+		if (!runtime_attach(path))
+			runtime_life_start();
+	}
 	errno = saved;
 }
 

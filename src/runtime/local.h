@@ -456,6 +456,8 @@ void runtime_write_other(uint32_t id, void *record, size_t len, struct view *vie
 /* attach.c */
 void runtime_start(void);
 int runtime_attach(const char *path);
+/* profile.c: puts in force what RINGSIDE_PROFILE names, if it does. */
+void runtime_profile(const char *dir);
 /* Address of `size` bytes at `offset` of the rings file, NULL when they cannot be had. */
 void *runtime_rings_reach(uint64_t offset, uint64_t size);
 /* The same of the plans file. */

@@ -81,6 +81,11 @@ static int follow(struct source *source, const char *path, source_put *put,
 	return r < 0 ? r : 0;
 }
 
+static int raw(struct source *source, const char *path, struct err *err)
+{
+	return err_set(err, -EOPNOTSUPP, "%.200s: %.200s is no file", path, source->name);
+}
+
 static int write_text(struct source *source, const char *path, const char *text, size_t len,
 		      bool append, struct err *err)
 {
@@ -103,7 +108,7 @@ static int drop(struct source *source, const char *path, struct err *err)
 }
 
 static const struct source_kind kind = {
-	close_directory, exists, read_text, pump, follow, write_text, list, make, drop,
+	close_directory, exists, read_text, pump, follow, raw, write_text, list, make, drop,
 };
 
 int source_directory_open(struct source *source, const struct source_how *how, struct err *err)

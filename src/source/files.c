@@ -7,15 +7,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <mntent.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "source/kind.h"
+#include "source/parts.h"
 
 #define KERNEL_USUAL "/sys/kernel/tracing"
 
@@ -36,12 +39,41 @@ static const char *below(const char *path)
 	return *path ? path : ".";
 }
 
+/* What is a file of the tree elsewhere, or would be, a kernel has among its settings. */
+static const char *elsewhere(const struct source *source, const char *at)
+{
+	if (!source->is_kernel)
+		return NULL;
+	return !strcmp(at, "stack_tracer_enabled") ? "/proc/sys/kernel/stack_tracer_enabled" :
+	       !strcmp(at, "ftrace_enabled") ? "/proc/sys/kernel/ftrace_enabled" : NULL;
+}
+
+/* The option that a kernel would have to be built with: where all but the file itself is there. */
+static const char *lacks(const struct source *source, const char *path)
+{
+	const char *at = below(path), *config = at && source->is_kernel ? source_part_config(at) : NULL;
+	const char *slash = config ? strrchr(at, '/') : NULL;
+	char parent[512];
+	struct stat st;
+
+	if (!config || !slash)
+		return config;
+	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - at), at);
+	return !fstatat(source->root, parent, &st, 0) || source_part_config(parent) ? config : NULL;
+}
+
 /* Words for a call that failed; `what` could not be done. */
 static int refused(const struct source *source, const char *path, int code, const char *what,
 		   struct err *err)
 {
+	const char *config;
+
 	switch (code) {
 	case -ENOENT:
+		config = lacks(source, path);
+		if (config)
+			return err_set(err, code, "%.200s: there is no such file in %.200s: this kernel was built without %s", path,
+				       source->name, config);
 		return err_set(err, code, "%.200s: there is no such file in %.200s", path,
 			       source->name);
 	case -EISDIR:
@@ -69,7 +101,8 @@ static int open_file(const struct source *source, const char *path, int flags, c
 
 	errno = ENOENT;
 	if (at)
-		fd = openat(source->root, at, flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+		fd = openat(source->root, elsewhere(source, at) ? elsewhere(source, at) : at,
+			    flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	return fd < 0 ? refused(source, path, -errno, what, err) : fd;
 }
 
@@ -83,7 +116,7 @@ static bool exists(struct source *source, const char *path)
 	const char *at = below(path);
 	struct stat st;
 
-	return at && !fstatat(source->root, at, &st, 0);
+	return at && !fstatat(source->root, elsewhere(source, at) ? elsewhere(source, at) : at, &st, 0);
 }
 
 /* Control characters but for line ends and tabs, so that what was recorded cannot drive a terminal. */
@@ -218,16 +251,26 @@ static int follow(struct source *source, const char *path, source_put *put,
 	return r < 0 ? r : 0;
 }
 
+static int raw(struct source *source, const char *path, struct err *err)
+{
+	return open_file(source, path, O_RDONLY, "read", err);
+}
+
 static int refused_text(const struct source *source, const char *path, const char *text, size_t len,
 			int code, struct err *err)
 {
-	if (code != -EINVAL)
-		return refused(source, path, code, "written", err);
+	const bool logged = code != -EBUSY && code != -EPERM && code != -EACCES;
+	char reason[160] = "";
+
 	while (len && text[len - 1] == '\n')
 		len--;
-	return err_set(err, code, "%.200s: '%.*s' is refused%s", path, len < 60 ? (int)len : 60,
-		       text, exists((struct source *)source, "error_log") ?
-		       ": error_log may say why" : "");
+	if (logged)
+		source_reason((struct source *)source, path, text, len, reason, sizeof(reason));
+	if (!*reason && code != -EINVAL)
+		return refused(source, path, code, "written", err);
+	if (!*reason && exists((struct source *)source, "error_log"))
+		strcpy(reason, "error_log may say why");
+	return err_set(err, code, "%.200s: '%.*s' is refused%s%s", path, len < 60 ? (int)len : 60, text, *reason ? ": " : "", reason);
 }
 
 static int write_text(struct source *source, const char *path, const char *text, size_t len,
@@ -332,17 +375,41 @@ static int make(struct source *source, const char *path, struct err *err)
 	       refused(source, path, -errno, "made", err);
 }
 
+static int remove_dir(const struct source *source, const char *at)
+{
+	return unlinkat(source->root, at, AT_REMOVEDIR) ? -errno : 0;
+}
+
+/* "instances/NAME/", where the path is an instance's. */
+static bool is_instance(const char *at, char buffer[256])
+{
+	const char *name = strncmp(at, "instances/", 10) ? "" : at + 10;
+	size_t len = strcspn(name, "/");
+
+	return len && !name[len + strspn(name + len, "/")] && snprintf(buffer, 256, "instances/%.*s/", (int)len, name) < 256;
+}
+
+/*
+ * A kernel's instance is held by histograms with variables in it. And a kernel (6.12 does) that removes triggers of synthetic events
+ * together with their instance goes on counting them, and does not let those events go before it is booted again.
+ */
 static int drop(struct source *source, const char *path, struct err *err)
 {
 	const char *at = below(path);
+	char buffer[256];
+	bool kernels = at && source->is_kernel && is_instance(at, buffer);
+	int r;
 
-	errno = ENOENT;
-	return at && !unlinkat(source->root, at, AT_REMOVEDIR) ? 0 :
-	       refused(source, path, -errno, "removed", err);
+	if (kernels)
+		source_drop_triggers(source, buffer, "synthetic/", NULL);
+	r = at ? remove_dir(source, at) : -ENOENT;
+	if (r == -EBUSY && kernels && !source_drop_triggers(source, buffer, NULL, NULL))
+		r = remove_dir(source, at);
+	return r ? refused(source, path, r, "removed", err) : 0;
 }
 
 static const struct source_kind kind = {
-	close_files, exists, read_text, pump, follow, write_text, list, make, drop,
+	close_files, exists, read_text, pump, follow, raw, write_text, list, make, drop,
 };
 
 /* Where the kernel's tracefs is mounted; yours to free. */
@@ -384,6 +451,7 @@ static int check_root(struct source *source, struct err *err)
 
 int source_files_open(struct source *source, const struct source_how *how, struct err *err)
 {
+	struct statfs fs;
 	int r = 0;
 
 	if (how->tracefs)
@@ -399,6 +467,7 @@ int source_files_open(struct source *source, const struct source_how *how, struc
 		r = err_set(err, -errno, "%.300s: %s", source->name, strerror(errno));
 	if (!r)
 		r = check_root(source, err);
+	source->is_kernel = !r && !fstatfs(source->root, &fs) && (unsigned long)fs.f_type == TRACEFS_MAGIC;
 	if (r) {
 		if (source->root >= 0)
 			close(source->root);

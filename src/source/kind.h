@@ -15,6 +15,7 @@ struct source_kind {
 		    struct err *err);
 	int (*follow)(struct source *source, const char *path, source_put *put,
 		      bool (*over)(void *ctx), void *ctx, struct err *err);
+	int (*raw)(struct source *source, const char *path, struct err *err);
 	int (*write)(struct source *source, const char *path, const char *text, size_t len,
 		     bool append, struct err *err);
 	int (*list)(struct source *source, const char *path, struct buf *out, struct err *err);
@@ -28,11 +29,18 @@ struct source {
 	bool escape;
 	struct control *control;	/* of a tracing directory */
 	int root;			/* of files: their directory */
+	bool is_kernel;			/* which is the kernel's tracefs */
 };
 
 /* Both fill in a source that is zeroed; on failure it stays closed. */
 int source_directory_open(struct source *source, const struct source_how *how, struct err *err);
 int source_files_open(struct source *source, const struct source_how *how, struct err *err);
+
+/*
+ * What the tree itself says of a text that it has just refused to take from us: its last entry in error_log, if that is about it.
+ * "Couldn't find field: 'nosuch'"; "" when it says nothing.
+ */
+void source_reason(struct source *source, const char *path, const char *text, size_t len, char *reason, size_t size);
 
 /* Bytes at a time. */
 #define SOURCE_PIECE 65536

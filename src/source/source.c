@@ -47,6 +47,11 @@ struct control *source_control(struct source *source)
 	return source->control;
 }
 
+bool source_is_kernel(const struct source *source)
+{
+	return source->is_kernel;
+}
+
 bool source_exists(struct source *source, const char *path)
 {
 	return source->kind->exists(source, path);
@@ -66,6 +71,11 @@ int source_follow(struct source *source, const char *path, source_put *put,
 		  bool (*over)(void *ctx), void *ctx, struct err *err)
 {
 	return source->kind->follow(source, path, put, over, ctx, err);
+}
+
+int source_raw(struct source *source, const char *path, struct err *err)
+{
+	return source->kind->raw(source, path, err);
 }
 
 int source_write(struct source *source, const char *path, const char *text, size_t len, bool append,

@@ -37,6 +37,9 @@ const char *source_name(const struct source *source);
 /* The tracing directory's handle, for what only that has; NULL of other sources. */
 struct control *source_control(struct source *source);
 
+/* Is it a running kernel's, and not a mount of ours, or a copy? */
+bool source_is_kernel(const struct source *source);
+
 typedef int source_put(void *ctx, const void *bytes, size_t len);
 
 bool source_exists(struct source *source, const char *path);
@@ -50,6 +53,12 @@ int source_pump(struct source *source, const char *path, source_put *put, void *
 int source_follow(struct source *source, const char *path, source_put *put,
 		  bool (*over)(void *ctx), void *ctx, struct err *err);
 
+/*
+ * A descriptor of a file of binary data, which does not block and is yours to close. -EOPNOTSUPP of a tracing directory, which
+ * has other ways to its rings.
+ */
+int source_raw(struct source *source, const char *path, struct err *err);
+
 /* As `> path`, or `>> path` if `append`. */
 int source_write(struct source *source, const char *path, const char *text, size_t len, bool append,
 		 struct err *err);
@@ -58,6 +67,13 @@ int source_write(struct source *source, const char *path, const char *text, size
 int source_list(struct source *source, const char *path, struct buf *out, struct err *err);
 
 int source_mkdir(struct source *source, const char *path, struct err *err);
+/* An instance of a kernel goes with the triggers in it that would hold it. */
 int source_rmdir(struct source *source, const char *path, struct err *err);
+
+/*
+ * Takes all triggers away of the events in a buffer: "" for the top one, "instances/NAME/"; `system`, "NAME/": only of its events.
+ * Those that are left are an error, with the words of the first.
+ */
+int source_drop_triggers(struct source *source, const char *buffer, const char *system, struct err *err);
 
 #endif

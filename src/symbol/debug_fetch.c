@@ -15,9 +15,7 @@
 
 #include "symbol/debug_local.h"
 #include "symbol/dwarf_numbers.h"
-
-#define FETCH_MAX 63	/* bytes of a body that a probe takes */
-#define ARRAY_MAX 64
+#include "symbol/fetch.h"
 
 struct fetch {
 	struct debug *debug;
@@ -46,15 +44,6 @@ static int refuse(struct fetch *fetch, int code, const char *fmt, ...)
 	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
 	return err_set_at(fetch->err, code, (int)(fetch->at - fetch->text), "%.100s: %s", fetch->text, words);
-}
-
-static size_t word_at(const char *text)
-{
-	size_t n = 0;
-
-	while (isalnum((unsigned char)text[n]) || text[n] == '_')
-		n++;
-	return n;
 }
 
 static void take_name(struct fetch *fetch, const char *name, size_t len)
@@ -306,7 +295,7 @@ static int step_member(struct fetch *fetch, bool arrow)
 	int r = 0;
 
 	fetch->at += arrow ? 2 : 1;
-	len = word_at(fetch->at);
+	len = fetch_word(fetch->at);
 	if (!len)
 		return refuse(fetch, -EINVAL, "which member?");
 	if (!debug_type_peel(fetch->debug, &fetch->of, &type))
@@ -441,22 +430,6 @@ static int steps(struct fetch *fetch)
 
 /* ---- types ---- */
 
-static const char *const known_types[] = {
-	"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "x8", "x16", "x32", "x64", "char", "symbol", "symstr",
-};
-
-static bool is_known_type(const char *type)
-{
-	size_t len = strcspn(type, "[");
-
-	if (type[0] == 'b' && isdigit((unsigned char)type[1]))
-		return true;
-	for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++)
-		if (strlen(known_types[i]) == len && !strncmp(type, known_types[i], len))
-			return true;
-	return false;
-}
-
 /* A text is at an address: that of an array, or what a pointer points to. */
 static int string_type(struct fetch *fetch, const char *type, struct buf *out)
 {
@@ -500,9 +473,9 @@ static int array_type(struct fetch *fetch, const struct debug_die *type, struct 
 	if (!debug_type_word(fetch->debug, type, word))
 		return refuse(fetch, -EINVAL, "'%s' is an array of what is no number: name an element, %s[0]", fetch->name,
 			      fetch->name);
-	if (!n || n > ARRAY_MAX)
+	if (!n || n > FETCH_ARRAY_MAX)
 		return refuse(fetch, -EINVAL, "'%s' has %s elements: name one, %s[0], or give a type, :%s[%d]", fetch->name,
-			      n ? "too many" : "nobody knows how many", fetch->name, word, ARRAY_MAX);
+			      n ? "too many" : "nobody knows how many", fetch->name, word, FETCH_ARRAY_MAX);
 	if (!fetch->where.in_memory)
 		return refuse(fetch, -EOPNOTSUPP, "the array is not in memory");
 	buf_printf(out, ":%s[%d]", word, (int)n);
@@ -518,7 +491,7 @@ static int bits_type(struct fetch *fetch, const char *type, struct buf *out)
 		return refuse(fetch, -EOPNOTSUPP,
 			      "'%s' is %u bits of a word, which are fetched without a sign: leave the type out", fetch->name,
 			      fetch->bits);
-	buf_printf(out, ":b%u@%u/%u", width < fetch->bits ? width : fetch->bits, fetch->shift, fetch->unit * 8);
+	fetch_put_bits(out, width < fetch->bits ? width : fetch->bits, fetch->shift, fetch->unit);
 	return 0;
 }
 
@@ -581,11 +554,8 @@ static int put_type(struct fetch *fetch, struct buf *out)
 		return own_type(fetch, 0, out);
 	if (!strcmp(type, "string") || !strcmp(type, "ustring"))
 		return string_type(fetch, type, out);
-	if (!sign && !is_known_type(type))
-		return refuse(
-			fetch, -EINVAL,
-			"'%.40s' is no type: u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, bWIDTH@SHIFT/SIZE",
-			type);
+	if (!sign && !fetch_is_value(type))
+		return refuse(fetch, -EINVAL, "'%.40s' is no type: " FETCH_TYPES, type);
 	if (fetch->bits)
 		return bits_type(fetch, type, out);
 	if (sign)
@@ -638,14 +608,7 @@ static int put_sum(struct fetch *fetch, struct buf *out)
 	default:
 		buf_printf(&inner, "%%%s", registers[sum.number & 15]);
 	}
-	for (uint32_t i = from; i < sum.nloads; i++) {
-		struct buf more = BUF_INIT;
-
-		buf_printf(&more, "%+" PRId64 "(%s)", sum.add[i], inner.data ? inner.data : "");
-		buf_fini(&inner);
-		inner = more;
-	}
-	buf_puts(out, inner.data ? inner.data : "");
+	fetch_put_loads(out, inner.data ? inner.data : "", sum.add + from, sum.nloads - from, 0);
 	buf_fini(&inner);
 	return 0;
 }
@@ -665,12 +628,12 @@ static int begin_retval(struct fetch *fetch)
 
 static int begin(struct fetch *fetch)
 {
-	size_t len = word_at(fetch->at);
+	size_t len = fetch_word(fetch->at);
 	struct debug_die variable;
 	struct err why = ERR_INIT;
 	int r;
 
-	if (!strncmp(fetch->at, "$retval", 7) && !word_at(fetch->at + 7))
+	if (!strncmp(fetch->at, "$retval", 7) && !fetch_word(fetch->at + 7))
 		return begin_retval(fetch);
 	if (!len || isdigit((unsigned char)*fetch->at))
 		return refuse(fetch, -EINVAL, "which variable?");

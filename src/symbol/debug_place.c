@@ -285,6 +285,19 @@ int debug_points_by_symbols(struct debug_points *points, const char *path, const
 	return debug_points_end(points, r, err);
 }
 
+bool debug_is_chosen(const char *path, const char *name)
+{
+	struct functions functions;
+	char own[SYMBOL_NAME_MAX + 1];
+	bool is = false;
+
+	if (!functions_init(&functions, &(struct symbol_file){ .path = path }, NULL))
+		for (size_t i = 0; !is && i < functions.n; i++)
+			is = functions.all[i].chooses && is_named(&functions.all[i], name, own, sizeof(own));
+	functions_fini(&functions);
+	return is;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

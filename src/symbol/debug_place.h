@@ -9,6 +9,8 @@
 
 /* -ENOENT: no function is called so. The place has a function and maybe an offset; what else it has is not looked at. */
 int debug_points_by_symbols(struct debug_points *points, const char *path, const struct debug_place *place, struct err *err);
+/* Has the file a function of that name that is chosen out of several when a program starts (IFUNC)? */
+bool debug_is_chosen(const char *path, const char *name);
 /* Names of functions that match the pattern (NULL: any), sorted, one a line. */
 int debug_names_by_symbols(struct buf *out, const char *path, const char *pattern, struct err *err);
 

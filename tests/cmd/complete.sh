@@ -58,7 +58,7 @@ offers() {
 }
 
 t="--tracefs $tree"
-offers 'ringside sta' 'start stat'
+offers 'ringside sta' 'stack start stat'
 offers 'ringside help resta' 'restart'
 offers "ringside $t sho" 'show'
 offers 'ringside show --p' '--pipe --programs'

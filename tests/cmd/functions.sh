@@ -42,7 +42,14 @@ want 0 report one.dat
 want 0 list -f 'plain_*'
 says 'plain_alpha
 plain_beta'
-want 0 list -f --json plain_alpha
+want 0 list -f lain_
+says 'plain_alpha
+plain_beta'
+want 0 list -f ain_beta$
+says plain_beta
+want 0 list -f ^lain_
+[ ! -s "$out" ] || fail "one that does not match"
+want 0 list -f --json ^plain_alpha$
 says '{"function":"plain_alpha"}'
 want 0 list -f 'no_such*'
 [ ! -s "$out" ] || fail "functions that are not there"

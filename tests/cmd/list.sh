@@ -51,6 +51,13 @@ want 0 list --json
 [ ! -s "$err" ] || fail "words beside JSON"
 want 0 list -e PAY
 says shop:pay
+# An expression for each side.
+for re in op:^pa op/y 'shop:pa[[:alpha:]]$'; do
+	want 0 list -e "$re"
+	says shop:pay
+done
+want 0 list -e 'shop:^ay'
+[ ! -s "$out" ] || fail "one that does not match"
 want 0 list -s
 says 'kmem
 sched
@@ -90,7 +97,10 @@ grep -q '"event":"order",.*,"filter":"item > 3","triggers":\["traceoff:count=2 i
 grep -q '"event":"pay",.*,"filter":null,"triggers":\[\]}$' "$out" || fail "no hooks in JSON"
 want 0 write events/shop/order/filter 0
 want 0 write events/shop/order/trigger '!traceoff'
+want 0 list -p
+cp "$out" old
 want 0 list -t
+cmp -s old "$out" || fail "-p and -t differ"
 grep -qx nop "$out" || fail "no tracer nop"
 want 0 list -C
 grep -q '^\[local\]$' "$out" || fail "no clock"

@@ -69,7 +69,7 @@ def fetch(body, pc, offset):
         raw = b""
         while not raw.endswith(b"\0") and len(raw) < 200:
             raw += bytes(inferior.read_memory((address if address is not None else number) + len(raw), 1))
-        return raw[:-1].decode()
+        return raw[:-1].decode("latin-1")
     m = re.match(r"b(\d+)@(\d+)/(\d+)$", kind)
     if m:
         bits, shift, size = map(int, m.groups())
@@ -102,9 +102,9 @@ def theirs(expr, ours):
         return "optimized out"
     if ours == "(fault)":
         v.fetch_lazy()
-        return v.string() if expr_is_text else plain(v, None)
+        return v.string("latin-1")[:199] if expr_is_text else plain(v, None)
     if isinstance(ours, str):
-        return v.string()
+        return v.string("latin-1")[:199]
     if isinstance(ours, tuple):
         return ("bits", ours[1], int(v) & (2 ** ours[1] - 1))
     if isinstance(ours, list):

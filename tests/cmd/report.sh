@@ -96,6 +96,11 @@ refuse 1 report -F 'sched_switch: prev_pid ==' "$mixed" -- "ends"
 report -F 'sys_exit: ret < 0' "$mixed" | sed 1d >got
 grep 'sys_exit:.* = -' events | cmp -s - got || fail "errors of system calls"
 
+# An offset is added to times of whichever kind, and a long one stands by itself.
+report --raw-ts "$mixed" | sed 1d | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+:$/) { printf "%.0f\n", $i + 1e14; next } }' >want
+report --raw-ts "$mixed" --ts-offset 100000000000000 | sed 1d | sed -n 's/.*\. \([0-9]\{12,\}\): .*/\1/p' >got
+[ -s got ] && cmp -s want got || fail "--raw-ts and --ts-offset: $(diff want got | head -4)"
+
 # Wrong inputs.
 refuse 1 report none.dat -- 'none.dat: No such file'
 refuse 1 report / -- 'is a directory'

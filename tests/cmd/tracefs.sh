@@ -213,6 +213,65 @@ on reset -d -a
 on list -B
 [ ! -s "$out" ] || fail "instances"
 
+# A profile as a kernel writes it, added up over CPUs: of a function that took 10, 20 and 30 us on one and 40 and 100 us on
+# another, all together take 200, 40 on average, and deviate by 35.355 from that.
+mkdir "$tree/trace_stat" "$tree/options"
+echo 1 >"$tree/options/graph-time"
+echo 0 >"$tree/function_profile_enabled"
+refuse 1 --tracefs "$tree" profile -- 'no functions were profiled'
+head='  Function                               Hit    Time            Avg             s^2
+  --------                               ---    ----            ---             ---'
+printf '%s\n' "$head" '  alpha                               3    60.000 us       20.000 us       100.000 us  ' \
+	'  beta                                   1    0.125 us        0.125 us        0.000 us    ' >"$tree/trace_stat/function0"
+printf '%s\n' "$head" '  alpha                               2    140.000 us      70.000 us       1800.000 us ' >"$tree/trace_stat/function1"
+on profile
+says '      Hits        Total us         Self us          Avg us          Dev us          Max us  Function
+         5         200.000               -          40.000          35.355               -  alpha
+         1           0.125               -           0.125           0.000               -  beta'
+on profile --json --sort name --top 1
+says '{"function":"alpha","hits":5,"total_ns":200000,"avg_ns":40000,"dev_ns":35355}'
+echo 0 >"$tree/options/graph-time"
+on profile --sort hits
+grep -qE '^ +5 +- +200\.000 +40\.000 +35\.355 +- +alpha$' "$out" || fail "what functions take themselves"
+printf '%s\n' '  Function                               Hit' '  --------                               ---' \
+	'  alpha                                  3' >"$tree/trace_stat/function0"
+: >"$tree/trace_stat/function1"
+on profile
+grep -qE '^ +3( +-){5}  alpha$' "$out" || fail "a kernel that only counts"
+echo 1 >"$tree/function_profile_enabled"
+refuse 1 --tracefs "$tree" profile true -- 'already' function_profile_enabled
+echo 0 >"$tree/function_profile_enabled"
+# What is changed while a command runs, and as it was behind it.
+echo 'other*' >"$tree/set_ftrace_filter"
+on profile -l 'al*' -l 'be*' --sort self sh -c "cd '$tree' && cat set_ftrace_filter function_profile_enabled options/graph-time"
+tr -d '\n' <"$out" | grep -q '^al\*be\*10 *Hits' || fail "what is measured"
+holds set_ftrace_filter 'other*'
+holds function_profile_enabled 0
+holds options/graph-time 0
+rm -r "$tree/options"
+: >"$tree/set_ftrace_filter"
+
+# The stack tracer.
+echo 0 >"$tree/stack_tracer_enabled"
+echo 8 >"$tree/stack_max_size"
+echo 'deep' >"$tree/stack_trace"
+on stack
+says deep
+on stack --start
+holds stack_tracer_enabled 1
+refuse 1 --tracefs "$tree" stack true -- 'already' --stop
+on stack --stop
+holds stack_tracer_enabled 0
+on stack sh -c "cat '$tree/stack_tracer_enabled' '$tree/stack_max_size'"
+says 10deep
+holds stack_tracer_enabled 0
+echo 8 >"$tree/stack_max_size"
+on stack --reset
+holds stack_max_size 0
+want 3 --tracefs "$tree" stack sh -c 'exit 3'
+refuse 2 --tracefs "$tree" stack --start --stop -- 'one thing'
+refuse 2 --tracefs "$tree" stack --start true -- 'one thing'
+
 # Refused, with words.
 refuse 2 --tracefs "$tree" start -- -e -p restart
 refuse 1 --tracefs "$tree" start -e nosuch -- nosuch 'ringside list'

@@ -9,7 +9,7 @@ refuse 2 strat -- "did you mean 'start'"
 refuse 2 lst -- "did you mean 'list'"
 refuse 2 --nosuch -- --nosuch
 refuse 2 -x -- -x
-refuse 2 start extra -- extra
+refuse 2 set extra -- extra
 refuse 2 start --event -- --event
 refuse 2 start -e -- -e
 refuse 2 start -e '' -- SYSTEM

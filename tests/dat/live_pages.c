@@ -128,6 +128,54 @@ static void memory_gone(void)
 	close(fd);
 }
 
+/* Pages out of a pipe: few through the cache, many past it where that can be, and behind a page that is open. */
+static void spliced(void)
+{
+	struct dat_live *live = begun();
+	static uint8_t bytes[100 * 4096];
+	int ends[2], n = 0;
+
+	CHECK(!pipe2(ends, O_CLOEXEC) && fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) >= (int)sizeof(bytes), "%s", strerror(errno));
+	for (int round = 0; round < 6; round++) {
+		int some = round % 2 ? 100 : 3;
+
+		for (int i = 0; i < some; i++)
+			lived_page(&l, bytes + i * 4096, 0, 0, n + i, 100);
+		CHECK(write(ends[1], bytes, (size_t)some * 4096) == some * 4096, "%s", strerror(errno));
+		CHECK(!dat_live_splice(live, 0, 0, ends[0], (size_t)some * 4096), "%d pages", some);
+		look(n, 0, "before they are accepted");
+		CHECK(!dat_live_accept(live, 0, 0), "accept");
+		n += some;
+		look(n, 0, "accepted");
+	}
+	CHECK(!put(live, n, 7) && !dat_live_accept_open(live, 0, 0), "one that is open");
+	look(n, 7, "open");
+	CHECK(!put(live, n, 100) && !dat_live_accept(live, 0, 0), "and full");
+	CHECK(dat_live_splice(live, 0, 0, ends[0], 100) == -EINVAL && dat_live_splice(live, 0, 1, ends[0], 4096) == -EINVAL,
+	      "what is no page, and no CPU");
+	CHECK(!dat_live_failed(live, NULL), "that is no failure of the file");
+	/* Nobody will ever write what is missing: what is whole counts, and the file has failed. */
+	lived_page(&l, bytes, 0, 0, n + 1, 100);
+	CHECK(write(ends[1], bytes, 4096 + 100) == 4096 + 100 && !close(ends[1]), "%s", strerror(errno));
+	CHECK(dat_live_splice(live, 0, 0, ends[0], 2 * 4096) < 0 && dat_live_failed(live, NULL), "half a page");
+	CHECK(dat_live_finish(live, NULL) < 0, "it is told again");
+	dat_live_close(live);
+	look(n + 2, 0, "the end");
+	close(ends[0]);
+}
+
+static void spliced_packed(void)
+{
+	struct dat_live *live = begun();
+	int ends[2];
+
+	/* Nobody waits for what will never come. */
+	CHECK(!pipe2(ends, O_CLOEXEC) && !close(ends[1]), "%s", strerror(errno));
+	CHECK(dat_live_splice(live, 0, 0, ends[0], 4096) == -EINVAL && !dat_live_failed(live, NULL), "packed data");
+	ended(live);
+	close(ends[0]);
+}
+
 static void wrong_calls(void)
 {
 	struct dat_live *live = begun();
@@ -184,6 +232,10 @@ int main(void)
 		open_pages(strcmp(name, "none"));
 		memory_gone();
 		wrong_calls();
+		if (strcmp(name, "none"))
+			spliced_packed();
+		else
+			spliced();
 	}
 	l.compression = "none";
 	much_told();

@@ -88,7 +88,8 @@ static const struct {
 	void (*run)(void);
 } all[] = {
 	{ "works", works }, { "jumps", jumps }, { "leaping", leaping }, { "leaping_aside", leaping_aside }, { "preempted", preempted }, { "contexts", contexts },
-	{ "movers", movers }, { "deep", deep }, { "tails", tails }, { "signals", signals }, { "altstack", altstack }, { "smallstack", smallstack }, { "gone", gone },
+	{ "movers", movers }, { "deep", deep }, { "tails", tails }, { "signals", signals }, { "altstack", altstack },
+	{ "altstack_of_two", altstack_of_two }, { "smallstack", smallstack }, { "gone", gone },
 	{ "blocked", blocked },
 	{ "traps", traps }, { "threads", threads }, { "processes", processes }, { "forks", forks }, { "traces", traces },
 	{ "traces_above", traces_above }, { "returns", returns }, { "loads", loads },

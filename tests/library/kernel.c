@@ -1,7 +1,10 @@
 /*
  * The library on the kernel's tracefs, in an instance of its own that goes away again: switches,
- * and markers read back as records that look as the kernel's file `trace` shows them.
+ * and markers read back as records that look as the kernel's file `trace` shows them; histograms and synthetic events where there are
+ * any (tests/vm/ask.sh has them), and else a word on what is missing.
  */
+#include <sys/syscall.h>
+
 #include "library/lab.h"
 
 static struct ringside_control *tree;
@@ -72,9 +75,58 @@ static void markers(void)
 	free(trace);
 }
 
+/* A kernel without: what it would have to be built with. */
+static void without_histograms(void)
+{
+	struct ringside_control_hist *hist;
+
+	REFUSED(tree, ringside_control_hist_start(tree, own, "sched", "sched_switch", "keys=prev_pid"), EINVAL);
+	CHECK(strstr(ringside_control_error(tree), "CONFIG_HIST_TRIGGERS"), "%s", ringside_control_error(tree));
+	REFUSED(tree, ringside_control_hist_read(&hist, tree, own, "sched", "sched_switch", 0), ENOENT);
+	CHECK(strstr(ringside_control_error(tree), "CONFIG_HIST_TRIGGERS"), "%s", ringside_control_error(tree));
+}
+
+static void histograms(void)
+{
+	struct ringside_control_hist *hist;
+	long long number;
+	char *text;
+
+	FINE(tree, ringside_control_hist_start(tree, own, "syscalls", "sys_enter_getppid", "keys=common_pid.execname:sort=hitcount"));
+	for (int i = 0; i < 7; i++)
+		syscall(SYS_getppid);
+	FINE(tree, ringside_control_hist_read(&hist, tree, own, "syscalls", "sys_enter_getppid", 0));
+	CHECK(ringside_control_hist_rows(hist) >= 1, "no rows");
+	for (size_t i = 0; i < ringside_control_hist_rows(hist); i++)
+		if (!ringside_control_hist_row_number(hist, i, 0, &number) && number == getpid())
+			CHECK(ringside_control_hist_row_hits(hist, i) == 7, "%d", (int)ringside_control_hist_row_hits(hist, i));
+	ringside_control_hist_free(hist);
+	FINE(tree, ringside_control_hist_stop(tree, own, "syscalls", "sys_enter_getppid", "keys=common_pid.execname:sort=hitcount"));
+	REFUSED(tree, ringside_control_hist_start(tree, own, "sched", "sched_switch", "keys=nosuch"), EINVAL);
+	CHECK(strstr(ringside_control_error(tree), "Couldn't find field: 'nosuch'"), "%s", ringside_control_error(tree));
+	/* Variables hold the instance, and the event: both go all the same. */
+	FINE(tree, ringside_control_sql_execute(tree, own, "SELECT start.common_pid AS who, TIMESTAMP_DELTA AS ns FROM "
+		"syscalls.sys_enter_getppid AS start JOIN syscalls.sys_exit_getppid AS end ON start.common_pid = end.common_pid",
+		"ringside_test"));
+	FINE(tree, ringside_control_hist_start(tree, own, "synthetic", "ringside_test", "keys=who:vals=ns"));
+	syscall(SYS_getppid);
+	FINE(tree, ringside_control_hist_read(&hist, tree, own, "synthetic", "ringside_test", 0));
+	CHECK(ringside_control_hist_hits(hist) >= 1, "no pair");
+	ringside_control_hist_free(hist);
+	REFUSED(tree, ringside_control_synth_destroy(tree, "ringside_test"), EBUSY);
+	FINE(tree, ringside_control_instance_destroy(tree, own));
+	ringside_control_instance_free(own);
+	own = NULL;
+	FINE(tree, ringside_control_synth_destroy(tree, "ringside_test"));
+	FINE(tree, ringside_control_file_read(tree, NULL, "synthetic_events", &text, NULL));
+	CHECK(!strstr(text, "ringside_test"), "%s", text);
+	free(text);
+}
+
 int main(void)
 {
 	char name[64];
+	char *text;
 
 	if (ringside_control_open_tracefs(&tree, NULL)) {
 		printf("no tracefs: %s\n", ringside_control_error(tree));
@@ -90,9 +142,15 @@ int main(void)
 	atexit(leave);
 	switches();
 	markers();
-	FINE(tree, ringside_control_instance_destroy(tree, own));
-	ringside_control_instance_free(own);
-	own = NULL;
+	if (!ringside_control_file_read(tree, own, "events/sched/sched_switch/hist", &text, NULL)) {
+		free(text);
+		histograms();
+	} else {
+		without_histograms();
+		FINE(tree, ringside_control_instance_destroy(tree, own));
+		ringside_control_instance_free(own);
+		own = NULL;
+	}
 	ringside_control_close(tree);
 	return 0;
 }

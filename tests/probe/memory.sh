@@ -61,7 +61,7 @@ grep -q ': kmalloc: call_site=by_calloc+[0-9a-fx/]* ptr=[0-9a-f]* bytes_req=3 by
 grep -q 'LOST' trace.txt && fail "records were lost"
 
 # The library that it was planned for is the one that programs have.
-want 0 list -f malloc
+want 0 list -f ^malloc$
 says 'malloc [libc.so.6]'
 
 # ---- with tracers of functions at the same places ----

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 
 /* Rounds of one kind, when not all are wanted. */
-#define ROUNDS 9
+#define ROUNDS 6
 
 static const struct variant small[] = {
 	{ "plain", { "-e", "numbers" }, 1, 2, 2000, 3000, false, false, false },

@@ -83,11 +83,11 @@ int main(void)
 	room_mkdir(control, "instances/other", 0);
 	meta_put(meta, &kept);
 	CHECK(!record_meta_put_machine(meta, &sink, &err), "%s", err.text);
-	CHECK(!record_meta_put_stats(meta, NULL, "", &sink, &err), "%s", err.text);
-	CHECK(!record_meta_put_stats(meta, "other", "named", &sink, &err), "%s", err.text);
+	CHECK(!record_meta_put_stats(source, NULL, "", &sink, &err), "%s", err.text);
+	CHECK(!record_meta_put_stats(source, "other", "named", &sink, &err), "%s", err.text);
 	CHECK(!record_meta_put_maps(meta, getpid(), &sink, &err), "%s", err.text);
 	CHECK(record_meta_put_maps(meta, 0x7ffffff0, &sink, &err) == -ENOENT && err.text[0], "a process that is not there");
-	CHECK(record_meta_put_stats(meta, "none", "", &sink, NULL) < 0, "an instance that is not there");
+	CHECK(record_meta_put_stats(source, "none", "", &sink, NULL) < 0, "an instance that is not there");
 	for (int version = 6; version < 8; version++) {
 		kept_end(kept_begin(&kept, version, path, 1));
 		CHECK(!dat_open(&dat, path, &err), "%s", err.text);

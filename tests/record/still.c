@@ -35,7 +35,7 @@ static struct item item;
 static struct source *source;
 static struct control *control;
 static struct list want[2], got[2];
-static const struct record_buffer buffers[] = { { "", "" }, { "a", "a" } };
+static struct record_buffer buffers[] = { { NULL, "", "" }, { NULL, "a", "a" } };
 static const struct record_window all = { .before_ns = UINT64_MAX, .after_ns = UINT64_MAX };
 
 static const char *path(void)
@@ -83,7 +83,7 @@ static void look(size_t b, bool snapshot)
 
 static struct record_still_sums take(size_t n, const struct record_window *window, bool snapshot, int version)
 {
-	struct record_how how = { .source = source, .buffers = buffers, .nr_buffers = n, .path = path(), .version = version };
+	struct record_how how = { .buffers = buffers, .nr_buffers = n, .path = path(), .version = version };
 	struct record_still_sums sums;
 	struct err err = ERR_INIT;
 
@@ -302,7 +302,7 @@ static void test_turned(void)
 
 static void test_snapshot(void)
 {
-	struct record_how how = { .source = source, .buffers = buffers, .nr_buffers = 1, .path = path(), .version = 7 };
+	struct record_how how = { .buffers = buffers, .nr_buffers = 1, .path = path(), .version = 7 };
 	struct record_still_sums sums;
 	struct err err = ERR_INIT;
 
@@ -318,7 +318,7 @@ static void test_snapshot(void)
 	read_back();
 	expect(0, 0, UINT64_MAX);
 	CHECK(take(1, &all, false, 7).events == 50, "not what is there");
-	how.buffers = &(struct record_buffer){ "nosuch", "nosuch" };
+	how.buffers = &(struct record_buffer){ source, "nosuch", "nosuch" };
 	CHECK(record_still(&how, &all, false, &sums, NULL) == -ENOENT, "an instance that is not there");
 }
 
@@ -386,7 +386,7 @@ static void test_clocks(void)
 
 static void test_sizes(void)
 {
-	struct record_how how = { .source = source, .buffers = buffers, .nr_buffers = 2, .path = path(), .version = 6 };
+	struct record_how how = { .buffers = buffers, .nr_buffers = 2, .path = path(), .version = 6 };
 	struct record_still_sums sums;
 	struct err err = ERR_INIT;
 
@@ -441,6 +441,7 @@ int main(int argc, char **argv)
 	}
 	CHECK(!source_open(&source, &how, &err), "%s", err.text);
 	control = source_control(source);
+	buffers[0].source = buffers[1].source = source;
 	CHECK(!tree_mkdir(control, "instances/a", &err), "%s", err.text);
 	item = item_bring("item");
 	room_write(control, "events/test/enable", "1", 0);

@@ -20,13 +20,14 @@ chmod 755 .
 cat >prog.c <<'END'
 #include <ringside/ringside.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 RINGSIDE_EVENT(secure, event, field(int, n))
 int main(void)
 {
 	for (int i = 0; i < 10; i++)
 		trace_secure_event(i);
-	printf("%d %d\n", (int)getuid(), (int)geteuid());
+	printf("%d %d%s\n", (int)getuid(), (int)geteuid(), getenv("RINGSIDE_profile") ? " by a profile" : "");
 	return 0;
 }
 END
@@ -73,5 +74,17 @@ case $out in
 *) fail "the set-user-ID program: $out" ;;
 esac
 [ ! -e open/secure ] || fail 'it followed RINGSIDE_DIR'
+
+# Nor does it run what whoever starts it names; the plain one does.
+printf '#!/bin/sh\n: >"$(dirname "$0")/$(id -u)"\n' >open/command
+chmod 755 open/command
+for name in plain secure; do
+	RINGSIDE_DIR=$PWD/open/plain RINGSIDE_PROFILE=x RINGSIDE_COMMAND=$PWD/open/command as_nobody "$place/$name" >open/said-$name
+done
+rm -rf $own
+[ -e open/65534 ] || fail 'the plain program did not run RINGSIDE_COMMAND'
+[ ! -e open/12345 ] || fail 'it ran RINGSIDE_COMMAND'
+[ "$(cat open/said-plain)" = '65534 65534 by a profile' ] || fail 'the plain program did not follow RINGSIDE_PROFILE'
+[ "$(cat open/said-secure)" = '65534 12345' ] || fail 'it followed RINGSIDE_PROFILE'
 [ -n "$made" ] || fail 'it is not traced at its own place either'
 echo "it uses $made"

@@ -1,0 +1,202 @@
+#!/bin/sh
+# record and extract on the real kernel's tracefs, in instances of their own: what is in the file, who reads it, what is left
+# behind, and a kernel and programs in one file.
+. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+
+skip() {
+	echo "skip: $*"
+	exit 77
+}
+
+top=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
+[ -n "$top" ] || skip "no tracefs is mounted"
+[ "$(id -u)" -eq 0 ] || skip "not root"
+grep -q '^sched:sched_switch$' "$top/available_events" || skip "this kernel has no sched_switch"
+mine=ringside-rec-$$
+mkdir "$top/instances/$mine" 2>/dev/null && rmdir "$top/instances/$mine" || skip "no instance can be made in $top"
+trap 'for i in $mine $mine-b; do [ ! -d "$top/instances/$i" ] || rmdir "$top/instances/$i"; done' EXIT
+cd "$RINGSIDE_SCRATCH" || exit 1
+
+instances() {
+	ls "$top/instances"
+}
+
+# Ten sleeps of a shell's child, each a system call with its two events.
+cat >doze.c <<'END'
+#include <time.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+int main(void)
+{
+	struct timespec t = { 0, 1000000 };
+
+	for (int i = 0; i < 10; i++)
+		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, 0);
+	return 3;
+}
+END
+${CC:-cc} -O1 -g -o doze doze.c || fail "cannot compile"
+nr=230
+[ "$(uname -m)" = x86_64 ] || nr=115
+
+# The command's own events alone, all of them, and its status.
+want 3 record --kernel -q -e raw_syscalls -e sched:sched_switch -F -o own.dat ./doze
+want 0 report own.dat
+cp "$out" own.txt
+[ "$(grep -c "doze-[0-9]* .* sys_enter: *NR $nr " own.txt)" -eq 10 ] || fail "ten sleeps are not ten"
+[ "$(grep -c "doze-[0-9]* .* sys_exit: *NR $nr = 0" own.txt)" -eq 10 ] || fail "ten sleeps do not end"
+[ "$(grep -c ' sched_switch: .*doze:[0-9]* \[[0-9]*\] [SD] ==>' own.txt)" -ge 10 ] || fail "who sleeps is switched away"
+! instances | grep -q '^record-' || instances | grep '^record-' | while read -r i; do
+	p=${i#record-}
+	[ -d "/proc/${p%%-*}" ] || fail "$i is left"
+done
+# Of what is not recorded there are no formats, unless they are asked for.
+want 0 dump --events own.dat
+grep -q 'name: sched_switch' "$out" && ! grep -q 'name: sched_wakeup' "$out" || fail "formats are not those of the events"
+want 3 record --kernel -q -a -e raw_syscalls -F -o all.dat ./doze
+want 0 dump --events all.dat
+grep -q 'name: sched_wakeup' "$out" || fail "-a"
+
+# What is not there is told with what was meant, before anything is made.
+refuse 1 record --kernel -e sched:sched_swtch -o no.dat ./doze -- "no event matches 'sched:sched_swtch'" 'the nearest is sched:sched_switch'
+refuse 1 record --kernel -e nothing_like_it -o no.dat ./doze -- "no event matches 'nothing_like_it'" '`ringside list` lists'
+[ ! -e no.dat ] || fail "there is a file of nothing"
+
+# Stock trace-cmd says the same of it. Of a file that begins with a switch away from an idle CPU it mixes up names: it has not yet
+# put the file's in order when it learns those of the switch.
+if command -v trace-cmd >/dev/null; then
+	want 3 record --kernel -q -e raw_syscalls -e sched:sched_switch -f 'prev_pid > 0' -F -o awake.dat ./doze
+	trace-cmd report -i awake.dat >stock.txt 2>/dev/null || fail "trace-cmd does not read it"
+	"$RINGSIDE" report --layout 3.2 awake.dat >ours.txt
+	cmp -s stock.txt ours.txt || fail "trace-cmd reads something else: $(diff stock.txt ours.txt | head -n 5; diff stock.txt ours.txt | grep -m 3 '^>')"
+	grep -q ' sched_switch: ' ours.txt || fail "no switches to compare"
+fi
+
+# Times are those of the clock that was asked for.
+for clock in local mono boot x86-tsc; do
+	grep -q "$clock" "$top/trace_clock" || continue
+	want 3 record --kernel -q -C $clock -e raw_syscalls -F -o clock.dat ./doze
+	want 0 report clock.dat
+	[ "$(grep -c "sys_enter: *NR $nr " "$out")" -eq 10 ] || fail "-C $clock"
+done
+"$RINGSIDE" record --kernel -q -C x86-tsc -e raw_syscalls -F -o tsc.dat ./doze
+"$RINGSIDE" report tsc.dat | awk -v now="$(cut -d' ' -f1 /proc/uptime)" '/sys_enter/ && $4 ~ /^[0-9.]+:$/ { t = $4 + 0
+	if (t < now - 60 || t > now + 1) { print "FAIL: " t " is not near " now; exit 1 } }' || exit 1
+want 3 record --kernel -q --date -e raw_syscalls -F -o date.dat ./doze
+"$RINGSIDE" report date.dat | awk -v now="$(date +%s)" '/sys_enter/ && $4 ~ /^[0-9.]+:$/ { t = $4 + 0
+	if (t < now - 60 || t > now + 1) { print "FAIL: " t " is not near " now; exit 1 } }' || exit 1
+
+# Several buffers, each with its own, in one file.
+want 3 record --kernel -q -e raw_syscalls:sys_enter -F -B $mine -e sched:sched_switch -f 'prev_comm == "doze"' -o two.dat ./doze
+want 0 report two.dat
+grep -q "^ *$mine: .* sched_switch: " "$out" || fail "the instance is not in it"
+! grep "^ *$mine: " "$out" | grep -v ' doze-' || fail "the filter is not in force"
+! grep "^ *$mine: " "$out" | grep -q sys_enter || fail "the instance has what is not its own"
+[ ! -d "$top/instances/$mine" ] || fail "the instance is left"
+
+# One that was there stays, as it was, but for what it held.
+mkdir "$top/instances/$mine"
+echo 1 >"$top/instances/$mine/events/irq/enable"
+echo 'prev_pid == 1' >"$top/instances/$mine/events/sched/sched_switch/filter"
+echo mono >"$top/instances/$mine/trace_clock"
+echo 0 >"$top/instances/$mine/tracing_on"
+keep() {
+	(cd "$top/instances/$mine" && cat set_event trace_clock tracing_on buffer_size_kb events/sched/sched_switch/filter trace_options \
+		set_event_pid set_event_notrace_pid tracing_cpumask buffer_percent current_tracer)
+}
+keep >kept
+want 3 record --kernel -q -B $mine -e sched:sched_switch -f 'prev_comm == "doze"' -C local -b 300 -O nooverwrite -M 1 -o in.dat ./doze
+keep | cmp -s - kept || fail "not as it was: $(keep | diff kept -)"
+# Killed, and what it left is taken back: by who waits beside it for that, or, if that one is killed, too, by the next one, or by
+# reset.
+for how in beside next reset; do
+	"$RINGSIDE" record --kernel -q -B $mine -e sched:sched_switch -C local -B $mine-b -e irq -o killed.dat sleep 20 >/dev/null 2>&1 &
+	pid=$!
+	for i in $(seq 100); do
+		[ -s killed.dat ] && [ "$(cat "$top/instances/$mine/tracing_on")" = 1 ] && break
+		sleep 0.05
+	done
+	[ -d "$top/instances/$mine-b" ] || fail "it has not begun"
+	others=
+	[ $how = beside ] || others=$(pgrep -P $pid)
+	# shellcheck disable=SC2086
+	kill -KILL $others $pid
+	wait $pid 2>/dev/null
+	case $how in
+	beside)
+		for i in $(seq 100); do
+			[ ! -d "$top/instances/$mine-b" ] && keep | cmp -s - kept && break
+			sleep 0.05
+		done
+		;;
+	next) "$RINGSIDE" record --kernel -q -e irq -o next.dat true ;;
+	reset) "$RINGSIDE" reset --kernel -B nosuch$$ 2>/dev/null ;;
+	esac
+	keep | cmp -s - kept || fail "$how has not brought it back: $(keep | diff kept -)"
+	[ ! -d "$top/instances/$mine-b" ] || fail "$how has left an instance"
+	want 0 report killed.dat
+	rm killed.dat
+done
+# What is there already comes out.
+echo 1 >"$top/instances/$mine/events/sched/sched_switch/enable"
+echo 0 >"$top/instances/$mine/events/sched/sched_switch/filter"
+echo 1 >"$top/instances/$mine/tracing_on"
+./doze
+echo 0 >"$top/instances/$mine/tracing_on"
+n=$(grep -c ' sched_switch: ' "$top/instances/$mine/trace")
+want 0 extract --kernel -q -B $mine -o out.dat
+want 0 report out.dat
+[ "$n" -gt 10 ] && [ "$(grep -c ' sched_switch: ' "$out")" -eq "$n" ] || fail "extract has not $n events"
+rmdir "$top/instances/$mine"
+
+# A kernel and programs, by one clock, in the order of time: calls of a function are around its system calls.
+if [ "$(uname -m)" = x86_64 ]; then
+	cat >calls.c <<'END'
+#include <time.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+__attribute__((noinline)) int doze_once(int i)
+{
+	struct timespec t = { 0, 1000000 };
+
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, 0);
+	return i + 1;
+}
+int main(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < 10; i++)
+		n += doze_once(i);
+	return n == 0;
+}
+END
+	${CC:-cc} -O1 -g -o calls calls.c || fail "cannot compile"
+	for line in '-p function_graph -l doze_once --kernel -e raw_syscalls -e sched:sched_switch' \
+		'--kernel -e raw_syscalls -e sched:sched_switch --programs -p function_graph -l doze_once'; do
+		# shellcheck disable=SC2086
+		want 0 record -q -F $line -o both.dat ./calls
+		want 0 report both.dat
+		awk -v nr=$nr '/calls-[0-9]+ / {
+			if (/funcgraph_entry: .*doze_once\(\) \{$/) { inside = 1; calls++; slept = gone = 0 }
+			else if (/funcgraph_exit/) inside = 0
+			else if (/sys_enter: *NR /) { for (i = 1; i <= NF; i++) if ($i == "NR" && $(i + 1) == nr) { slept = 1; if (!inside) bad++ } }
+			else if (/sched_switch: *calls:.* S ==>/ && slept) gone++
+			if (/sys_exit: *NR / && $0 ~ "NR " nr " = 0") { if (gone && inside) good++; slept = gone = 0 }
+		} END { if (calls != 10 || good != 10 || bad) { print "FAIL: " calls " calls, " good " as they should be, " bad " not"; exit 1 } }' "$out" || exit 1
+	done
+	"$RINGSIDE" record -q -F $line -o both.dat ./calls
+	! command -v trace-cmd >/dev/null || trace-cmd report -i both.dat 2>/dev/null | grep -q 'funcgraph_entry: .*doze_once();' ||
+		fail "trace-cmd does not show the functions"
+	refuse 1 record -p function_graph --kernel -C local -e irq -o no.dat ./calls -- '-C mono'
+	[ ! -e no.dat ] || fail "a file of nothing"
+fi
+
+# What cannot be.
+refuse 2 record --kernel ./doze -- 'which events'
+refuse 1 record --kernel -e no_such_event_here ./doze -- no_such_event_here
+refuse 2 record --kernel --tracefs "$top" -e sched ./doze -- '--tracefs'
+refuse 2 record --kernel --flight -e sched ./doze -- '--flight'
+refuse 1 record --kernel -e sched:sched_switch -f 'nosuch ==' ./doze -- 'nosuch =='
+refuse 1 record --kernel -e sched -o no/such/dir.dat ./doze -- 'no/such/dir.dat'
+exit 0
