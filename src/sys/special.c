@@ -139,7 +139,7 @@ static uint32_t wait_masked(struct calls_frame *call, uint32_t which, bool withi
 {
 	uint64_t args[CALLS_ARGS], pair[2], mask;
 
-	/* No call comes by SIGSYS then, and what is no address cannot be found out. */
+	/* As change_mask(). */
 	if (LOAD(runtime.locked))
 		return SYS_RUN;
 	sys_args(args, call);
@@ -163,7 +163,8 @@ static bool change_mask(struct calls_frame *call)
 {
 	uint64_t args[CALLS_ARGS], mask;
 
-	if (call->args[0] == SIG_UNBLOCK || !strip(call->args[1], &mask))
+	/* Without our calls nothing comes by SIGSYS, and what is no address cannot be found out. */
+	if (LOAD(runtime.locked) || call->args[0] == SIG_UNBLOCK || !strip(call->args[1], &mask))
 		return false;
 	sys_args(args, call);
 	args[1] = (uintptr_t)&mask;
@@ -190,6 +191,20 @@ static void show(struct kernel_action *act, const struct kernel_action *program)
 	act->flags = (act->flags & ~(uint64_t)SA_SIGINFO) | (program->flags & SA_SIGINFO);
 }
 
+/* Ours goes before the program's handler, if that is one; false: it is none. */
+static bool go_before(uint64_t signo, struct kernel_action *act)
+{
+	/* Seen by one who was taken for us, and put back. */
+	show(act, &sys_handlers[signo]);
+	/* A child that shares our memory has handlers of its own, but not this table. */
+	if (act->handler <= (uintptr_t)SIG_IGN || runtime_self.guard)
+		return false;
+	sys_handlers[signo] = *act;
+	act->handler = (uintptr_t)sys_deliver;
+	act->flags |= SA_SIGINFO;
+	return true;
+}
+
 /* Ours stands before the program's handler, which is not to notice. */
 static uint32_t change_delivered(struct calls_frame *call, struct kernel_action *act)
 {
@@ -204,14 +219,7 @@ static uint32_t change_delivered(struct calls_frame *call, struct kernel_action 
 	args[2] = call->args[2] ? (uintptr_t)&old : 0;
 	if (args[1]) {
 		act->mask &= ~SIGSYS_BIT;
-		/* Seen by one who was taken for us, and put back. */
-		show(act, &before);
-	}
-	/* A child that shares our memory has handlers of its own, but not this table. */
-	if (args[1] && act->handler > (uintptr_t)SIG_IGN && !runtime_self.guard) {
-		sys_handlers[signo] = *act;
-		act->handler = (uintptr_t)sys_deliver;
-		act->flags |= SA_SIGINFO;
+		go_before(signo, act);
 	}
 	result = run(call, args);
 	if (result || !args[2])
@@ -228,12 +236,43 @@ uint64_t sys_send_again(void)
 	return LOAD(runtime.locked) ? 0 : signo << 32 | (uint32_t)sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
+/* Without calls of our own: the program's tells whether its addresses are good, by having done as it says. Ours follows it. */
+static uint32_t change_blindly(struct calls_frame *call)
+{
+	const uint64_t signo = call->args[0];
+	const struct kernel_action before = sys_handlers[signo];
+	uint64_t args[CALLS_ARGS];
+	struct kernel_action act;
+	long result;
+
+	sys_args(args, call);
+	result = run(call, args);
+	if (result)
+		return done(call, result);
+	/* Where both lie in one place, the old one has been written over it. */
+	if (args[1] && (args[1] > args[2] ? args[1] - args[2] : args[2] - args[1]) >= sizeof(act)) {
+		copy(&act, (const void *)(uintptr_t)args[1], sizeof(act), false);
+		if (go_before(signo, &act))
+			sys_raw(SYS_rt_sigaction, (long)signo, (long)&act, 0, sizeof(act.mask), 0, 0);
+	}
+	if (args[2])
+		show((struct kernel_action *)(uintptr_t)args[2], &before);
+	return done(call, 0);
+}
+
+static bool has_ours(uint64_t signo)
+{
+	return sys_is_libcs(signo) ? sys_cancels : sys_delivers && sys_may_deliver(signo);
+}
+
 static uint32_t change_action(struct calls_frame *call)
 {
 	struct kernel_action act;
 	uint64_t args[CALLS_ARGS];
 	struct sys_action action = { call->args[1] ? &act : NULL, (void *)(uintptr_t)call->args[2], 0 };
 
+	if (LOAD(runtime.locked) && call->args[0] != SIGSYS)
+		return has_ours(call->args[0]) ? change_blindly(call) : SYS_RUN;
 	if (call->args[3] != sizeof(act.mask) ||
 	    (call->args[1] && !copy(&act, (const void *)(uintptr_t)call->args[1], sizeof(act), false)))
 		return SYS_RUN;
@@ -247,7 +286,7 @@ static uint32_t change_action(struct calls_frame *call)
 			action.result = -EFAULT;
 		return done(call, action.result);
 	}
-	if (sys_is_libcs(call->args[0]) ? sys_cancels : sys_delivers && sys_may_deliver(call->args[0]))
+	if (has_ours(call->args[0]))
 		return change_delivered(call, &act);
 	if (!call->args[1] || !(act.mask & SIGSYS_BIT))
 		return SYS_RUN;

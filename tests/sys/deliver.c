@@ -1,15 +1,21 @@
 /*
  * deliver: handlers of all kinds, and a program that looks whether they are what it asked for. Each says with an event of its own
- * that it runs. `deliver wait`: says "ready", then "came" for each SIGUSR1 until SIGTERM comes, and how many.
+ * that it runs. `deliver wait`: says "ready", then "came" for each SIGUSR1 until SIGTERM comes, and how many. `deliver filtered`: the
+ * same questions by one who has given up a call, and with addresses that are none.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <execinfo.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <ringside/ringside.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +76,45 @@ static int wait_for_end(void)
 	return 0;
 }
 
+static void give_up(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	must(30, !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+/* The kernel's own call: libc copies first, and faults by itself. */
+static int refused(long number, long arg, void *from, void *to)
+{
+	return syscall(number, arg, from, to, 8L) == -1 && errno == EFAULT;
+}
+
+static int filtered(void)
+{
+	struct sigaction act = { .sa_handler = one }, old;
+	char kernels[32];
+	void *nowhere = (void *)8;
+
+	must(31, signal(SIGUSR1, one) == SIG_DFL);
+	give_up();
+	must(32, refused(SYS_rt_sigprocmask, SIG_BLOCK, nowhere, NULL) && refused(SYS_rt_sigprocmask, SIG_BLOCK, NULL, nowhere));
+	must(33, refused(SYS_rt_sigaction, SIGUSR2, nowhere, NULL) && refused(SYS_rt_sigaction, SIGUSR1, NULL, nowhere));
+	must(34, !sigaction(SIGUSR2, &act, &old) && old.sa_handler == SIG_DFL && !raise(SIGUSR2) && count == 1);
+	must(35, !sigaction(SIGUSR2, NULL, &old) && old.sa_handler == one && !(old.sa_flags & SA_SIGINFO));
+	/* Where it was set from is where the old one goes. */
+	must(36, !syscall(SYS_rt_sigaction, SIGUSR1, NULL, kernels, 8L) && !syscall(SYS_rt_sigaction, SIGUSR2, kernels, kernels, 8L));
+	must(37, !raise(SIGUSR1) && !raise(SIGUSR2) && count == 3);
+	must(38, signal(SIGUSR1, SIG_DFL) == one);
+	puts("all hold");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction act = { .sa_flags = SA_SIGINFO }, old;
@@ -77,6 +122,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "wait"))
 		return wait_for_end();
+	if (argc > 1 && !strcmp(argv[1], "filtered"))
+		return filtered();
 	must(1, signal(SIGUSR1, one) == SIG_DFL && !raise(SIGUSR1) && count == 1);
 	act.sa_sigaction = three;
 	must(2, !sigaction(SIGUSR2, &act, &old) && old.sa_handler == SIG_DFL);

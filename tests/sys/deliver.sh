@@ -26,6 +26,15 @@ same deliver ./deliver
 } >wanted
 cmp -s wanted seen || fail "other signals than were delivered: $(diff wanted seen)"
 
+# One who has given up a call, so that we make none of ours: what is no address is the kernel's to refuse.
+same filtered ./deliver filtered
+"$RINGSIDE" record -q -e signal -e mine -e raw_syscalls -o trace.dat ./deliver filtered >got 2>&1
+[ "$(cat got)" = 'all hold' ] || fail "filtered: $(cat got)"
+"$RINGSIDE" report -i trace.dat 2>/dev/null | sed -n 's/.*: \(signal_deliver\|handled\): *sig=\([0-9]*\).*/\1 \2/p' >seen
+# The last one was set without a place to look at again: it is the program's alone.
+printf '%s\n' 'signal_deliver 12' 'handled 12' 'signal_deliver 10' 'handled 10' 'handled 12' | cmp -s - seen ||
+	fail "filtered: other signals than were delivered: $(cat seen)"
+
 # On and off while it runs: every signal comes to its handler, and when it is on there is a record.
 "$RINGSIDE" reset
 ./deliver wait >got &
