@@ -52,13 +52,7 @@ int live_ask(struct live *live, const struct cmd *cmd, const struct opts *opts, 
 		return cmd_misuse(cmd, "%s: --for '%s': a time is needed, as 5s or 200ms", cmd->name, time);
 	if (opts->nargs <= command)
 		return CMD_DONE;
-	live->argv = calloc((size_t)(opts->nargs - command) + 1, sizeof(*live->argv));
-	for (int i = command; live->argv && i < opts->nargs; i++)
-		live->argv[i - command] = (char *)(uintptr_t)opts_arg(opts, i);
-	if (live->argv)
-		return CMD_DONE;
-	err_set(&live->err, -ENOMEM, "out of memory");
-	return cmd_fail(&live->err);
+	return opts_command(opts, command, &live->argv, &live->err) ? cmd_fail(&live->err) : CMD_DONE;
 }
 
 /* In a tree of files the name has to tell whose it is. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,4 +152,15 @@ const char *opts_arg(const struct opts *opts, int i)
 		if (!opts->items[j].opt && !i--)
 			return opts->items[j].value;
 	return NULL;
+}
+
+int opts_command(const struct opts *opts, int i, char ***argv, struct err *err)
+{
+	char **arg = *argv = calloc((size_t)(opts->nargs - i) + 1, sizeof(**argv));
+
+	if (!arg)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (; i < opts->nargs; i++)
+		*arg++ = (char *)(uintptr_t)opts_arg(opts, i);
+	return 0;
 }

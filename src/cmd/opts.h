@@ -41,4 +41,7 @@ const char *opts_value(const struct opts *opts, const char *word);
 /* The i-th argument that is no option, or NULL. */
 const char *opts_arg(const struct opts *opts, int i);
 
+/* Those from the i-th on, as a program takes them: the array, which ends with NULL, is the caller's to free. */
+int opts_command(const struct opts *opts, int i, char ***argv, struct err *err);
+
 #endif

@@ -207,14 +207,6 @@ static int switch_all(struct session *session, bool on, struct err *err)
 	return r;
 }
 
-static int take_argv(struct session *session)
-{
-	session->argv = calloc((size_t)session->opts->nargs + 1, sizeof(*session->argv));
-	for (int i = 0; session->argv && i < session->opts->nargs; i++)
-		session->argv[i] = (char *)(uintptr_t)opts_arg(session->opts, i);
-	return session->argv ? 0 : err_set(&session->err, -ENOMEM, "out of memory");
-}
-
 static void save_maps(void *ctx, int pid)
 {
 	struct session *session = ctx;
@@ -306,7 +298,7 @@ static int begin(struct session *session)
 	if (!r)
 		r = take_priority(session);
 	if (!r)
-		r = take_argv(session);
+		r = opts_command(session->opts, 0, &session->argv, &session->err);
 	if (!r)
 		r = watch_others(session);
 	if (!r)

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "cmd/launch.h"
@@ -38,11 +37,9 @@ static int start_command(struct session *session)
 	};
 	int r;
 
-	session->argv = calloc((size_t)session->opts->nargs + 1, sizeof(*session->argv));
-	if (!session->argv)
-		return err_set(&session->err, -ENOMEM, "out of memory");
-	for (int i = 0; i < session->opts->nargs; i++)
-		session->argv[i] = (char *)(uintptr_t)opts_arg(session->opts, i);
+	r = opts_command(session->opts, 0, &session->argv, &session->err);
+	if (r)
+		return r;
 	how.argv = session->argv;
 	r = launch_start(&session->launch, &how, &session->err);
 	if (!r)

@@ -58,11 +58,9 @@ static int start_command(struct session *session)
 
 	if (!session->opts->nargs)
 		return 0;
-	session->argv = calloc((size_t)session->opts->nargs + 1, sizeof(*session->argv));
-	if (!session->argv)
-		return err_set(&session->err, -ENOMEM, "out of memory");
-	for (int i = 0; i < session->opts->nargs; i++)
-		session->argv[i] = (char *)(uintptr_t)opts_arg(session->opts, i);
+	r = opts_command(session->opts, 0, &session->argv, &session->err);
+	if (r)
+		return r;
 	how.argv = session->argv;
 	r = launch_start(&session->launch, &how, &session->err);
 	if (!r && opts_value(session->opts, "only-command"))
