@@ -1,22 +1,12 @@
 #!/bin/sh
 # apply and save on the machine's own kernel, in an instance that goes away with the test: what is set, saved and set again; what
 # is refused, and then not there. The top buffer says the same before and after.
-. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+. "$RINGSIDE_SOURCE/tests/cmd/kernel_room.sh"
 
-skip() {
-	echo "skip: $*"
-	exit 77
-}
-
-top=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
-[ -n "$top" ] || skip "no tracefs is mounted"
-[ "$(id -u)" -eq 0 ] || skip "not root"
-grep -q '^sched:sched_switch$' "$top/available_events" || skip "this kernel has no sched_switch"
-mine=ringside-boot-$$
 group=boot$$
-mkdir "$top/instances/$mine" 2>/dev/null && rmdir "$top/instances/$mine" || skip "no instance can be made in $top"
-trap '[ ! -d "$top/instances/$mine" ] || rmdir "$top/instances/$mine"
-	! grep -q ":$group/" "$top/dynamic_events" || echo "-:$group/ls" >>"$top/dynamic_events"' EXIT
+tidy() {
+	! grep -q ":$group/" "$top/dynamic_events" || echo "-:$group/ls" >>"$top/dynamic_events"
+}
 cd "$RINGSIDE_SCRATCH" || exit 1
 
 state() {

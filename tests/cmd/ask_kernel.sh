@@ -1,20 +1,9 @@
 #!/bin/sh
 # Commands that ask the kernel: each works, or says which file this kernel does not have and what it would have to be built with. Either
 # way nothing is left. Where a kernel has all of it they are tried in earnest: tests/vm/ask.sh.
-. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+. "$RINGSIDE_SOURCE/tests/cmd/kernel_room.sh"
 
-skip() {
-	echo "skip: $*"
-	exit 77
-}
-
-top=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
-[ -n "$top" ] || skip "no tracefs is mounted"
-[ "$(id -u)" -eq 0 ] || skip "not root"
-grep -q '^sched:sched_switch$' "$top/available_events" || skip "this kernel has no sched_switch"
-mine=ringside-test-$$
-mkdir "$top/instances/$mine" 2>/dev/null || skip "no instance can be made in $top"
-trap 'rmdir "$top/instances/$mine"' EXIT
+mkdir "$top/instances/$mine" || exit 1
 
 state() {
 	(cd "$top" && cat tracing_on current_tracer set_event trace_options trace_clock buffer_size_kb

@@ -1,24 +1,7 @@
 #!/bin/sh
 # The commands on the real kernel's tracefs, in an instance of our own that goes away with the test. The
 # top buffer is not touched: its files say the same before and after.
-. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
-
-skip() {
-	echo "skip: $*"
-	exit 77
-}
-
-top=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
-[ -n "$top" ] || {
-	refuse 1 --kernel list -- 'mount -t tracefs nodev /sys/kernel/tracing'
-	skip "no tracefs is mounted"
-}
-[ "$(id -u)" -eq 0 ] || skip "not root"
-grep -q '^sched:sched_switch$' "$top/available_events" || skip "this kernel has no sched_switch"
-mine=ringside-test-$$
-mkdir "$top/instances/$mine" 2>/dev/null && rmdir "$top/instances/$mine" ||
-	skip "no instance can be made in $top"
-trap 'for i in $mine $mine-b; do [ ! -d "$top/instances/$i" ] || rmdir "$top/instances/$i"; done' EXIT
+. "$RINGSIDE_SOURCE/tests/cmd/kernel_room.sh"
 
 state() {
 	(cd "$top" && cat tracing_on current_tracer set_event trace_options trace_clock buffer_size_kb)

@@ -4,10 +4,6 @@
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 . "$RINGSIDE_SOURCE/tests/cmd/tree.sh"
 
-skip() {
-	echo "skip: $*"
-	exit 77
-}
 [ "$(uname -m)" = x86_64 ] || skip "probes are for x86-64"
 
 cd "$RINGSIDE_SCRATCH" || exit 1

@@ -3,11 +3,6 @@
 # listens. In an instance of our own, with a group of our own; both go away with the test.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-skip() {
-	echo "skip: $*"
-	exit 77
-}
-
 top=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
 [ -n "$top" ] && [ "$(id -u)" -eq 0 ] && [ -w "$top/uprobe_events" ] && [ "$(uname -m)" = x86_64 ] || skip "no uprobes here"
 cd "$RINGSIDE_SCRATCH" || exit 1

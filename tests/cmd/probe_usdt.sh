@@ -3,10 +3,6 @@
 # listed, defined with semaphores, and looked for in files of known programs; damaged ones are no probes.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
-skip() {
-	echo "skip: $*"
-	exit 77
-}
 [ "$(uname -m)" = x86_64 ] || skip "for x86-64"
 cd "$RINGSIDE_SCRATCH" || exit 1
 source=$RINGSIDE_SOURCE/tests/cmd/probe_notes.c

@@ -1,20 +1,8 @@
 #!/bin/sh
 # record and extract on the real kernel's tracefs, in instances of their own: what is in the file, who reads it, what is left
 # behind, and a kernel and programs in one file.
-. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+. "$RINGSIDE_SOURCE/tests/cmd/kernel_room.sh"
 
-skip() {
-	echo "skip: $*"
-	exit 77
-}
-
-top=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
-[ -n "$top" ] || skip "no tracefs is mounted"
-[ "$(id -u)" -eq 0 ] || skip "not root"
-grep -q '^sched:sched_switch$' "$top/available_events" || skip "this kernel has no sched_switch"
-mine=ringside-rec-$$
-mkdir "$top/instances/$mine" 2>/dev/null && rmdir "$top/instances/$mine" || skip "no instance can be made in $top"
-trap 'for i in $mine $mine-b; do [ ! -d "$top/instances/$i" ] || rmdir "$top/instances/$i"; done' EXIT
 cd "$RINGSIDE_SCRATCH" || exit 1
 
 instances() {
