@@ -86,8 +86,8 @@ static int check_option(struct apply *apply, size_t i, struct err *err)
 	if (found || step->instance)
 		return 0;
 	if (defaults_option(step->text, other, sizeof(other)) && defaults_option(path, other, sizeof(other)))
-		return apply_refuse(apply, step, -EINVAL, err, "there is no option '%.60s': `ringside list -o` lists those there are",
-				    step->text);
+		return apply_refuse(apply, step, -EINVAL, err, "there is no option '%.60s': `ringside list%s -o` lists those there are",
+				    step->text, source_option(apply->source));
 	snprintf(words, sizeof(words), "there is no option '%.60s' here", step->text);
 	leave_out(apply, i, words);
 	return 0;

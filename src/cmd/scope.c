@@ -140,8 +140,9 @@ int scope_check(const struct scope *scope, struct source *source, struct err *er
 
 	if (!scope->instance || source_exists(source, scope_path(path, scope, "")))
 		return 0;
-	return err_set(err, -ENOENT, "there is no instance '%.60s': `ringside list -B` lists those there "
-		       "are, `ringside start -B %.60s` makes one", scope->instance, scope->instance);
+	return err_set(err, -ENOENT, "there is no instance '%.60s': `ringside list%s -B` lists those there "
+		       "are, `ringside start%s -B %.60s` makes one", scope->instance, source_option(source),
+		       source_option(source), scope->instance);
 }
 
 const char *scope_path(char path[SCOPE_PATH], const struct scope *scope, const char *file)

@@ -85,8 +85,8 @@ static int check_choice(struct setup *setup, const struct choice *choice, const 
 	/* Instances have options that the top has not: they say so themselves. */
 	if (!strcmp(choice->word, "option") && opts_value(setup->opts, "instance"))
 		return 0;
-	return err_set(err, -EINVAL, "there is no %s '%.60s': `ringside list %s` lists those there are",
-		       choice->what, word, choice->list);
+	return err_set(err, -EINVAL, "there is no %s '%.60s': `ringside list%s %s` lists those there are",
+		       choice->what, word, source_option(setup->source), choice->list);
 }
 
 bool setup_knows(const struct setup *setup, const struct events_wish *wish)
@@ -120,8 +120,10 @@ static int check_event(struct setup *setup, const char *text, struct err *err)
 		return 0;
 	nearest = nearest_to(setup, &wish);
 	if (setup->files)
-		return err_set(err, -EINVAL, "no event matches '%.120s'%s", text,
-			       nearest.near_event ? nearest_words(&nearest, words) : ": `ringside list` lists those there are");
+		return nearest.near_event ?
+			       err_set(err, -EINVAL, "no event matches '%.120s'%s", text, nearest_words(&nearest, words)) :
+			       err_set(err, -EINVAL, "no event matches '%.120s': `ringside list%s` lists those there are", text,
+				       source_option(setup->source));
 	r = nearest_judge(&nearest, err);
 	return r < 0 ? r : 0;
 }

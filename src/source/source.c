@@ -52,6 +52,11 @@ bool source_is_kernel(const struct source *source)
 	return source->is_kernel;
 }
 
+const char *source_option(const struct source *source)
+{
+	return source->is_kernel ? " --kernel" : "";
+}
+
 bool source_exists(struct source *source, const char *path)
 {
 	return source->kind->exists(source, path);

@@ -40,6 +40,9 @@ struct control *source_control(struct source *source);
 /* Is it a running kernel's, and not a mount of ours, or a copy? */
 bool source_is_kernel(const struct source *source);
 
+/* What a command has to be told to mean it, for words that name one: " --kernel", or "". */
+const char *source_option(const struct source *source);
+
 typedef int source_put(void *ctx, const void *bytes, size_t len);
 
 bool source_exists(struct source *source, const char *path);

@@ -47,7 +47,7 @@ grep -q 'name: sched_wakeup' "$out" || fail "-a"
 
 # What is not there is told with what was meant, before anything is made.
 refuse 1 record --kernel -e sched:sched_swtch -o no.dat ./doze -- "no event matches 'sched:sched_swtch'" 'the nearest is sched:sched_switch'
-refuse 1 record --kernel -e nothing_like_it -o no.dat ./doze -- "no event matches 'nothing_like_it'" '`ringside list` lists'
+refuse 1 record --kernel -e nothing_like_it -o no.dat ./doze -- "no event matches 'nothing_like_it'" '`ringside list --kernel` lists'
 [ ! -e no.dat ] || fail "there is a file of nothing"
 
 # Stock trace-cmd says the same of it. Of a file that begins with a switch away from an idle CPU it mixes up names: it has not yet
