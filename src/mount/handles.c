@@ -55,6 +55,8 @@ void handles_init(struct handles *all)
 
 void handles_fini(struct handles *all)
 {
+	while (all->nidle)
+		control_close(all->idle[--all->nidle]);
 	pthread_cond_destroy(&all->changed);
 	pthread_mutex_destroy(&all->lock);
 }
@@ -83,6 +85,50 @@ static void delist(struct handle *handle)
 	all->left++;
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->lock);
+}
+
+struct control *handles_take_idle(struct handles *all)
+{
+	struct control *control = NULL;
+
+	pthread_mutex_lock(&all->lock);
+	if (all->nidle)
+		control = all->idle[--all->nidle];
+	pthread_mutex_unlock(&all->lock);
+	return control;
+}
+
+/* Paths of one buffer begin alike: the length of "instances/NAME", 0 for the top. */
+static size_t buffer_len(const char *path)
+{
+	static const char instances[] = "instances/";
+	size_t len = sizeof(instances) - 1;
+
+	return strncmp(path, instances, len) ? 0 : len + strcspn(path + len, "/");
+}
+
+/* At an event: with other files something may go when they are closed, as locks do. */
+static bool only_looked(const struct handle *handle)
+{
+	const char *path = handle->path + buffer_len(handle->path);
+
+	return handle->flags == TREE_READ && !handle->followed && !strncmp(path + (*path == '/'), "events/", 7);
+}
+
+static void leave_control(struct handle *handle)
+{
+	struct handles *all = handle->all;
+	struct control *control = handle->control;
+
+	if (only_looked(handle) && !control->pauses && !control->owned) {
+		pthread_mutex_lock(&all->lock);
+		if (all->nidle < HANDLES_IDLE) {
+			all->idle[all->nidle++] = control;
+			control = NULL;
+		}
+		pthread_mutex_unlock(&all->lock);
+	}
+	control_close(control);
 }
 
 int handle_open(struct handle **out, struct handles *all, struct control *control, const char *path,
@@ -118,7 +164,7 @@ void handle_close(struct handle *handle)
 {
 	if (handle->file)
 		tree_close(handle->file, NULL);
-	control_close(handle->control);
+	leave_control(handle);
 	/* Only now has it left. */
 	delist(handle);
 	pthread_cond_destroy(&handle->changed);
@@ -218,15 +264,6 @@ bool handles_below(struct handles *all, const char *path)
 		found = inode_path_below(handle->path, path);
 	pthread_mutex_unlock(&all->lock);
 	return found;
-}
-
-/* Paths of one buffer begin alike: the length of "instances/NAME", 0 for the top. */
-static size_t buffer_len(const char *path)
-{
-	static const char instances[] = "instances/";
-	size_t len = sizeof(instances) - 1;
-
-	return strncmp(path, instances, len) ? 0 : len + strcspn(path + len, "/");
 }
 
 static bool any_leaving(const struct handles *all, const char *path)

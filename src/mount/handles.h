@@ -60,16 +60,24 @@ struct handle {
 	bool closing;
 };
 
+/* Opening the directory anew is most of opening a file: who only looked leaves what he had to the next. As many as look at once. */
+#define HANDLES_IDLE 4
+
 struct handles {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct handle *first;
 	uint64_t left;
+	struct control *idle[HANDLES_IDLE];
+	unsigned int nidle;
 };
 
 void handles_init(struct handles *all);
 /* All must be closed. */
 void handles_fini(struct handles *all);
+
+/* One that nobody uses, as control_again() would give it, and now yours; NULL: there is none. */
+struct control *handles_take_idle(struct handles *all);
 
 /* Takes `control`, also when it fails. */
 int handle_open(struct handle **out, struct handles *all, struct control *control, const char *path,

@@ -215,15 +215,35 @@ static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 	fuse_reply_err(req, -r);
 }
 
+/* Another one may have come in the directory's place. */
+static bool is_in_place(const struct control *control)
+{
+	struct stat dir, place;
+
+	return !fstat(control->dir.dir, &dir) && !stat(control->dir.path, &place) && dir.st_dev == place.st_dev &&
+	       dir.st_ino == place.st_ino;
+}
+
+static int open_control(struct server *server, struct control **control)
+{
+	int r;
+
+	*control = handles_take_idle(&server->handles);
+	if (*control && is_in_place(*control))
+		return 0;
+	control_close(*control);
+	pthread_mutex_lock(&server->look_lock);
+	r = control_again(control, server->look, NULL);
+	pthread_mutex_unlock(&server->look_lock);
+	return r;
+}
+
 static int open_handle(struct server *server, const char *path, unsigned int flags, pid_t asker,
 		       struct handle **handle)
 {
 	struct control *control;
-	int r;
+	int r = open_control(server, &control);
 
-	pthread_mutex_lock(&server->look_lock);
-	r = control_again(&control, server->look, NULL);
-	pthread_mutex_unlock(&server->look_lock);
 	if (r)
 		return r;
 	control->asker = asker;

@@ -73,6 +73,21 @@ reads set_event shop:order
 : >"$place/trace"
 [ "$(grep -c ' order: item=' "$place/trace")" -eq 0 ] || fail "\`>\` has not emptied the buffer"
 
+# What was looked at before is looked at anew: after each change, and when the directory itself is gone, or another.
+for filter in none 'item > 1' 'item > 2' none; do
+	[ "$filter" = none ] && echo 0 >"$place/events/shop/order/filter" || echo "$filter" >"$place/events/shop/order/filter"
+	reads events/shop/order/filter "$filter"
+	reads events/shop/order/filter "$filter"
+done
+mv "$RINGSIDE_DIR" "$RINGSIDE_DIR.away"
+fails 'No such device' cat "$place/events/shop/order/filter"
+cp -R "$RINGSIDE_DIR.away" "$RINGSIDE_DIR"
+"$RINGSIDE" write events/shop/order/filter 'item > 3' || fail "a copy cannot be written to"
+reads events/shop/order/filter 'item > 3'
+rm -r "$RINGSIDE_DIR"
+mv "$RINGSIDE_DIR.away" "$RINGSIDE_DIR"
+reads events/shop/order/filter none
+
 # Modes and owners: the kernel's, and what they were changed to.
 [ "$(stat -c '%a %a' "$place")" = '700 700' ] || fail "mode of the root"
 [ "$(stat -c %a "$place/trace_marker")" = 220 ] || fail "mode of trace_marker"

@@ -4,11 +4,6 @@
 
 place=$RINGSIDE_SCRATCH/tree
 
-skip() {
-	echo "$*"
-	exit 77
-}
-
 [ -c /dev/fuse ] || skip 'there is no /dev/fuse here'
 { : <>/dev/fuse; } 2>/dev/null || skip '/dev/fuse cannot be opened here'
 if "$RINGSIDE" mount "$RINGSIDE_SCRATCH/none" 2>&1 | grep -q 'without libfuse'; then
