@@ -39,7 +39,7 @@ static void check_random(void)
 	struct err err = ERR_INIT;
 	uint32_t seed = 11;
 
-	for (int round = 0; round < 1000; round++) {
+	for (int round = 0; round < (SANITIZED ? 250 : 1000); round++) {
 		struct said said[SEQUENCE];
 
 		control_state_default(&state);

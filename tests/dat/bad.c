@@ -22,7 +22,8 @@ static void turn_bits(const struct make *m, size_t all, uint32_t sample)
 	uint32_t seed = 1;
 
 	child_put_all(&m->out);
-	for (size_t bit = 0; bit < m->out.len * 8; bit++) {
+	/* Threes go round: each place in a byte has its turn. */
+	for (size_t bit = 0; bit < m->out.len * 8; bit += SANITIZED ? 3 : 1) {
 		uint8_t byte = (uint8_t)m->out.data[bit / 8];
 
 		seed = seed * 1664525 + 1013904223;
@@ -91,7 +92,7 @@ static void all_of(void *arg)
 	make_file(&m);
 	whole(&m);
 	lie(&m);
-	cut(&m, kind->big_endian ? 7 : 1);
+	cut(&m, kind->big_endian ? 7 : SANITIZED ? 3 : 1);
 	turn_bits(&m, kind->big_endian ? 0 : 512, 65536 / 128);
 	make_end(&m);
 }

@@ -14,17 +14,7 @@
 #include <unistd.h>
 
 #include "dat/walk.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+#include "insist.h"
 
 #define CHILD_SPACE ((rlim_t)512 << 20)
 #define CHILD_SECONDS (SANITIZED ? 40 : 10)

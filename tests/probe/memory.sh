@@ -23,7 +23,7 @@ balanced() {
 
 # As run, and nothing else is traced: alone COMMAND...
 alone() {
-	timeout 60 env COUNTS=counts.txt LD_PRELOAD="$library $also" "$@" >"$out" 2>"$err" || fail "$*: exit $?"
+	timeout 100 env COUNTS=counts.txt LD_PRELOAD="$library $also" "$@" >"$out" 2>"$err" || fail "$*: exit $?"
 }
 also=
 
@@ -78,7 +78,7 @@ cmp -s says sees || { cp says "$out"; cp sees "$err"; fail "histograms do not sa
 # And a handler, traced as well, at each instruction of all that: on a stack right above the one that it interrupts.
 histograms '!'
 histograms ''
-alone ./memory step 2
+alone ./memory step 1
 sort "$out" >says
 counted >sees
 cmp -s says sees || { cp says "$out"; cp sees "$err"; fail "histograms do not say what the program does step by step"; }

@@ -252,7 +252,7 @@ static void test_each(void)
 	item_emit_many(&item, 0, 300);
 	look(0, false);
 	window.moment = want[0].at[299].ts;
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 300; i += SANITIZED ? 7 : 1) {
 		window.before_ns = window.moment - want[0].at[i].ts;
 		take(1, &window, false, 7);
 		read_back();
