@@ -137,6 +137,15 @@ values o | grep -q '^filename="/tmp/a_file_to_open" flags=0x' || fail "an argume
 [ -z "$(values few)" ] && [ -n "$(values t)" ] || fail "a condition, a tracepoint"
 gone
 
+# What is in use stays, and is named; the others go.
+want 0 probe --kernel -a 'vmt:k=ip_rcv_core skb->len' -a 'vmt:other=vfs_fsync'
+echo 1 >$top/events/vmt/k/enable
+want 1 probe --kernel -d 'vmt:*'
+grep -q 'vmt:k stays: it is on.* 1 are removed, and 0 stay' $err || fail "not told what stays"
+grep -q vmt/k $top/dynamic_events && ! grep -q vmt/other $top/dynamic_events || fail "not what is told"
+echo 0 >$top/events/vmt/k/enable
+gone
+
 # ---- programs: libc is stripped, and some of its functions are chosen when a program starts ----
 libc=/lib/x86_64-linux-gnu/libc.so.6
 want 0 probe --kernel -x $libc -a 'vmt:m=malloc size=$arg1:u64' -a 'vmt:n=malloc%return $retval' -a 'vmt:l=strlen +0($arg1):ustring'
