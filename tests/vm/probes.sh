@@ -162,6 +162,7 @@ refuse "no function ip_rcv_cor " "did you mean 'ip_rcv_core'" -- 'ip_rcv_cor'
 refuse kprobes/blacklist -- do_int3
 refuse 'not an instruction boundary' 'ip_rcv_core+1' -- 'ip_rcv_core+1'
 refuse 'no event net:netif_receive_sbk' netif_receive_skb -- net/netif_receive_sbk
+refuse 'not loaded' 'not known' -- 'not_loaded:no*'
 # All of them or none.
 refuse preempt_schedule_notrace available_filter_functions -- -a ip_rcv_core -a preempt_schedule_notrace
 
