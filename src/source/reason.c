@@ -6,7 +6,7 @@
  *	                     ^
  *
  * Others may be refused something at the same time: an entry counts when its command is part of what was written. Triggers that a
- * kernel was built without are not in its log.
+ * kernel was built without are not in its log, and neither are snapshots of one CPU.
  */
 #include <stdio.h>
 #include <string.h>
@@ -82,6 +82,17 @@ static bool is_missing(struct source *source, const char *path, const char *text
 	return true;
 }
 
+/* One CPU cannot be put aside by itself: nothing else is wrong with that, ever. */
+static bool is_whole(const struct source *source, const char *path, const char *text, char *reason, size_t size)
+{
+	const char *name = strrchr(path, '/');
+
+	if (!source->is_kernel || !name || strcmp(name, "/snapshot") || !strstr(path, "per_cpu/") || *text != '1')
+		return false;
+	snprintf(reason, size, "this kernel puts all CPUs aside or none: it was built without CONFIG_RING_BUFFER_ALLOW_SWAP");
+	return true;
+}
+
 void source_reason(struct source *source, const char *path, const char *text, size_t len, char *reason, size_t size)
 {
 	static const char mark[] = " error: ";
@@ -90,7 +101,7 @@ void source_reason(struct source *source, const char *path, const char *text, si
 	size_t n;
 
 	*reason = '\0';
-	if (is_missing(source, path, text, reason, size))
+	if (is_missing(source, path, text, reason, size) || is_whole(source, path, text, reason, size))
 		return;
 	log_of(path, file, sizeof(file));
 	if (source_read(source, file, &log, NULL) || !log.data || !(entry = last_entry(log.data))) {

@@ -168,6 +168,7 @@ tells 'tracing_mark_write: before'
 want 0 show
 tells 'tracing_mark_write: after'
 want 0 snapshot -c 0
+refuses CONFIG_RING_BUFFER_ALLOW_SWAP snapshot -s -c 0
 want 0 snapshot -r
 want 0 snapshot
 ! grep -q 'tracing_mark_write: before' $out || fail "not emptied"
