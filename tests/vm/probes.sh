@@ -167,6 +167,9 @@ refuse 'not loaded' 'not known' -- 'not_loaded:no*'
 refuse preempt_schedule_notrace available_filter_functions -- -a ip_rcv_core -a preempt_schedule_notrace
 
 # ---- what there is ----
+want 0 probe --kernel -V 'struct loop_device'
+grep -q '^	@0	int lo_number$' $out || fail "a struct of a module"
+refuse "no struct 'loop_devise'" -- -V 'struct loop_devise'
 want 0 list --kernel -f --why 'preempt_schedule_*'
 grep -q '^preempt_schedule_notrace: ' $out || fail "why a function is not traced"
 want 0 list --kernel -f
