@@ -144,7 +144,7 @@ static int write_events(struct source *source, struct probe_events *events, stru
 
 static void say_added(struct buf *out, const struct probe_events *events, const struct opts *opts)
 {
-	const char *kernel = opts_value(opts, "kernel") ? "--kernel " : "";
+	const char *tree = opts_value(opts, "tracefs"), *dir = opts_value(opts, "dir");
 	const struct probe_event *one = NULL;
 
 	buf_printf(out, "Added new event%s:\n", events->n > 1 ? "s" : "");
@@ -158,7 +158,9 @@ static void say_added(struct buf *out, const struct probe_events *events, const 
 			   event->path, event->with.len ? " with" : "", event->with.len ? event->with.data : "");
 	}
 	if (one)
-		buf_printf(out, "\nRecord it with `ringside record %s-e %s:%s`\n", kernel, one->group, one->name);
+		buf_printf(out, "\nRecord it with `ringside record %s%s%s-e %s:%s`\n",
+			   opts_value(opts, "kernel") ? "--kernel" : tree ? "--tracefs " : dir ? "--dir " : "", tree ? tree : dir ? dir : "",
+			   opts_value(opts, "kernel") || tree || dir ? " " : "", one->group, one->name);
 }
 
 int probe_install(struct probe_events *events, const struct opts *opts, struct buf *out, struct err *err)

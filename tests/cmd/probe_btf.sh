@@ -89,6 +89,7 @@ on="--btf shop.btf --tracefs $tree"
 {
 want 0 probe $on 'shop_place order->number'
 grep -qx '  probe:shop_place (on shop_place with number)' "$out" || fail "what was added"
+grep -qF "\`ringside record --tracefs $tree -e probe:shop_place\`" "$out" || fail "how it is recorded there"
 holds kprobe_events 'p:probe/shop_place shop_place number=+0($arg1):s32'
 : >"$tree/kprobe_events"
 want 0 probe $on 'shop_place%return $retval'
