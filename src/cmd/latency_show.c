@@ -31,9 +31,15 @@ void latency_add(struct latency_sums *sums, const struct latency_one *one)
 	struct latency_one *worst = sums->worst;
 	int at = LATENCY_WORST;
 
-	for (int i = 0; i < LATENCY_WORST; i++)
-		if (worst[i].ns == one->ns && !strcmp(worst[i].key, one->key) && (!*one->time || !strcmp(worst[i].time, one->time)))
+	for (int i = 0; i < LATENCY_WORST; i++) {
+		if (worst[i].ns != one->ns || strcmp(worst[i].key, one->key))
+			continue;
+		/* The table may tell of it before its record comes, which is the one to know when. */
+		if (!*worst[i].time)
+			worst[i] = *one;
+		if (!*one->time || !strcmp(worst[i].time, one->time))
 			return;
+	}
 	while (at && worst[at - 1].ns < one->ns)
 		at--;
 	if (at == LATENCY_WORST)

@@ -144,7 +144,7 @@ static int write_events(struct source *source, struct probe_events *events, stru
 
 static void say_added(struct buf *out, const struct probe_events *events, const struct opts *opts)
 {
-	const char *kernel = opts_value(opts, "kernel") ? "--kernel " : "";
+	const char *tree = opts_value(opts, "tracefs"), *dir = opts_value(opts, "dir");
 	const struct probe_event *one = NULL;
 
 	buf_printf(out, "Added new event%s:\n", events->n > 1 ? "s" : "");
@@ -158,7 +158,9 @@ static void say_added(struct buf *out, const struct probe_events *events, const 
 			   event->path, event->with.len ? " with" : "", event->with.len ? event->with.data : "");
 	}
 	if (one)
-		buf_printf(out, "\nRecord it with `ringside record %s-e %s:%s`\n", kernel, one->group, one->name);
+		buf_printf(out, "\nRecord it with `ringside record %s%s%s-e %s:%s`\n",
+			   opts_value(opts, "kernel") ? "--kernel" : tree ? "--tracefs " : dir ? "--dir " : "", tree ? tree : dir ? dir : "",
+			   opts_value(opts, "kernel") || tree || dir ? " " : "", one->group, one->name);
 }
 
 int probe_install(struct probe_events *events, const struct opts *opts, struct buf *out, struct err *err)
@@ -204,37 +206,72 @@ static bool is_meant(const struct probe_line *line, const struct opts *opts)
 }
 
 /* A line that removes it, to the file that it is in; points of one event go together. */
-static void put_gone(struct buf gone[2], const struct probe_line *line, bool dynamic, struct buf *out)
+static void put_gone(struct buf gone[2], const struct probe_line *line, bool dynamic)
 {
 	struct buf text = BUF_INIT;
 	struct buf *to = &gone[!dynamic && !line->path];
 
 	buf_printf(&text, "-:%s/%s\n", line->group, line->name);
-	if (text.data && !(to->data && strstr(to->data, text.data))) {
+	if (text.data && !(to->data && strstr(to->data, text.data)))
 		buf_puts(to, text.data);
-		buf_printf(out, "Removed event: %s:%s\n", line->group, line->name);
-	}
 	buf_fini(&text);
+}
+
+static int write_gone(struct source *source, const char *file, const char *lines, size_t len, struct buf *out, struct err *err)
+{
+	int r = source_write(source, file, lines, len, true, err);
+
+	for (const char *at = lines; !r && at < lines + len; at += strcspn(at, "\n") + 1) {
+		const size_t group = strcspn(at + 2, "/");
+
+		buf_printf(out, "Removed event: %.*s:%.*s\n", (int)group, at + 2, (int)strcspn(at + 3 + group, "\n"), at + 3 + group);
+	}
+	return r;
+}
+
+/* A kernel would stop at the first that it keeps, and say neither which nor why. */
+static int remove_each(struct source *source, const char *file, const char *lines, struct buf *out, struct err *err)
+{
+	struct err why = ERR_INIT;
+	size_t gone = 0, kept = 0;
+	const char *first = NULL;
+
+	for (size_t len; *lines; lines += len) {
+		struct err one = ERR_INIT;
+
+		len = strcspn(lines, "\n") + 1;
+		if (!write_gone(source, file, lines, len, out, &one)) {
+			gone++;
+		} else if (!kept++) {
+			first = lines + 2;
+			why = one;
+		}
+	}
+	if (!kept)
+		return 0;
+	return err_set(err, why.code, "%.*s:%.*s stays: %s; of the others %zu are removed, and %zu stay", (int)strcspn(first, "/"), first,
+		       (int)strcspn(strchr(first, '/') + 1, "\n"), strchr(first, '/') + 1, why.code == -EBUSY ? "it is on somewhere, or has a trigger" : why.text, gone, kept - 1);
 }
 
 static int remove_from(struct source *source, const struct opts *opts, struct buf *out, struct err *err)
 {
 	const bool dynamic = source_exists(source, "dynamic_events");
 	struct buf known = BUF_INIT, gone[2] = { BUF_INIT, BUF_INIT };	/* the second: of kprobe_events, where there is no dynamic_events */
+	const char *const files[2] = { dynamic ? "dynamic_events" : "uprobe_events", "kprobe_events" };
 	struct probe_line line;
 	int r = probe_definitions(source, &known, err);
 
 	for (char *save, *at = r || !known.data ? NULL : strtok_r(known.data, "\n", &save); at; at = strtok_r(NULL, "\n", &save))
 		if (probe_line_read(&line, at) && is_meant(&line, opts))
-			put_gone(gone, &line, dynamic, out);
+			put_gone(gone, &line, dynamic);
 	if (!r && !gone[0].len && !gone[1].len)
 		r = err_set(err, -ENOENT, "no probe is called %.200s: -l lists those that are there", opts_arg(opts, 0));
 	if (!r && (buf_failed(&gone[0]) || buf_failed(&gone[1])))
 		r = err_set(err, -ENOMEM, "out of memory");
-	if (!r && gone[0].len)
-		r = source_write(source, dynamic ? "dynamic_events" : "uprobe_events", gone[0].data, gone[0].len, true, err);
-	if (!r && gone[1].len)
-		r = source_write(source, "kprobe_events", gone[1].data, gone[1].len, true, err);
+	for (int i = 0; !r && i < 2; i++)
+		if (gone[i].len)
+			r = source_control(source) ? write_gone(source, files[i], gone[i].data, gone[i].len, out, err) :
+						     remove_each(source, files[i], gone[i].data, out, err);
 	if (!r)
 		cmd_say_unreached(source);
 	buf_fini(&known);

@@ -470,6 +470,9 @@ static int add_functions(struct define *define, struct probe_events *events)
 	}
 	if (!r && !found)
 		r = no_such(define);
+	if (!r && !found && glob)
+		return err_set(define->err, -ENOENT, "module %.64s is not loaded: which of its functions %.80s means is not known before it is",
+			       define->place.module, define->place.function);
 	if (!r && !found) {
 		cmd_say("module %s is not loaded: the probe begins when it is", define->place.module);
 		define->unloaded = true;

@@ -2,6 +2,7 @@
  * cmd/probe_kernel_show: what can be probed in the kernel: its functions, what they are given, what is in a struct; and what is in an
  * event, whoever has it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -138,9 +139,41 @@ static bool put_member(void *ctx, const struct btf_member *member)
 	return true;
 }
 
+/* Does a module's own part have it? */
+static bool has_own(const struct btf *btf, const struct btf *base, const char *name)
+{
+	struct btf_type type;
+
+	for (uint32_t id = btf_count(base); id < btf_count(btf); id++)
+		if (btf_get(btf, id, &type) && (type.kind == BTF_STRUCT || type.kind == BTF_UNION) && !strcmp(type.name, name))
+			return true;
+	return false;
+}
+
+/* Types of the first module that has one of that name; else the kernel's. */
+static const struct btf *find_types(struct kernel *kernel, const char *text)
+{
+	const struct btf *base = kernel_btf(kernel, NULL), *btf = base;
+	const char *blank = strrchr(text, ' '), *name = blank ? blank + 1 : text;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!base || kernel->btf_file || btf_find(base, name, 1u << BTF_STRUCT | 1u << BTF_UNION) || !(dir = opendir(BTF_KERNEL)))
+		return base;
+	while ((entry = readdir(dir))) {
+		if (*entry->d_name == '.' || !strcmp(entry->d_name, "vmlinux"))
+			continue;
+		btf = kernel_btf(kernel, entry->d_name);
+		if (btf && has_own(btf, base, name))
+			break;
+	}
+	closedir(dir);
+	return entry ? btf : base;
+}
+
 static int show_struct(struct buf *out, struct kernel *kernel, const char *text, struct err *err)
 {
-	const struct btf *btf = kernel_btf(kernel, NULL);
+	const struct btf *btf = find_types(kernel, text);
 	struct members members = { .btf = btf, .out = out };
 	struct btf_type type;
 	struct btf_ref ref;

@@ -49,6 +49,7 @@ int probe_files_known(char ***paths, size_t *n, const struct opts *opts, struct 
 
 #define PROBE_ARGS_MAX 128u
 #define PROBE_NAME_MAX 64u	/* of arguments, with NUL; as DEBUG_NAME_MAX */
+#define PROBE_ARG_MAX 32u	/* letters of one that a tree takes */
 
 /* `[[GROUP:]NAME=]PLACE [ARGUMENT...]` */
 struct probe_words {
@@ -75,7 +76,7 @@ void probe_put_fini(struct probe_put *put);
 /* [NAME=]EXPRESSION of an argument; `name` is "" where none is given. */
 int probe_word_name(const struct probe_put *put, const char *text, char name[PROBE_NAME_MAX], const char **expr, struct err *err);
 bool probe_put_has(const struct probe_put *put, const char *name);
-/* Another name if that is taken. */
+/* Another name if that is taken, or too long. */
 void probe_put_free_name(const struct probe_put *put, const char *expr, char name[PROBE_NAME_MAX]);
 void probe_put_one(struct probe_put *put, const char *name, const char *body);
 

@@ -93,9 +93,9 @@ int probe_word_name(const struct probe_put *put, const char *text, char name[PRO
 	*name = '\0';
 	*expr = equals ? equals + 1 : text;
 	if (equals) {
-		if (!probe_is_name(text, len) || len > 32)
-			return err_set(err, -EINVAL, "'%.*s' is no name of an argument: letters, digits and _, 32 at most", (int)len,
-				       text);
+		if (!probe_is_name(text, len) || len > PROBE_ARG_MAX)
+			return err_set(err, -EINVAL, "'%.*s' is no name of an argument: letters, digits and _, %u at most", (int)len,
+				       text, PROBE_ARG_MAX);
 		memcpy(name, text, len);
 		name[len] = '\0';
 		if (probe_put_has(put, name))
@@ -131,6 +131,8 @@ void probe_put_free_name(const struct probe_put *put, const char *expr, char nam
 {
 	size_t n = 0, len = strcspn(expr, ":");
 
+	/* Members and parameters may have longer names than arguments. */
+	name[strnlen(name, PROBE_ARG_MAX)] = '\0';
 	if (!probe_put_has(put, name))
 		return;
 	for (size_t i = 0; i < len && n + 1 < 32; i++) {

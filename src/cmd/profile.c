@@ -440,6 +440,9 @@ static int check_source(struct profiling *p)
 		return err_set(&live->err, -EOPNOTSUPP, "--sort max: %s does not tell the longest", source_name(live->source));
 	if (opts_value(p->opts, "pid"))
 		return err_set(&live->err, -EOPNOTSUPP, "-P is about programs: %s profiles whoever is there", source_name(live->source));
+	if (source_is_kernel(live->source) && opts_value(p->opts, "graph"))
+		return err_set(&live->err, -EOPNOTSUPP, "-g is about programs: a kernel's profile does not look at set_graph_function, only "
+			       "at -l and -n");
 	return 0;
 }
 

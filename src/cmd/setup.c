@@ -96,6 +96,7 @@ int setup_lend(struct setup **out, struct source *source, struct err *err)
 	*setup = (struct setup){ .opts = &nothing, .how = { .fresh = true }, .source = source, .files = !source_control(source),
 				 .journal = -1 };
 	setup_journal_begin(setup);
+	setup_watch_begin(setup);
 	*out = setup;
 	return 0;
 }

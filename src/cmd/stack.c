@@ -82,7 +82,9 @@ static int act(struct stack *stack, const struct opts *opts)
 	int r;
 
 	if (opts_value(opts, "start")) {
-		r = put(live, SWITCH, "1");
+		/* Who was killed would else have it taken away again by whoever comes next. */
+		r = setup_sweep(live->source, &live->err);
+		r = r < 0 ? r : put(live, SWITCH, "1");
 		if (!r && !live->quiet)
 			cmd_say_unreached(live->source);
 	} else if (opts_value(opts, "stop")) {
@@ -98,12 +100,12 @@ static int act(struct stack *stack, const struct opts *opts)
 static int begin(struct stack *stack, const struct opts *opts)
 {
 	struct live *live = &stack->live;
-	int r;
+	int r = setup_sweep(live->source, &live->err);
 
-	if (is_on(live))
+	/* One who was killed has left it on: not any more. */
+	if (r >= 0 && is_on(live))
 		return err_set(&live->err, -EBUSY, "stacks are measured there already: `ringside stack` shows the deepest, "
 			       "`ringside stack --stop` ends it");
-	r = setup_sweep(live->source, &live->err);
 	if (r >= 0)
 		r = live->control ? planner_start(&stack->planner, live->source, opts, live->quiet, &live->err) : 0;
 	if (!r)

@@ -148,10 +148,16 @@ static void put_row(struct table *table, const struct hist_rows *rows, const str
 		put_value(table, rows, row, i);
 }
 
+/* No bar is as long as less than nothing, which without its sign would be the longest of all. */
+static uint64_t length(uint64_t val, bool is_signed)
+{
+	return is_signed && (int64_t)val < 0 ? 0 : val;
+}
+
 /* What the bars are of: the first value whose rows can be told by it. */
 static uint64_t measure(const struct hist_row *row, const struct spec_hist *hist)
 {
-	return hist->nvals ? hist_value(row, hist, 0) : row->hits;
+	return hist->nvals ? length(hist_value(row, hist, 0), hist->vals[0]->is_signed) : row->hits;
 }
 
 static void put_totals(size_t rows, size_t shown, uint64_t hits, uint64_t drops, struct buf *out)
@@ -235,7 +241,8 @@ static uint64_t measure_text(const struct hist_text *hist, const struct hist_tex
 {
 	if (!hist->nvalues)
 		return row->hits;
-	return row->values[0] ? strtoull(row->values[0], NULL, strcmp(hist->values[0].how, "hex") ? 10 : 16) : 0;
+	return row->values[0] ? length(strtoull(row->values[0], NULL, strcmp(hist->values[0].how, "hex") ? 10 : 16),
+				       hist->values[0].is_signed) : 0;
 }
 
 void hist_bars_text(const struct hist_text *hist, uint32_t width, uint32_t max_rows, struct buf *out)

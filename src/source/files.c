@@ -259,7 +259,7 @@ static int raw(struct source *source, const char *path, struct err *err)
 static int refused_text(const struct source *source, const char *path, const char *text, size_t len,
 			int code, struct err *err)
 {
-	const bool logged = code != -EBUSY && code != -EPERM && code != -EACCES;
+	const bool logged = code != -EBUSY && code != -EPERM && code != -EACCES && code != -ENOMEM;
 	char reason[160] = "";
 
 	while (len && text[len - 1] == '\n')

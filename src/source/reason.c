@@ -6,15 +6,20 @@
  *	                     ^
  *
  * Others may be refused something at the same time: an entry counts when its command is part of what was written. Triggers that a
- * kernel was built without are not in its log.
+ * kernel was built without are not in its log, and neither are snapshots of one CPU and sizes of histograms.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "source/kind.h"
 #include "source/parts.h"
 
 #define COMMAND "\n  Command: "
+
+/* Of a histogram: powers of two from 128 on, to which a size is rounded up. */
+#define ROWS_MIN 65u
+#define ROWS_MAX 131072u
 
 /* The log of the buffer that the path is in, else that of all. */
 static void log_of(const char *path, char *out, size_t size)
@@ -82,6 +87,32 @@ static bool is_missing(struct source *source, const char *path, const char *text
 	return true;
 }
 
+/* One CPU cannot be put aside by itself: nothing else is wrong with that, ever. */
+static bool is_whole(const struct source *source, const char *path, const char *text, char *reason, size_t size)
+{
+	const char *name = strrchr(path, '/');
+
+	if (!source->is_kernel || !name || strcmp(name, "/snapshot") || !strstr(path, "per_cpu/") || *text != '1')
+		return false;
+	snprintf(reason, size, "this kernel puts all CPUs aside or none: it was built without CONFIG_RING_BUFFER_ALLOW_SWAP");
+	return true;
+}
+
+/* A size that no histogram of a kernel has. */
+static bool is_no_size(const struct source *source, const char *path, const char *text, size_t len, char *reason, size_t size)
+{
+	const char *at = memmem(text, len, ":size=", 6), *name = strrchr(path, '/');
+	unsigned long rows;
+	char word[16];
+
+	snprintf(word, sizeof(word), "%.*s", at ? (int)(len - (size_t)(at + 6 - text)) : 0, at ? at + 6 : "");
+	rows = strtoul(word, NULL, 10);
+	if (!at || !source->is_kernel || !name || strcmp(name, "/trigger") || (rows >= ROWS_MIN && rows <= ROWS_MAX))
+		return false;
+	snprintf(reason, size, "a kernel's histograms have %u to %u rows", ROWS_MIN, ROWS_MAX);
+	return true;
+}
+
 void source_reason(struct source *source, const char *path, const char *text, size_t len, char *reason, size_t size)
 {
 	static const char mark[] = " error: ";
@@ -90,7 +121,8 @@ void source_reason(struct source *source, const char *path, const char *text, si
 	size_t n;
 
 	*reason = '\0';
-	if (is_missing(source, path, text, reason, size))
+	if (is_missing(source, path, text, reason, size) || is_whole(source, path, text, reason, size) ||
+	    is_no_size(source, path, text, len, reason, size))
 		return;
 	log_of(path, file, sizeof(file));
 	if (source_read(source, file, &log, NULL) || !log.data || !(entry = last_entry(log.data))) {

@@ -55,6 +55,7 @@ refuse 1 --kernel umount -- 'tracing directories'
 refuse 2 --kernel doctor /bin/true -- program
 refuse 1 --kernel profile --sort max true -- longest
 refuse 1 --kernel profile -P 1 -- programs
+refuse 1 --kernel profile -g schedule true -- set_graph_function
 
 # The doctor says the same of each, and nothing is bad about it.
 want 0 --kernel doctor --json

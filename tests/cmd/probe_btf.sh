@@ -89,6 +89,7 @@ on="--btf shop.btf --tracefs $tree"
 {
 want 0 probe $on 'shop_place order->number'
 grep -qx '  probe:shop_place (on shop_place with number)' "$out" || fail "what was added"
+grep -qF "\`ringside record --tracefs $tree -e probe:shop_place\`" "$out" || fail "how it is recorded there"
 holds kprobe_events 'p:probe/shop_place shop_place number=+0($arg1):s32'
 : >"$tree/kprobe_events"
 want 0 probe $on 'shop_place%return $retval'
@@ -114,6 +115,14 @@ says 'e:probe/hit web.hit since=+16($item):u64'
 want 0 probe $on -V web/hit
 says 'Fields of web:hit
 		int	item'
+# A name that no tree would take for an argument.
+sed 's/int item;/&	offset:8;	size:4;	signed:1;\n	field:int of_which_the_name_is_longer_than_others;/' "$tree/events/web/hit/format" >long
+cp "$tree/events/web/hit/format" short
+cp long "$tree/events/web/hit/format"
+want 0 probe $on -D 'web/hit of_which_the_name_is_longer_than_others $of_which_the_name_is_longer_than_others:u8'
+says 'e:probe/hit web.hit of_which_the_name_is_longer_than=$of_which_the_name_is_longer_than_others:s32'\
+' of_which_the_name_is_longer_tha=$of_which_the_name_is_longer_than_others:u8'
+cp short "$tree/events/web/hit/format"
 refuse 1 probe $on -D 'web/hit itm' -- "did you mean 'item'"
 refuse 1 probe $on -D 'web/hit $itm' -- 'no such field' web/hit
 refuse 1 probe $on -D 'web/hit item->x' -- "'int'" '(struct NAME *)item'

@@ -269,6 +269,27 @@ echo 8 >"$tree/stack_max_size"
 on stack --reset
 holds stack_max_size 0
 want 3 --tracefs "$tree" stack sh -c 'exit 3'
+# Of one who was killed somebody brings it back at once; if that one is killed, too, the next one does.
+measured() {
+	"$RINGSIDE" --tracefs "$tree" stack --for 60s >"$out" 2>"$err" &
+	until grep -qx 1 "$tree/stack_tracer_enabled"; do
+		sleep 0.01
+	done
+}
+measured
+kill -KILL $!
+wait $! 2>/dev/null
+until grep -qx 0 "$tree/stack_tracer_enabled"; do
+	sleep 0.01
+done
+measured
+# shellcheck disable=SC2046
+kill -KILL $(cat /proc/$!/task/$!/children) $!
+wait $! 2>/dev/null
+holds stack_tracer_enabled 1
+on stack sh -c "cat '$tree/stack_tracer_enabled'"
+says 1deep
+holds stack_tracer_enabled 0
 refuse 2 --tracefs "$tree" stack --start --stop -- 'one thing'
 refuse 2 --tracefs "$tree" stack --start true -- 'one thing'
 

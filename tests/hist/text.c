@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hist/text.h"
+#include "hist/bars.h"
 #include "insist.h"
 
 static char *read_all(const char *name)
@@ -114,6 +114,30 @@ static void check_row(void)
 	hist_text_fini(&hist);
 }
 
+/* Bars of numbers with a sign, which the text does not show: what is below zero has none, and does not make others short. */
+static void check_bars(void)
+{
+	static const char text[] =
+		"# event histogram\n#\n# trigger info: hist:keys=id:vals=hitcount,ret:sort=hitcount:size=2048 [active]\n#\n\n"
+		"{ id:          1 } hitcount:          2  ret:         10\n"
+		"{ id:          2 } hitcount:          1  ret: 18446744073709551614\n"
+		"{ id:          3 } hitcount:          1  ret:          5\n"
+		"\nTotals:\n    Hits: 4\n    Entries: 3\n    Dropped: 0\n";
+	struct buf out = BUF_INIT;
+	struct hist_text hist;
+
+	CHECK(!hist_text_read(&hist, text, 0), "not read");
+	hist.values[0].is_signed = true;
+	hist_bars_text(&hist, 25, 0, &out);
+	CHECK(!strcmp(out.data, "id  hits  ret\n"
+				" 1     2   10  |#########\n"
+				" 2     1   -2  |\n"
+				" 3     1    5  |#####\n"
+				"4 hits, 3 rows\n"), "%s", out.data);
+	hist_text_fini(&hist);
+	buf_fini(&out);
+}
+
 int main(void)
 {
 	char name[4096], *text;
@@ -124,5 +148,6 @@ int main(void)
 	check_kernel(text);
 	free(text);
 	check_row();
+	check_bars();
 	return 0;
 }

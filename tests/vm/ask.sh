@@ -80,6 +80,8 @@ want 7 hist sched:sched_switch --keys prev_comm -- sh -c 'exit 7'
 refuses "Couldn't find field: 'nosuch'" hist sched:sched_switch --keys nosuch --for 1s
 refuses 'Field not found' hist sched:sched_switch --keys prev_pid --if 'nosuch == 1' --for 1s
 refuses .buckets=N hist sched:sched_switch --keys prev_pid --vals prev_prio.quantiles --for 1s
+refuses '65 to 131072 rows' hist sched:sched_switch --keys prev_pid --size 64 --for 1s
+refuses '65 to 131072 rows' latency sched:sched_waking sched:sched_switch --on pid=next_pid --size x --for 1s
 as_before hist
 
 # Beside another one, in an instance that stays.
@@ -168,6 +170,7 @@ tells 'tracing_mark_write: before'
 want 0 show
 tells 'tracing_mark_write: after'
 want 0 snapshot -c 0
+refuses CONFIG_RING_BUFFER_ALLOW_SWAP snapshot -s -c 0
 want 0 snapshot -r
 want 0 snapshot
 ! grep -q 'tracing_mark_write: before' $out || fail "not emptied"

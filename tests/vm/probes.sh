@@ -137,6 +137,15 @@ values o | grep -q '^filename="/tmp/a_file_to_open" flags=0x' || fail "an argume
 [ -z "$(values few)" ] && [ -n "$(values t)" ] || fail "a condition, a tracepoint"
 gone
 
+# What is in use stays, and is named; the others go.
+want 0 probe --kernel -a 'vmt:k=ip_rcv_core skb->len' -a 'vmt:other=vfs_fsync'
+echo 1 >$top/events/vmt/k/enable
+want 1 probe --kernel -d 'vmt:*'
+grep -q 'vmt:k stays: it is on.* 1 are removed, and 0 stay' $err || fail "not told what stays"
+grep -q vmt/k $top/dynamic_events && ! grep -q vmt/other $top/dynamic_events || fail "not what is told"
+echo 0 >$top/events/vmt/k/enable
+gone
+
 # ---- programs: libc is stripped, and some of its functions are chosen when a program starts ----
 libc=/lib/x86_64-linux-gnu/libc.so.6
 want 0 probe --kernel -x $libc -a 'vmt:m=malloc size=$arg1:u64' -a 'vmt:n=malloc%return $retval' -a 'vmt:l=strlen +0($arg1):ustring'
@@ -153,10 +162,14 @@ refuse "no function ip_rcv_cor " "did you mean 'ip_rcv_core'" -- 'ip_rcv_cor'
 refuse kprobes/blacklist -- do_int3
 refuse 'not an instruction boundary' 'ip_rcv_core+1' -- 'ip_rcv_core+1'
 refuse 'no event net:netif_receive_sbk' netif_receive_skb -- net/netif_receive_sbk
+refuse 'not loaded' 'not known' -- 'not_loaded:no*'
 # All of them or none.
 refuse preempt_schedule_notrace available_filter_functions -- -a ip_rcv_core -a preempt_schedule_notrace
 
 # ---- what there is ----
+want 0 probe --kernel -V 'struct loop_device'
+grep -q '^	@0	int lo_number$' $out || fail "a struct of a module"
+refuse "no struct 'loop_devise'" -- -V 'struct loop_devise'
 want 0 list --kernel -f --why 'preempt_schedule_*'
 grep -q '^preempt_schedule_notrace: ' $out || fail "why a function is not traced"
 want 0 list --kernel -f

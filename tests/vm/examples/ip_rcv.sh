@@ -40,6 +40,18 @@ packets
 want ringside show
 all_are ' skb=0xff[0-9a-f]{14} dev="lo"$'
 
+# By where they lay once: a name was the first thing that a device had. Here it is whatever is there now.
+for type in '' :string; do
+	want ringside reset
+	put $tracing/kprobe_events "p:ip_rcv ip_rcv_core skb=\$arg1 dev=+0(+0x10(\$arg1))$type"
+	want ringside list -e kprobes -F --full
+	has "	field:$([ -n "$type" ] && echo '__data_loc char\[\]' || echo u64) dev;	offset:24;"
+	want ringside start -e ip_rcv
+	packets
+	want ringside show
+	[ "$(grep -ac ': ip_rcv: .* skb=0xff[0-9a-f]* dev=' "$out")" -eq 2 ] || fail "not two packets"
+done
+
 # And by where they lie: 0x10 is where a buffer has its device, and where that has its name is asked for here, by asking everywhere.
 want ringside reset
 places=
