@@ -145,7 +145,8 @@ static ssize_t read_open(struct hose *hose, unsigned char *page, uint32_t size)
 	do
 		n = read(hose->raw, page, size);
 	while (n < 0 && errno == EINTR);
-	return n < 0 && errno == EAGAIN ? 0 : n < 0 ? -errno : n;
+	/* A kernel has no buffer of a CPU that was never online. */
+	return n < 0 && (errno == EAGAIN || errno == ENODEV) ? 0 : n < 0 ? -errno : n;
 }
 
 ssize_t hose_read_open(struct hose *hose, unsigned char *page, uint32_t size)

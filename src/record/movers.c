@@ -18,6 +18,8 @@
 
 /* What could not be moved, though it should, is tried again after that; a buffer lasts longer. */
 #define AGAIN_NS 1000000
+/* Of a CPU that is not there it is looked for after that, whether it has come. */
+#define ABSENT_MS 250
 
 struct mover {
 	struct movers *all;
@@ -78,6 +80,15 @@ static bool move_all(struct mover *mover)
 	return all;
 }
 
+/* A kernel has no buffers of a CPU that was never online: a wait for one of them ends at once. */
+static bool is_absent(const struct mover *mover)
+{
+	for (size_t i = 0; i < mover->nr; i++)
+		if (mover->wait[i].revents != POLLERR)
+			return false;
+	return true;
+}
+
 static void *serve(void *arg)
 {
 	const struct timespec soon = { 0, AGAIN_NS };
@@ -95,6 +106,10 @@ static void *serve(void *arg)
 			return NULL;
 		if (mover->wait[mover->nr].revents)
 			return NULL;
+		if (is_absent(mover)) {
+			poll(&mover->wait[mover->nr], 1, ABSENT_MS);
+			continue;
+		}
 		all = move_all(mover);
 		__atomic_fetch_add(&movers->bell, 1, __ATOMIC_RELEASE);
 		futex(&movers->bell, FUTEX_WAKE, INT_MAX, NULL);
