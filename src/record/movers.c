@@ -28,7 +28,7 @@ struct mover {
 	struct pollfd *wait;	/* for each of them, and for the end behind the last */
 	size_t nr;
 	pthread_t thread;
-	pid_t tid;		/* 0: it has not begun */
+	uint32_t tid;		/* 0: it has not begun */
 };
 
 struct movers {
@@ -97,7 +97,9 @@ static void *serve(void *arg)
 
 	settle(mover->cpu);
 	hurry();
-	__atomic_store_n(&mover->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	/* Partner: begin_one(). */
+	__atomic_store_n(&mover->tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	futex(&mover->tid, FUTEX_WAKE, INT_MAX, NULL);
 	for (;;) {
 		uint32_t heard = __atomic_load_n(&movers->heard, __ATOMIC_ACQUIRE);
 		bool all;
@@ -165,9 +167,10 @@ static bool begin_one(struct mover *mover)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!begun)
 		return false;
+	/* Asleep: a caller of real-time priority would keep it from the CPU that both are on. */
 	while (!__atomic_load_n(&mover->tid, __ATOMIC_ACQUIRE))
-		sched_yield();
-	share_priority(mover->tid);
+		futex(&mover->tid, FUTEX_WAIT, 0, NULL);
+	share_priority((pid_t)mover->tid);
 	for (size_t i = 0; i < mover->nr; i++)
 		mover->hoses[i]->served = true;
 	return true;
@@ -230,7 +233,7 @@ void movers_end(struct movers *movers)
 
 pid_t movers_tid(const struct movers *movers, size_t i)
 {
-	return i < movers->nr ? movers->mover[i].tid : 0;
+	return i < movers->nr ? (pid_t)movers->mover[i].tid : 0;
 }
 
 const uint32_t *movers_bell(const struct movers *movers)
