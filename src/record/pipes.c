@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mono.h"
@@ -343,16 +344,29 @@ static int open_lane(struct record *record, struct tap *tap, uint32_t cpu, struc
 	hose->stats = source_raw(tap->source, path_of(path, tap->instance, file), NULL);
 	/* Events that were set aside are not in the buffer's counts: they are looked at. */
 	if (!record->snapshot)
-		hose_lay(hose, record->nr_cpus);
+		hose_lay(hose, record->nr_lanes);
 	return 1;
+}
+
+/* Each CPU of each buffer takes some. What was started before has its own limit. */
+static void allow_files(void)
+{
+	struct rlimit files;
+
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 }
 
 int record_pipes_open(struct record *record, struct tap *tap, struct err *err)
 {
 	int r, some = 0;
 
-	if (!record->pipes)
+	if (!record->pipes) {
 		record->pipes = calloc(1, sizeof(*record->pipes));
+		allow_files();
+	}
 	r = record->pipes ? measure(tap, err) : out_of_memory(err);
 	if (!r && record->control && !tap->gathers)
 		r = err_set(err, -EINVAL, "pages of %.200s are those of a 32-bit kernel: one file cannot hold them beside "

@@ -333,7 +333,8 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	r = look_at_sources(record, how, err);
 	/* One more: the one that could not be opened is closed, too. */
 	record->taps = calloc(how->nr_buffers + 1, sizeof(*record->taps));
-	record->streams = calloc(how->nr_buffers * record->nr_cpus + 1, sizeof(*record->streams));
+	record->nr_lanes = how->nr_buffers * record->nr_cpus;
+	record->streams = calloc(record->nr_lanes + 1, sizeof(*record->streams));
 	if (!r && (!record->taps || !record->streams))
 		r = out_of_memory(err);
 	for (; !r && record->nr_taps < how->nr_buffers; record->nr_taps++)

@@ -61,6 +61,7 @@ struct record {
 	struct tap *taps;
 	size_t nr_taps;
 	uint32_t nr_cpus;
+	size_t nr_lanes;		/* of all buffers, when all are open */
 	struct stream **streams;	/* of all rings, for sleeping */
 	uint32_t nr_streams;
 	struct record_file *file;

@@ -149,6 +149,10 @@ want 0 report out.dat
 [ "$n" -gt 10 ] && [ "$(grep -c ' sched_switch: ' "$out")" -eq "$n" ] || fail "extract has not $n events"
 rmdir "$top/instances/$mine"
 
+# Few descriptors, and many buffers.
+(ulimit -Sn 40 && exec "$RINGSIDE" record --kernel -q -e irq -B $mine -e irq -B $mine-b -e irq -o few.dat true) >"$out" 2>"$err" ||
+	fail "40 descriptors are too few"
+
 # A kernel and programs, by one clock, in the order of time: calls of a function are around its system calls.
 if [ "$(uname -m)" = x86_64 ]; then
 	cat >calls.c <<'END'
