@@ -149,6 +149,13 @@ want 0 report out.dat
 [ "$n" -gt 10 ] && [ "$(grep -c ' sched_switch: ' "$out")" -eq "$n" ] || fail "extract has not $n events"
 rmdir "$top/instances/$mine"
 
+# Of a file that may not grow, as many events are told as are in it, and the others are lost.
+(ulimit -f 6000 && exec "$RINGSIDE" record --kernel -e raw_syscalls -F -o small.dat dd if=/dev/zero of=/dev/null bs=1 count=100000) >"$out" 2>"$err"
+grep -q 'small.dat' "$err" || fail "nothing is told of a file that is full"
+told=$(sed -n 's/.*small.dat: \([0-9]*\) events, .*/\1/p' "$err")
+want 0 report small.dat
+[ "$(grep -c ' sys_e' "$out")" -eq "${told:-0}" ] || fail "${told:-no} events are told, $(grep -c ' sys_e' "$out") are in the file"
+
 # Few descriptors, and many buffers.
 (ulimit -Sn 40 && exec "$RINGSIDE" record --kernel -q -e irq -B $mine -e irq -B $mine-b -e irq -o few.dat true) >"$out" 2>"$err" ||
 	fail "40 descriptors are too few"
