@@ -137,13 +137,14 @@ for how in beside next reset; do
 	want 0 report killed.dat
 	rm killed.dat
 done
-# What is there already comes out.
+# What is there already comes out, also events that are off by then.
 echo 1 >"$top/instances/$mine/events/sched/sched_switch/enable"
 echo 0 >"$top/instances/$mine/events/sched/sched_switch/filter"
 echo 1 >"$top/instances/$mine/tracing_on"
 ./doze
 echo 0 >"$top/instances/$mine/tracing_on"
 n=$(grep -c ' sched_switch: ' "$top/instances/$mine/trace")
+echo 0 >"$top/instances/$mine/events/enable"
 want 0 extract --kernel -q -B $mine -o out.dat
 want 0 report out.dat
 [ "$n" -gt 10 ] && [ "$(grep -c ' sched_switch: ' "$out")" -eq "$n" ] || fail "extract has not $n events"
