@@ -95,7 +95,10 @@ static int take_out(struct record_how *how, struct record_still_sums *sums, stru
 		return r;
 	r = record_finish(record, err);
 	record_sums(record, &all);
-	*sums = (struct record_still_sums){ .events = all.events, .bytes = all.bytes, .lost = all.lost };
+	*sums = (struct record_still_sums){
+		.events = all.events, .bytes = all.bytes, .lost = all.lost + all.refused, .overwritten = all.overwritten,
+		.lost_more = all.lost_more,
+	};
 	record_close(record);
 	return r;
 }

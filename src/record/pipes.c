@@ -197,6 +197,7 @@ static void count_tap(const struct record *record, const struct tap *tap, struct
 			continue;
 		text[n] = '\0';
 		counts->read += count_of(text, "read events: ");
+		counts->overwritten += count_of(text, "overrun: ");
 		counts->lost += count_of(text, "overrun: ") + count_of(text, "commit overrun: ") +
 				count_of(text, "dropped events: ");
 	}
@@ -421,8 +422,11 @@ int record_pipes_open(struct record *record, struct tap *tap, struct err *err)
 	if (r >= 0 && !some)
 		r = err_set(err, -ENOENT, "%.200s: there is no per_cpu/cpuN/%s to record from", source_name(tap->source),
 			    raw_name(record));
-	if (r >= 0 && !record->snapshot)
+	if (r >= 0 && !record->snapshot) {
 		count_tap(record, tap, &tap->before);
+		record->sums.overwritten += tap->before.overwritten;
+		record->sums.refused += tap->before.lost - tap->before.overwritten;
+	}
 	return r < 0 ? r : 0;
 }
 

@@ -25,6 +25,7 @@ struct lane {
 /* What a buffer of files says of itself, all CPUs together. */
 struct tap_counts {
 	uint64_t read, lost;
+	uint64_t overwritten;	/* of those */
 };
 
 struct tap {

@@ -148,6 +148,15 @@ echo 0 >"$top/instances/$mine/events/enable"
 want 0 extract --kernel -q -B $mine -o out.dat
 want 0 report out.dat
 [ "$n" -gt 10 ] && [ "$(grep -c ' sched_switch: ' "$out")" -eq "$n" ] || fail "extract has not $n events"
+# And what did not fit is told.
+echo 8 >"$top/instances/$mine/buffer_size_kb"
+echo 1 >"$top/instances/$mine/events/raw_syscalls/enable"
+echo 1 >"$top/instances/$mine/tracing_on"
+dd if=/dev/zero of=/dev/null bs=1 count=2000 2>/dev/null
+echo 0 >"$top/instances/$mine/tracing_on"
+n=$(cat "$top/instances/$mine/per_cpu/"cpu*/stats | awk '/^overrun:/ { n += $2 } END { print n }')
+want 0 extract --kernel -B $mine -o out.dat
+[ "$n" -gt 1000 ] && grep -q " $n overwritten before them" "$err" || fail "extract does not tell of $n overwritten events"
 rmdir "$top/instances/$mine"
 
 # Of a file that may not grow, as many events are told as are in it, and the others are lost.
