@@ -170,6 +170,9 @@ want 0 report small.dat
 (ulimit -Sn 40 && exec "$RINGSIDE" record --kernel -q -e irq -B $mine -e irq -B $mine-b -e irq -o few.dat true) >"$out" 2>"$err" ||
 	fail "40 descriptors are too few"
 
+# -c is about the source where -P stands.
+want 3 record -q -c --kernel -e raw_syscalls -P $$ --programs -e nothing -i -o children.dat ./doze
+
 # A kernel and programs, by one clock, in the order of time: calls of a function are around its system calls.
 if [ "$(uname -m)" = x86_64 ]; then
 	cat >calls.c <<'END'
