@@ -612,13 +612,27 @@ static int ready_files(struct setup *setup, int s, struct err *err)
 	return 0;
 }
 
+/* Whether it records is kept first of all, which tells others that it is ours: of two who begin at once one sees the other at least. */
+static int claim(struct setup *setup, int s, struct err *err)
+{
+	size_t kept = setup->nkept;
+	int r = setup_keep(setup, s, "tracing_on", KEEP_WORD, err);
+
+	if (r || setup->nkept == kept)
+		return r;
+	r = setup_journal_alone(setup, s, err);
+	if (r)
+		setup_forget(setup);
+	return r;
+}
+
 /* Made, held if it is to be, and set. */
 static int prepare(struct setup *setup, int s, struct err *err)
 {
 	int r = setup_make(setup, s, err);
 
 	if (!r && setup->how.on)
-		r = setup_keep(setup, s, "tracing_on", KEEP_WORD, err);
+		r = claim(setup, s, err);
 	if (!r && setup->how.fresh)
 		r = switch_to(setup, s, false, err);
 	if (!r && setup->how.fresh && setup->files)

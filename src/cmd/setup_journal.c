@@ -299,46 +299,67 @@ static bool take_line(struct reading *in)
 	return true;
 }
 
+/* What the text says. False: it is about another tree. reading_fini() in any case. */
+static bool take_text_of(struct reading *in, struct source *source, char *text, size_t len)
+{
+	struct setup *setup = calloc(1, sizeof(*setup));
+
+	*in = (struct reading){ .at = text, .end = text + len, .room = 4096, .setup = setup };
+	if (!setup)
+		return false;
+	*setup = (struct setup){ .opts = &in->opts, .source = source, .files = true, .journal = -1 };
+	in->opts.items = calloc((size_t)in->room, sizeof(*in->opts.items));
+	while (in->opts.items && in->at < in->end && take_line(in))
+		;
+	return in->is_of_tree;
+}
+
+static void reading_fini(struct reading *in)
+{
+	setup_close(in->setup);
+	opts_fini(&in->opts);
+}
+
 /* Takes back what the text says. False: it is about another tree. */
 static bool take_back(struct source *source, char *text, size_t len)
 {
-	struct reading in = { .at = text, .end = text + len, .room = 4096 };
-	struct setup *setup = calloc(1, sizeof(*setup));
+	struct reading in;
+	bool ours = take_text_of(&in, source, text, len);
 
-	in.opts.items = calloc((size_t)in.room, sizeof(*in.opts.items));
-	if (!setup || !in.opts.items) {
-		free(setup);
-		free(in.opts.items);
-		return false;
-	}
-	in.setup = setup;
-	setup->opts = &in.opts;
-	setup->source = source;
-	setup->files = true;
-	setup->journal = -1;
-	while (in.at < in.end && take_line(&in))
-		;
-	if (in.is_of_tree)
-		setup_undo(setup, NULL);
-	setup_close(setup);
-	opts_fini(&in.opts);
-	return in.is_of_tree;
+	if (ours)
+		setup_undo(in.setup, NULL);
+	reading_fini(&in);
+	return ours;
+}
+
+/* Its bytes, yours to free, and how many; NULL: it is no journal. */
+static char *read_file(int fd, ssize_t *n)
+{
+	struct stat st;
+	char *text;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size >= (off_t)MAX_BYTES || !(text = malloc((size_t)st.st_size + 1)))
+		return NULL;
+	*n = read(fd, text, (size_t)st.st_size);
+	text[*n > 0 ? *n : 0] = '\0';
+	return text;
+}
+
+static int open_one(int dir, const char *name)
+{
+	return openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
 /* One file: 1 when its writer is dead and what it left is taken back. */
 static int sweep_one(struct source *source, int dir, const char *name)
 {
-	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), done = 0;
-	struct stat st;
+	int fd = open_one(dir, name), done = 0;
 	char *text;
+	ssize_t n;
 
 	if (fd < 0)
 		return 0;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < (off_t)MAX_BYTES && lock(fd, F_GETLK) &&
-	    (text = malloc((size_t)st.st_size + 1))) {
-		ssize_t n = read(fd, text, (size_t)st.st_size);
-
-		text[n > 0 ? n : 0] = '\0';
+	if (lock(fd, F_GETLK) && (text = read_file(fd, &n))) {
 		done = n > 0 && take_back(source, text, (size_t)n);
 		if (done || n == 0)
 			unlinkat(dir, name, 0);
@@ -346,6 +367,65 @@ static int sweep_one(struct source *source, int dir, const char *name)
 	}
 	close(fd);
 	return done;
+}
+
+static bool is_instance(const struct setup *setup, int s, const char *name)
+{
+	const char *own = setup_scope(setup, s)->instance;
+
+	return own && name ? !strcmp(own, name) : !own && !name;
+}
+
+/* Does the text tell of a recorder of that buffer: one who has made it, or has kept what it was like? */
+static bool records(struct source *source, char *text, size_t len, const char *instance)
+{
+	struct reading in;
+	bool does = false;
+
+	if (take_text_of(&in, source, text, len)) {
+		const struct setup *setup = in.setup;
+
+		for (int s = 0; s < setup->scopes.n; s++)
+			does |= setup->buffers[s].made && is_instance(setup, s, instance);
+		for (size_t i = 0; i < setup->nkept; i++)
+			does |= !strcmp(setup->kept[i].file, "tracing_on") && is_instance(setup, setup->kept[i].scope, instance);
+	}
+	reading_fini(&in);
+	return does;
+}
+
+/* Locks of our own do not show. */
+static bool is_others(const char *name)
+{
+	return *name != '.' && atol(name) != (long)getpid();
+}
+
+int setup_journal_alone(struct setup *setup, int s, struct err *err)
+{
+	const char *instance = setup_scope(setup, s)->instance;
+	const struct dirent *entry;
+	char place[128];
+	int fd = setup->journal < 0 ? -1 : open_place(false, place), r = 0;
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	while (dir && !r && (entry = readdir(dir))) {
+		int one = is_others(entry->d_name) ? open_one(dirfd(dir), entry->d_name) : -1;
+		char *text = NULL;
+		ssize_t n;
+
+		if (one >= 0 && !lock(one, F_GETLK) && (text = read_file(one, &n)) && n > 0 &&
+		    records(setup->source, text, (size_t)n, instance))
+			r = err_set(err, -EBUSY, "%.60s is being recorded by process %ld, and hands its pages out only once",
+				    instance ? instance : "the top buffer", atol(entry->d_name));
+		free(text);
+		if (one >= 0)
+			close(one);
+	}
+	if (dir)
+		closedir(dir);
+	return r;
 }
 
 int setup_journal_sweep(struct source *source)
@@ -358,8 +438,7 @@ int setup_journal_sweep(struct source *source)
 	if (fd >= 0 && !dir)
 		close(fd);
 	while (dir && (entry = readdir(dir)))
-		/* Locks of our own do not show. */
-		if (*entry->d_name != '.' && atol(entry->d_name) != (long)getpid())
+		if (is_others(entry->d_name))
 			n += sweep_one(source, dirfd(dir), entry->d_name);
 	if (dir)
 		closedir(dir);

@@ -137,6 +137,22 @@ for how in beside next reset; do
 	want 0 report killed.dat
 	rm killed.dat
 done
+# A buffer has one recorder at a time: what a second one would find is not what it was before the first.
+"$RINGSIDE" record --kernel -q -B $mine -e sched:sched_switch -C local -B $mine-b -e irq -o first.dat sleep 20 >/dev/null 2>&1 &
+pid=$!
+for i in $(seq 100); do
+	[ -s first.dat ] && [ "$(cat "$top/instances/$mine/tracing_on")" = 1 ] && break
+	sleep 0.05
+done
+refuse 1 record --kernel -q -B $mine -e irq -o second.dat true -- "$mine is being recorded by process $pid"
+refuse 1 record --kernel -q -B $mine-b -e irq -o second.dat true -- "$mine-b is being recorded by process $pid"
+[ ! -e second.dat ] || fail "there is a file of the second"
+want 0 record --kernel -q -e irq -o second.dat true
+kill $pid
+wait $pid
+keep | cmp -s - kept || fail "not as it was after two: $(keep | diff kept -)"
+[ ! -d "$top/instances/$mine-b" ] || fail "an instance is left after two"
+want 0 report first.dat
 # What is there already comes out, also events that are off by then.
 echo 1 >"$top/instances/$mine/events/sched/sched_switch/enable"
 echo 0 >"$top/instances/$mine/events/sched/sched_switch/filter"
