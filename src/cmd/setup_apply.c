@@ -111,12 +111,12 @@ static int write_value(struct setup *setup, int s, const struct setting *setting
 	return scope_write(scope_at(setup, s), setup->source, setting->file, value, false, err);
 }
 
-/* Of buffers that are made here, all by one clock if the line does not say otherwise. */
+/* Of buffers that are made here, all by one clock if the line does not say otherwise; beside programs, of all of a kernel's. */
 static const char *usual_clock(const struct setup *setup, int s)
 {
 	const char *said = opts_value(setup->opts, "clock");
 
-	if (!setup->buffers[s].made || setup_value(setup, scope_at(setup, s), "clock"))
+	if ((!setup->buffers[s].made && !(setup->files && setup->how.clock)) || setup_value(setup, scope_at(setup, s), "clock"))
 		return NULL;
 	return said ? said : setup->how.clock;
 }

@@ -164,6 +164,11 @@ echo 0 >"$top/instances/$mine/events/enable"
 want 0 extract --kernel -q -B $mine -o out.dat
 want 0 report out.dat
 [ "$n" -gt 10 ] && [ "$(grep -c ' sched_switch: ' "$out")" -eq "$n" ] || fail "extract has not $n events"
+# Beside programs it goes by the clock of both, and then by its own again.
+want 3 record -q -i -e nothing --kernel -B $mine -e raw_syscalls -F -o beside.dat ./doze
+grep -qF '[mono]' "$top/instances/$mine/trace_clock" || fail "its clock is another"
+want 0 report beside.dat
+[ "$(grep -c " sys_enter: *NR $nr " "$out")" -eq 10 ] || fail "beside programs ten sleeps are not ten"
 # And what did not fit is told.
 echo 8 >"$top/instances/$mine/buffer_size_kb"
 echo 1 >"$top/instances/$mine/events/raw_syscalls/enable"
