@@ -6,7 +6,7 @@
  * long as its writer lives, and goes when everything is as it was. Whoever comes next and finds one that is not locked takes back
  * what it says, as its writer would have done; one after the other, so that nobody takes what is half done for what was there.
  *
- *	tree LEN TEXT				of which tree
+ *	tree NUMBER LEN TEXT			of which tree
  *	scope NUMBER LEN INSTANCE		a buffer; no name: the top one
  *	event NUMBER LEN NAME			an -e of it
  *	made NUMBER LEN INSTANCE		its instance was not there
@@ -20,6 +20,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,14 @@ static int take_turn(int dir)
 	return turn;
 }
 
+/* The same for everybody who means the same tree, however it is spelled and wherever he stands. */
+static const char *tree_of(struct source *source, char path[PATH_MAX])
+{
+	if (source_is_kernel(source))
+		return "kernel";
+	return realpath(source_name(source), path) ? path : source_name(source);
+}
+
 /* ---- writing ---- */
 
 static void put_line(struct setup *setup, const char *word, int s, int kind, const char *file, const char *text)
@@ -108,7 +117,7 @@ static void put_line(struct setup *setup, const char *word, int s, int kind, con
 
 void setup_journal_begin(struct setup *setup)
 {
-	char place[128], hidden[sizeof(place) + 16];
+	char place[128], hidden[sizeof(place) + 16], tree[PATH_MAX];
 	int dir;
 
 	if (!setup->files || !setup->how.fresh || (dir = open_place(true, place)) < 0)
@@ -125,7 +134,7 @@ void setup_journal_begin(struct setup *setup)
 	}
 	if (setup->journal < 0)
 		return;
-	put_line(setup, "tree", 0, 0, NULL, source_name(setup->source));
+	put_line(setup, "tree", 0, 0, NULL, tree_of(setup->source, tree));
 	for (int s = 0; s < setup->scopes.n; s++) {
 		const struct scope *scope = &setup->scopes.scope[s];
 
@@ -275,7 +284,9 @@ static bool take_line(struct reading *in)
 	if (!text)
 		return false;
 	if (!strcmp(word, "tree")) {
-		in->is_of_tree = !strcmp(text, source_name(setup->source));
+		char tree[PATH_MAX];
+
+		in->is_of_tree = !strcmp(text, tree_of(setup->source, tree));
 		return in->is_of_tree;
 	}
 	if (!strcmp(word, "scope"))

@@ -129,7 +129,7 @@ for how in beside next reset; do
 			sleep 0.05
 		done
 		;;
-	next) "$RINGSIDE" record --kernel -q -e irq -o next.dat true ;;
+	next) "$RINGSIDE" record --tracefs "$top/." -q -e irq -o next.dat true ;;
 	reset) "$RINGSIDE" reset --kernel -B nosuch$$ 2>/dev/null ;;
 	esac
 	keep | cmp -s - kept || fail "$how has not brought it back: $(keep | diff kept -)"
