@@ -147,7 +147,6 @@ done
 refuse 1 record --kernel -q -B $mine -e irq -o second.dat true -- "$mine is being recorded by process $pid"
 refuse 1 record --kernel -q -B $mine-b -e irq -o second.dat true -- "$mine-b is being recorded by process $pid"
 [ ! -e second.dat ] || fail "there is a file of the second"
-want 0 record --kernel -q -e irq -o second.dat true
 kill $pid
 wait $pid
 keep | cmp -s - kept || fail "not as it was after two: $(keep | diff kept -)"
@@ -181,15 +180,20 @@ want 0 extract --kernel -B $mine -o out.dat
 rmdir "$top/instances/$mine"
 
 # Of a file that may not grow, as many events are told as are in it, and the others are lost.
-(ulimit -f 6000 && exec "$RINGSIDE" record --kernel -e raw_syscalls -F -o small.dat dd if=/dev/zero of=/dev/null bs=1 count=100000) >"$out" 2>"$err"
+(ulimit -f 6000 && exec "$RINGSIDE" record --kernel -e raw_syscalls -F -o small.dat dd if=/dev/zero of=/dev/null bs=1 count=40000) >"$out" 2>"$err"
 grep -q 'small.dat' "$err" || fail "nothing is told of a file that is full"
 told=$(sed -n 's/.*small.dat: \([0-9]*\) events, .*/\1/p' "$err")
 want 0 report small.dat
 [ "$(grep -c ' sys_e' "$out")" -eq "${told:-0}" ] || fail "${told:-no} events are told, $(grep -c ' sys_e' "$out") are in the file"
 
-# Few descriptors, and many buffers.
+# What is to stay is there when others have come and gone: one with few descriptors, and many buffers.
+want 3 record --kernel -k -e raw_syscalls -F -o stays.dat ./doze
+stays=$(sed -n 's/.*the instance \([^ ]*\) stays as it is.*/\1/p' "$err")
 (ulimit -Sn 40 && exec "$RINGSIDE" record --kernel -q -e irq -B $mine -e irq -B $mine-b -e irq -o few.dat true) >"$out" 2>"$err" ||
 	fail "40 descriptors are too few"
+[ -n "$stays" ] && [ -d "$top/instances/$stays" ] || fail "-k: '$stays' is gone"
+want 0 set --kernel -v -B "$stays"
+[ ! -d "$top/instances/$stays" ] || fail "$stays is not to be removed"
 
 # -c is about the source where -P stands.
 want 3 record -q -c --kernel -e raw_syscalls -P $$ --programs -e nothing -i -o children.dat ./doze
