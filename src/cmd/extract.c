@@ -82,18 +82,23 @@ static void tell(const struct record_how *how, const struct record_still_sums *s
 			sums->lost_more ? ", and some that could not be counted" : "");
 }
 
-/* Of files, which can be read only by taking out what is in them. */
+/* Of files, which can be read only by taking out what is in them. Events that are off by now may be in them, too. */
 static int take_out(struct record_how *how, struct record_still_sums *sums, struct err *err)
 {
 	struct record *record;
 	struct record_sums all;
-	int r = record_open(&record, how, err);
+	int r;
 
+	how->all_formats = true;
+	r = record_open(&record, how, err);
 	if (r)
 		return r;
 	r = record_finish(record, err);
 	record_sums(record, &all);
-	*sums = (struct record_still_sums){ .events = all.events, .bytes = all.bytes, .lost = all.lost };
+	*sums = (struct record_still_sums){
+		.events = all.events, .bytes = all.bytes, .lost = all.lost + all.refused, .overwritten = all.overwritten,
+		.lost_more = all.lost_more,
+	};
 	record_close(record);
 	return r;
 }

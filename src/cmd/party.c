@@ -30,6 +30,19 @@ static bool has_place(const struct opts_item *item)
 	return false;
 }
 
+/* -c of a line is about the threads of -F, and about those of -P where that stands. */
+static void drop_idle(struct opts *opts)
+{
+	int n = 0;
+
+	if (opts_value(opts, "pid") || opts_value(opts, "only-command"))
+		return;
+	for (int i = 0; i < opts->nitems; i++)
+		if (!scope_is(&opts->items[i], "children"))
+			opts->items[n++] = opts->items[i];
+	opts->nitems = n;
+}
+
 static int check_sources(const struct opts *opts, struct err *err)
 {
 	if (opts_value(opts, "kernel") && opts_value(opts, "tracefs"))
@@ -73,6 +86,8 @@ static int add(struct parties *parties, const struct opts *opts, int kind, bool 
 		if (whole || (named < 0 && !has_place(item)) || (named >= 0 ? named == kind : now == kind))
 			party->opts.items[party->opts.nitems++] = *item;
 	}
+	if (!whole)
+		drop_idle(&party->opts);
 	return 0;
 }
 

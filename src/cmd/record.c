@@ -547,7 +547,7 @@ static int parse(struct session *session)
 		struct party *party = &session->parties.party[p];
 		bool programs = party == session->programs;
 		struct setup_how how = {
-			.on = true, .fresh = true,
+			.on = true, .fresh = true, .stays = session->ask.keep_buffers,
 			.clock = programs ? control_clock_cheapest() : NULL, .size_kb = programs ? usual_size() : 0,
 		};
 

@@ -67,6 +67,7 @@ struct setup_how {
 	 * be made are removed by a later setup_sweep() if their maker dies; buffers take nothing before setup_on(), `on` or not.
 	 */
 	bool fresh;
+	bool stays;	/* of files, the instance for this alone has a name by which no later setup_sweep() removes it */
 	bool deletes;	/* -v -B removes the instance */
 	/* Of instances that are made, where the line does not say. */
 	const char *clock;

@@ -111,12 +111,12 @@ static int write_value(struct setup *setup, int s, const struct setting *setting
 	return scope_write(scope_at(setup, s), setup->source, setting->file, value, false, err);
 }
 
-/* Of buffers that are made here, all by one clock if the line does not say otherwise. */
+/* Of buffers that are made here, all by one clock if the line does not say otherwise; beside programs, of all of a kernel's. */
 static const char *usual_clock(const struct setup *setup, int s)
 {
 	const char *said = opts_value(setup->opts, "clock");
 
-	if (!setup->buffers[s].made || setup_value(setup, scope_at(setup, s), "clock"))
+	if ((!setup->buffers[s].made && !(setup->files && setup->how.clock)) || setup_value(setup, scope_at(setup, s), "clock"))
 		return NULL;
 	return said ? said : setup->how.clock;
 }
@@ -612,13 +612,27 @@ static int ready_files(struct setup *setup, int s, struct err *err)
 	return 0;
 }
 
+/* Whether it records is kept first of all, which tells others that it is ours: of two who begin at once one sees the other at least. */
+static int claim(struct setup *setup, int s, struct err *err)
+{
+	size_t kept = setup->nkept;
+	int r = setup_keep(setup, s, "tracing_on", KEEP_WORD, err);
+
+	if (r || setup->nkept == kept)
+		return r;
+	r = setup_journal_alone(setup, s, err);
+	if (r)
+		setup_forget(setup);
+	return r;
+}
+
 /* Made, held if it is to be, and set. */
 static int prepare(struct setup *setup, int s, struct err *err)
 {
 	int r = setup_make(setup, s, err);
 
 	if (!r && setup->how.on)
-		r = setup_keep(setup, s, "tracing_on", KEEP_WORD, err);
+		r = claim(setup, s, err);
 	if (!r && setup->how.fresh)
 		r = switch_to(setup, s, false, err);
 	if (!r && setup->how.fresh && setup->files)

@@ -6,7 +6,7 @@
  * long as its writer lives, and goes when everything is as it was. Whoever comes next and finds one that is not locked takes back
  * what it says, as its writer would have done; one after the other, so that nobody takes what is half done for what was there.
  *
- *	tree LEN TEXT				of which tree
+ *	tree NUMBER LEN TEXT			of which tree
  *	scope NUMBER LEN INSTANCE		a buffer; no name: the top one
  *	event NUMBER LEN NAME			an -e of it
  *	made NUMBER LEN INSTANCE		its instance was not there
@@ -20,6 +20,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,14 @@ static int take_turn(int dir)
 	return turn;
 }
 
+/* The same for everybody who means the same tree, however it is spelled and wherever he stands. */
+static const char *tree_of(struct source *source, char path[PATH_MAX])
+{
+	if (source_is_kernel(source))
+		return "kernel";
+	return realpath(source_name(source), path) ? path : source_name(source);
+}
+
 /* ---- writing ---- */
 
 static void put_line(struct setup *setup, const char *word, int s, int kind, const char *file, const char *text)
@@ -108,7 +117,7 @@ static void put_line(struct setup *setup, const char *word, int s, int kind, con
 
 void setup_journal_begin(struct setup *setup)
 {
-	char place[128], hidden[sizeof(place) + 16];
+	char place[128], hidden[sizeof(place) + 16], tree[PATH_MAX];
 	int dir;
 
 	if (!setup->files || !setup->how.fresh || (dir = open_place(true, place)) < 0)
@@ -125,7 +134,7 @@ void setup_journal_begin(struct setup *setup)
 	}
 	if (setup->journal < 0)
 		return;
-	put_line(setup, "tree", 0, 0, NULL, source_name(setup->source));
+	put_line(setup, "tree", 0, 0, NULL, tree_of(setup->source, tree));
 	for (int s = 0; s < setup->scopes.n; s++) {
 		const struct scope *scope = &setup->scopes.scope[s];
 
@@ -275,7 +284,9 @@ static bool take_line(struct reading *in)
 	if (!text)
 		return false;
 	if (!strcmp(word, "tree")) {
-		in->is_of_tree = !strcmp(text, source_name(setup->source));
+		char tree[PATH_MAX];
+
+		in->is_of_tree = !strcmp(text, tree_of(setup->source, tree));
 		return in->is_of_tree;
 	}
 	if (!strcmp(word, "scope"))
@@ -299,46 +310,67 @@ static bool take_line(struct reading *in)
 	return true;
 }
 
+/* What the text says. False: it is about another tree. reading_fini() in any case. */
+static bool take_text_of(struct reading *in, struct source *source, char *text, size_t len)
+{
+	struct setup *setup = calloc(1, sizeof(*setup));
+
+	*in = (struct reading){ .at = text, .end = text + len, .room = 4096, .setup = setup };
+	if (!setup)
+		return false;
+	*setup = (struct setup){ .opts = &in->opts, .source = source, .files = true, .journal = -1 };
+	in->opts.items = calloc((size_t)in->room, sizeof(*in->opts.items));
+	while (in->opts.items && in->at < in->end && take_line(in))
+		;
+	return in->is_of_tree;
+}
+
+static void reading_fini(struct reading *in)
+{
+	setup_close(in->setup);
+	opts_fini(&in->opts);
+}
+
 /* Takes back what the text says. False: it is about another tree. */
 static bool take_back(struct source *source, char *text, size_t len)
 {
-	struct reading in = { .at = text, .end = text + len, .room = 4096 };
-	struct setup *setup = calloc(1, sizeof(*setup));
+	struct reading in;
+	bool ours = take_text_of(&in, source, text, len);
 
-	in.opts.items = calloc((size_t)in.room, sizeof(*in.opts.items));
-	if (!setup || !in.opts.items) {
-		free(setup);
-		free(in.opts.items);
-		return false;
-	}
-	in.setup = setup;
-	setup->opts = &in.opts;
-	setup->source = source;
-	setup->files = true;
-	setup->journal = -1;
-	while (in.at < in.end && take_line(&in))
-		;
-	if (in.is_of_tree)
-		setup_undo(setup, NULL);
-	setup_close(setup);
-	opts_fini(&in.opts);
-	return in.is_of_tree;
+	if (ours)
+		setup_undo(in.setup, NULL);
+	reading_fini(&in);
+	return ours;
+}
+
+/* Its bytes, yours to free, and how many; NULL: it is no journal. */
+static char *read_file(int fd, ssize_t *n)
+{
+	struct stat st;
+	char *text;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size >= (off_t)MAX_BYTES || !(text = malloc((size_t)st.st_size + 1)))
+		return NULL;
+	*n = read(fd, text, (size_t)st.st_size);
+	text[*n > 0 ? *n : 0] = '\0';
+	return text;
+}
+
+static int open_one(int dir, const char *name)
+{
+	return openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
 /* One file: 1 when its writer is dead and what it left is taken back. */
 static int sweep_one(struct source *source, int dir, const char *name)
 {
-	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), done = 0;
-	struct stat st;
+	int fd = open_one(dir, name), done = 0;
 	char *text;
+	ssize_t n;
 
 	if (fd < 0)
 		return 0;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < (off_t)MAX_BYTES && lock(fd, F_GETLK) &&
-	    (text = malloc((size_t)st.st_size + 1))) {
-		ssize_t n = read(fd, text, (size_t)st.st_size);
-
-		text[n > 0 ? n : 0] = '\0';
+	if (lock(fd, F_GETLK) && (text = read_file(fd, &n))) {
 		done = n > 0 && take_back(source, text, (size_t)n);
 		if (done || n == 0)
 			unlinkat(dir, name, 0);
@@ -346,6 +378,65 @@ static int sweep_one(struct source *source, int dir, const char *name)
 	}
 	close(fd);
 	return done;
+}
+
+static bool is_instance(const struct setup *setup, int s, const char *name)
+{
+	const char *own = setup_scope(setup, s)->instance;
+
+	return own && name ? !strcmp(own, name) : !own && !name;
+}
+
+/* Does the text tell of a recorder of that buffer: one who has made it, or has kept what it was like? */
+static bool records(struct source *source, char *text, size_t len, const char *instance)
+{
+	struct reading in;
+	bool does = false;
+
+	if (take_text_of(&in, source, text, len)) {
+		const struct setup *setup = in.setup;
+
+		for (int s = 0; s < setup->scopes.n; s++)
+			does |= setup->buffers[s].made && is_instance(setup, s, instance);
+		for (size_t i = 0; i < setup->nkept; i++)
+			does |= !strcmp(setup->kept[i].file, "tracing_on") && is_instance(setup, setup->kept[i].scope, instance);
+	}
+	reading_fini(&in);
+	return does;
+}
+
+/* Locks of our own do not show. */
+static bool is_others(const char *name)
+{
+	return *name != '.' && atol(name) != (long)getpid();
+}
+
+int setup_journal_alone(struct setup *setup, int s, struct err *err)
+{
+	const char *instance = setup_scope(setup, s)->instance;
+	const struct dirent *entry;
+	char place[128];
+	int fd = setup->journal < 0 ? -1 : open_place(false, place), r = 0;
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	while (dir && !r && (entry = readdir(dir))) {
+		int one = is_others(entry->d_name) ? open_one(dirfd(dir), entry->d_name) : -1;
+		char *text = NULL;
+		ssize_t n;
+
+		if (one >= 0 && !lock(one, F_GETLK) && (text = read_file(one, &n)) && n > 0 &&
+		    records(setup->source, text, (size_t)n, instance))
+			r = err_set(err, -EBUSY, "%.60s is being recorded by process %ld, and hands its pages out only once",
+				    instance ? instance : "the top buffer", atol(entry->d_name));
+		free(text);
+		if (one >= 0)
+			close(one);
+	}
+	if (dir)
+		closedir(dir);
+	return r;
 }
 
 int setup_journal_sweep(struct source *source)
@@ -358,8 +449,7 @@ int setup_journal_sweep(struct source *source)
 	if (fd >= 0 && !dir)
 		close(fd);
 	while (dir && (entry = readdir(dir)))
-		/* Locks of our own do not show. */
-		if (*entry->d_name != '.' && atol(entry->d_name) != (long)getpid())
+		if (is_others(entry->d_name))
 			n += sweep_one(source, dirfd(dir), entry->d_name);
 	if (dir)
 		closedir(dir);

@@ -117,6 +117,8 @@ void setup_journal_on(struct setup *setup, int scope);
 void setup_journal_top(struct setup *setup, int scope);
 void setup_journal_keep(struct setup *setup, const struct setup_kept *kept);
 void setup_journal_forget(struct setup *setup);
+/* -EBUSY: somebody who lives has made this buffer, or kept what it was like, and would remove it or bring that back under us. */
+int setup_journal_alone(struct setup *setup, int scope, struct err *err);
 /* All is taken back, or is to stay. */
 void setup_journal_end(struct setup *setup);
 /* Takes back what dead ones left in that tree: of how many. */

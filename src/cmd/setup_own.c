@@ -79,7 +79,8 @@ int setup_make(struct setup *setup, int s, struct err *err)
 	int r = 0;
 
 	if (mine->fresh) {
-		r = control ? make_fresh(setup, control, err) : own_name(setup->name, sizeof(setup->name), "record", err);
+		r = control ? make_fresh(setup, control, err) :
+			      own_name(setup->name, sizeof(setup->name), setup->how.stays ? "kept" : "record", err);
 		if (r)
 			return r;
 		scope->instance = setup->name;

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What a pipe may hold for everybody; how many all CPUs have together. */
+/* What a pipe may hold for everybody; how many all hoses have together. */
 #define PIPE_BYTES (1u << 20)
 #define ALL_PIPES 128u
 
@@ -22,9 +22,9 @@ struct hose *hose_new(uint32_t cpu)
 	return hose;
 }
 
-void hose_lay(struct hose *hose, uint32_t nr_cpus)
+void hose_lay(struct hose *hose, size_t nr_hoses)
 {
-	uint32_t fair = ALL_PIPES / (nr_cpus ? nr_cpus : 1);
+	size_t fair = ALL_PIPES / (nr_hoses ? nr_hoses : 1);
 	int ends[2];
 
 	fair = fair < 2 ? 2 : fair > HOSE_PIPES ? HOSE_PIPES : fair;
@@ -145,7 +145,8 @@ static ssize_t read_open(struct hose *hose, unsigned char *page, uint32_t size)
 	do
 		n = read(hose->raw, page, size);
 	while (n < 0 && errno == EINTR);
-	return n < 0 && errno == EAGAIN ? 0 : n < 0 ? -errno : n;
+	/* A kernel has no buffer of a CPU that was never online. */
+	return n < 0 && (errno == EAGAIN || errno == ENODEV) ? 0 : n < 0 ? -errno : n;
 }
 
 ssize_t hose_read_open(struct hose *hose, unsigned char *page, uint32_t size)

@@ -35,8 +35,8 @@ struct hose {
 /* Without any files yet; NULL: no memory. */
 struct hose *hose_new(uint32_t cpu);
 void hose_close(struct hose *hose);
-/* As many pipes as are fair where there are so many CPUs. Without any, pages are read. */
-void hose_lay(struct hose *hose, uint32_t nr_cpus);
+/* As many pipes as are fair where there are so many hoses. Without any, pages are read. */
+void hose_lay(struct hose *hose, size_t nr_hoses);
 
 /* Not on a file system that has pages only by read(), which is seen when it is filled. */
 bool hose_has_pipes(struct hose *hose);

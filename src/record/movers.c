@@ -18,6 +18,8 @@
 
 /* What could not be moved, though it should, is tried again after that; a buffer lasts longer. */
 #define AGAIN_NS 1000000
+/* Of a CPU that is not there it is looked for after that, whether it has come. */
+#define ABSENT_MS 250
 
 struct mover {
 	struct movers *all;
@@ -26,7 +28,7 @@ struct mover {
 	struct pollfd *wait;	/* for each of them, and for the end behind the last */
 	size_t nr;
 	pthread_t thread;
-	pid_t tid;		/* 0: it has not begun */
+	uint32_t tid;		/* 0: it has not begun */
 };
 
 struct movers {
@@ -78,6 +80,15 @@ static bool move_all(struct mover *mover)
 	return all;
 }
 
+/* A kernel has no buffers of a CPU that was never online: a wait for one of them ends at once. */
+static bool is_absent(const struct mover *mover)
+{
+	for (size_t i = 0; i < mover->nr; i++)
+		if (mover->wait[i].revents != POLLERR)
+			return false;
+	return true;
+}
+
 static void *serve(void *arg)
 {
 	const struct timespec soon = { 0, AGAIN_NS };
@@ -86,7 +97,9 @@ static void *serve(void *arg)
 
 	settle(mover->cpu);
 	hurry();
-	__atomic_store_n(&mover->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	/* Partner: begin_one(). */
+	__atomic_store_n(&mover->tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	futex(&mover->tid, FUTEX_WAKE, INT_MAX, NULL);
 	for (;;) {
 		uint32_t heard = __atomic_load_n(&movers->heard, __ATOMIC_ACQUIRE);
 		bool all;
@@ -95,6 +108,10 @@ static void *serve(void *arg)
 			return NULL;
 		if (mover->wait[mover->nr].revents)
 			return NULL;
+		if (is_absent(mover)) {
+			poll(&mover->wait[mover->nr], 1, ABSENT_MS);
+			continue;
+		}
 		all = move_all(mover);
 		__atomic_fetch_add(&movers->bell, 1, __ATOMIC_RELEASE);
 		futex(&movers->bell, FUTEX_WAKE, INT_MAX, NULL);
@@ -150,9 +167,10 @@ static bool begin_one(struct mover *mover)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!begun)
 		return false;
+	/* Asleep: a caller of real-time priority would keep it from the CPU that both are on. */
 	while (!__atomic_load_n(&mover->tid, __ATOMIC_ACQUIRE))
-		sched_yield();
-	share_priority(mover->tid);
+		futex(&mover->tid, FUTEX_WAIT, 0, NULL);
+	share_priority((pid_t)mover->tid);
 	for (size_t i = 0; i < mover->nr; i++)
 		mover->hoses[i]->served = true;
 	return true;
@@ -215,7 +233,7 @@ void movers_end(struct movers *movers)
 
 pid_t movers_tid(const struct movers *movers, size_t i)
 {
-	return i < movers->nr ? movers->mover[i].tid : 0;
+	return i < movers->nr ? (pid_t)movers->mover[i].tid : 0;
 }
 
 const uint32_t *movers_bell(const struct movers *movers)

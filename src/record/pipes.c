@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mono.h"
@@ -33,6 +34,7 @@ struct pipes {
 	size_t nr;
 	struct movers *movers;		/* NULL: there is none */
 	struct tap_counts counts;
+	uint64_t missed;		/* events that were read, but are not in the file */
 	int64_t counted_at;
 };
 
@@ -43,11 +45,34 @@ static int out_of_memory(struct err *err)
 
 /* ---- pages ---- */
 
+static void look_into(const unsigned char *page, uint32_t size, struct stream_page *info)
+{
+	struct page_event event;
+	struct page_walk walk;
+
+	/* What cannot be understood is handed on as it is. */
+	*info = (struct stream_page){ .bytes = size };
+	if (page_walk_init(&walk, page, size))
+		return;
+	info->bytes = walk.commit;
+	while (page_walk_next(&walk, &event) > 0) {
+		if (!info->first_ts)
+			info->first_ts = event.ts;
+		info->last_ts = event.ts;
+		info->events++;
+	}
+	info->lost_more = walk.lost == PAGE_LOST_UNKNOWN;
+	info->lost = info->lost_more ? 0 : walk.lost;
+}
+
 static int copy_out(struct record *record, size_t t, uint32_t cpu, int pipe, size_t len, struct err *err)
 {
+	const uint32_t page_size = record->taps[t].page_size;
 	struct pipes *pipes = record->pipes;
 	struct iovec iov = { pipes->copy, len };
+	struct stream_page info;
 	size_t done = 0;
+	int r;
 
 	if (len > pipes->copy_room) {
 		free(pipes->copy);
@@ -66,7 +91,12 @@ static int copy_out(struct record *record, size_t t, uint32_t cpu, int pipe, siz
 	}
 	/* The words for what went wrong come with the other. */
 	record_file_write(record->file, t, cpu, &iov, 1);
-	return record_file_accept(record->file, t, cpu, false, err);
+	r = record_file_accept(record->file, t, cpu, false, err);
+	for (size_t at = 0; r && at < len; at += page_size) {
+		look_into(pipes->copy + at, page_size, &info);
+		record_pipes_miss(record, info.events);
+	}
+	return r;
 }
 
 static int put(struct record *record, size_t t, uint32_t cpu, int pipe, size_t len, struct err *err)
@@ -111,26 +141,6 @@ static int run(struct record *record, size_t t, uint32_t cpu, bool *idle, struct
 	return r ? r : more || !hose->served;
 }
 
-static void look_into(const unsigned char *page, uint32_t size, struct stream_page *info)
-{
-	struct page_event event;
-	struct page_walk walk;
-
-	/* What cannot be understood is handed on as it is. */
-	*info = (struct stream_page){ .bytes = size };
-	if (page_walk_init(&walk, page, size))
-		return;
-	info->bytes = walk.commit;
-	while (page_walk_next(&walk, &event) > 0) {
-		if (!info->first_ts)
-			info->first_ts = event.ts;
-		info->last_ts = event.ts;
-		info->events++;
-	}
-	/* In the page's words, and counted by the buffer: here it only keeps the page apart. */
-	info->lost_more = walk.lost;
-}
-
 static int next(struct record *record, size_t t, uint32_t cpu, unsigned char *page, struct stream_page *info,
 		struct err *err)
 {
@@ -147,8 +157,6 @@ static int next(struct record *record, size_t t, uint32_t cpu, unsigned char *pa
 		return 0;
 	memset(page + n, 0, tap->page_size - (size_t)n);
 	look_into(page, tap->page_size, info);
-	if (!record->snapshot)
-		info->events = 0;
 	return 1;
 }
 
@@ -189,6 +197,7 @@ static void count_tap(const struct record *record, const struct tap *tap, struct
 			continue;
 		text[n] = '\0';
 		counts->read += count_of(text, "read events: ");
+		counts->overwritten += count_of(text, "overrun: ");
 		counts->lost += count_of(text, "overrun: ") + count_of(text, "commit overrun: ") +
 				count_of(text, "dropped events: ");
 	}
@@ -214,9 +223,45 @@ void record_pipes_count(struct record *record, bool now, uint64_t *events, uint6
 		pipes->counted_at = mono_ms();
 	}
 	if (events)
-		*events = pipes->counts.read;
+		*events = pipes->counts.read > pipes->missed ? pipes->counts.read - pipes->missed : 0;
 	if (lost)
-		*lost = pipes->counts.lost;
+		*lost = pipes->counts.lost + pipes->missed;
+}
+
+void record_pipes_miss(struct record *record, uint64_t events)
+{
+	record->pipes->missed += events;
+}
+
+/* One pipe after the other. Of a page that is in the file in part nobody knows how many events are not. */
+static void forsake(struct record *record, struct tap *tap, struct lane *lane)
+{
+	struct stream_page info;
+	size_t len;
+	int pipe;
+
+	while ((len = hose_take(lane->hose, &pipe))) {
+		size_t want = len % tap->page_size ? len % tap->page_size : tap->page_size;
+		ssize_t n = read(pipe, lane->page, want);
+
+		if (n != (ssize_t)want || want < tap->page_size)
+			record->sums.lost_more = true;
+		if (n <= 0)
+			return;
+		if (n == (ssize_t)tap->page_size) {
+			look_into(lane->page, tap->page_size, &info);
+			record_pipes_miss(record, info.events);
+		}
+		hose_give(lane->hose);
+	}
+}
+
+void record_pipes_forsake(struct record *record)
+{
+	for (size_t t = 0; t < record->nr_taps; t++)
+		for (uint32_t cpu = 0; record->taps[t].kind == &tap_pipes && cpu < record->nr_cpus; cpu++)
+			if (record->taps[t].lanes[cpu].hose)
+				forsake(record, &record->taps[t], &record->taps[t].lanes[cpu]);
 }
 
 /* ---- movers ---- */
@@ -343,16 +388,29 @@ static int open_lane(struct record *record, struct tap *tap, uint32_t cpu, struc
 	hose->stats = source_raw(tap->source, path_of(path, tap->instance, file), NULL);
 	/* Events that were set aside are not in the buffer's counts: they are looked at. */
 	if (!record->snapshot)
-		hose_lay(hose, record->nr_cpus);
+		hose_lay(hose, record->nr_lanes);
 	return 1;
+}
+
+/* Each CPU of each buffer takes some. What was started before has its own limit. */
+static void allow_files(void)
+{
+	struct rlimit files;
+
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 }
 
 int record_pipes_open(struct record *record, struct tap *tap, struct err *err)
 {
 	int r, some = 0;
 
-	if (!record->pipes)
+	if (!record->pipes) {
 		record->pipes = calloc(1, sizeof(*record->pipes));
+		allow_files();
+	}
 	r = record->pipes ? measure(tap, err) : out_of_memory(err);
 	if (!r && record->control && !tap->gathers)
 		r = err_set(err, -EINVAL, "pages of %.200s are those of a 32-bit kernel: one file cannot hold them beside "
@@ -364,8 +422,11 @@ int record_pipes_open(struct record *record, struct tap *tap, struct err *err)
 	if (r >= 0 && !some)
 		r = err_set(err, -ENOENT, "%.200s: there is no per_cpu/cpuN/%s to record from", source_name(tap->source),
 			    raw_name(record));
-	if (r >= 0 && !record->snapshot)
+	if (r >= 0 && !record->snapshot) {
 		count_tap(record, tap, &tap->before);
+		record->sums.overwritten += tap->before.overwritten;
+		record->sums.refused += tap->before.lost - tap->before.overwritten;
+	}
 	return r < 0 ? r : 0;
 }
 

@@ -104,12 +104,17 @@ static int take_page(struct record *record, size_t t, uint32_t cpu, struct err *
 		if (!r)
 			r = put_pages(record, t, cpu, taken, tap->page_size, false, err);
 	}
+	/* What could not be written is not in the sums. */
+	if (r && tap->kind == &tap_pipes)
+		record_pipes_miss(record, info.events);
 	if (r)
 		return r;
-	/* What could not be written is not in the sums. */
-	record->sums.events += info.events;
-	record->sums.lost += info.lost;
-	record->sums.lost_more |= info.lost_more;
+	/* A kernel counts itself what is read and lost, but for what was set aside. */
+	if (tap->kind == &tap_rings || record->snapshot) {
+		record->sums.events += info.events;
+		record->sums.lost += info.lost;
+		record->sums.lost_more |= info.lost_more;
+	}
 	tap->kind->accept(lane);
 	return 1;
 }
@@ -333,7 +338,8 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	r = look_at_sources(record, how, err);
 	/* One more: the one that could not be opened is closed, too. */
 	record->taps = calloc(how->nr_buffers + 1, sizeof(*record->taps));
-	record->streams = calloc(how->nr_buffers * record->nr_cpus + 1, sizeof(*record->streams));
+	record->nr_lanes = how->nr_buffers * record->nr_cpus;
+	record->streams = calloc(record->nr_lanes + 1, sizeof(*record->streams));
 	if (!r && (!record->taps || !record->streams))
 		r = out_of_memory(err);
 	for (; !r && record->nr_taps < how->nr_buffers; record->nr_taps++)
@@ -366,6 +372,8 @@ int record_finish(struct record *record, struct err *err)
 		r = record_take(record, true, err);
 	if (r >= 0)
 		r = end_gathers(record, err);
+	if (record->pipes && r < 0)
+		record_pipes_forsake(record);
 	if (record->pipes)
 		record_pipes_count(record, true, NULL, NULL);
 	/* What is in the file is closed up, whatever came in between. */

@@ -67,6 +67,7 @@ struct record_sums {
 	uint64_t events, lost;
 	uint64_t bytes;		/* of data, in all files */
 	bool lost_more;		/* and some that nobody could count */
+	uint64_t overwritten, refused;	/* of files: by then, before anything was taken: had to make room, or found none */
 	unsigned int files;	/* that are finished */
 };
 void record_sums(struct record *record, struct record_sums *sums);

@@ -25,6 +25,7 @@ struct lane {
 /* What a buffer of files says of itself, all CPUs together. */
 struct tap_counts {
 	uint64_t read, lost;
+	uint64_t overwritten;	/* of those */
 };
 
 struct tap {
@@ -61,6 +62,7 @@ struct record {
 	struct tap *taps;
 	size_t nr_taps;
 	uint32_t nr_cpus;
+	size_t nr_lanes;		/* of all buffers, when all are open */
 	struct stream **streams;	/* of all rings, for sleeping */
 	uint32_t nr_streams;
 	struct record_file *file;
@@ -93,6 +95,10 @@ void record_pipes_end(struct record *record);
 int record_pipes_cpus(struct source *source, struct err *err);
 /* Events and losses as the buffers count them, since it began; looked at now and then, or `now`. */
 void record_pipes_count(struct record *record, bool now, uint64_t *events, uint64_t *lost);
+/* So many events were taken out of the buffers, and did not come into the file. */
+void record_pipes_miss(struct record *record, uint64_t events);
+/* Nothing can be written any more: what is still on its way is missed. */
+void record_pipes_forsake(struct record *record);
 /* A word that changes when there is something to take, which stream_sleep() can wait for; NULL: nobody tells. */
 const uint32_t *record_pipes_bell(struct record *record);
 /* It was heard, and what there was is taken. */

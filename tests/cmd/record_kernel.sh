@@ -117,7 +117,7 @@ for how in beside next reset; do
 			sleep 0.05
 		done
 		;;
-	next) "$RINGSIDE" record --kernel -q -e irq -o next.dat true ;;
+	next) "$RINGSIDE" record --tracefs "$top/." -q -e irq -o next.dat true ;;
 	reset) "$RINGSIDE" reset --kernel -B nosuch$$ 2>/dev/null ;;
 	esac
 	keep | cmp -s - kept || fail "$how has not brought it back: $(keep | diff kept -)"
@@ -125,17 +125,66 @@ for how in beside next reset; do
 	want 0 report killed.dat
 	rm killed.dat
 done
-# What is there already comes out.
+# A buffer has one recorder at a time: what a second one would find is not what it was before the first.
+"$RINGSIDE" record --kernel -q -B $mine -e sched:sched_switch -C local -B $mine-b -e irq -o first.dat sleep 20 >/dev/null 2>&1 &
+pid=$!
+for i in $(seq 100); do
+	[ -s first.dat ] && [ "$(cat "$top/instances/$mine/tracing_on")" = 1 ] && break
+	sleep 0.05
+done
+refuse 1 record --kernel -q -B $mine -e irq -o second.dat true -- "$mine is being recorded by process $pid"
+refuse 1 record --kernel -q -B $mine-b -e irq -o second.dat true -- "$mine-b is being recorded by process $pid"
+[ ! -e second.dat ] || fail "there is a file of the second"
+kill $pid
+wait $pid
+keep | cmp -s - kept || fail "not as it was after two: $(keep | diff kept -)"
+[ ! -d "$top/instances/$mine-b" ] || fail "an instance is left after two"
+want 0 report first.dat
+# What is there already comes out, also events that are off by then.
 echo 1 >"$top/instances/$mine/events/sched/sched_switch/enable"
 echo 0 >"$top/instances/$mine/events/sched/sched_switch/filter"
 echo 1 >"$top/instances/$mine/tracing_on"
 ./doze
 echo 0 >"$top/instances/$mine/tracing_on"
 n=$(grep -c ' sched_switch: ' "$top/instances/$mine/trace")
+echo 0 >"$top/instances/$mine/events/enable"
 want 0 extract --kernel -q -B $mine -o out.dat
 want 0 report out.dat
 [ "$n" -gt 10 ] && [ "$(grep -c ' sched_switch: ' "$out")" -eq "$n" ] || fail "extract has not $n events"
+# Beside programs it goes by the clock of both, and then by its own again.
+want 3 record -q -i -e nothing --kernel -B $mine -e raw_syscalls -F -o beside.dat ./doze
+grep -qF '[mono]' "$top/instances/$mine/trace_clock" || fail "its clock is another"
+want 0 report beside.dat
+[ "$(grep -c " sys_enter: *NR $nr " "$out")" -eq 10 ] || fail "beside programs ten sleeps are not ten"
+# And what did not fit is told.
+echo 8 >"$top/instances/$mine/buffer_size_kb"
+echo 1 >"$top/instances/$mine/events/raw_syscalls/enable"
+echo 1 >"$top/instances/$mine/tracing_on"
+dd if=/dev/zero of=/dev/null bs=1 count=2000 2>/dev/null
+echo 0 >"$top/instances/$mine/tracing_on"
+n=$(cat "$top/instances/$mine/per_cpu/"cpu*/stats | awk '/^overrun:/ { n += $2 } END { print n }')
+want 0 extract --kernel -B $mine -o out.dat
+[ "$n" -gt 1000 ] && grep -q " $n overwritten before them" "$err" || fail "extract does not tell of $n overwritten events"
 rmdir "$top/instances/$mine"
+
+# Of a file that may not grow, as many events are told as are in it, and the others are lost.
+(ulimit -f 6000 && exec "$RINGSIDE" record --kernel -e raw_syscalls -F -o small.dat dd if=/dev/zero of=/dev/null bs=1 count=40000) >"$out" 2>"$err"
+grep -q 'small.dat' "$err" || fail "nothing is told of a file that is full"
+told=$(sed -n 's/.*small.dat: \([0-9]*\) events, .*/\1/p' "$err")
+want 0 report small.dat
+[ "$(grep -c ' sys_e' "$out")" -eq "${told:-0}" ] || fail "${told:-no} events are told, $(grep -c ' sys_e' "$out") are in the file"
+
+# What is to stay is there when others have come and gone: one with few descriptors, and many buffers.
+want 3 record --kernel -k -e raw_syscalls -F -o stays.dat ./doze
+stays=$(sed -n 's/.*the instance \([^ ]*\) stays as it is.*/\1/p' "$err")
+(ulimit -Sn 40 && exec "$RINGSIDE" record --kernel -q -e irq -B $mine -e irq -B $mine-b -e irq -o few.dat true) >"$out" 2>"$err" ||
+	fail "40 descriptors are too few"
+[ -n "$stays" ] && [ -d "$top/instances/$stays" ] || fail "-k: '$stays' is gone"
+want 0 set --kernel -v -B "$stays"
+[ ! -d "$top/instances/$stays" ] || fail "$stays is not to be removed"
+
+# -c is about the source where -P stands.
+want 3 record -q -c --kernel -e raw_syscalls -P $$ --programs -e nothing -i -o children.dat ./doze
 
 # A kernel and programs, by one clock, in the order of time: calls of a function are around its system calls.
 if [ "$(uname -m)" = x86_64 ]; then

@@ -213,6 +213,26 @@ static void check_kept_away(const uint32_t cpus[2])
 	CHECK(!sched_setaffinity(0, sizeof(all), &all), "affinity");
 }
 
+/* A kernel has no buffer of a CPU that was never online, and who waits for it is told so at once: nobody is woken for that. */
+static void check_absent(const uint32_t cpus[2])
+{
+	const struct timespec moment = { 0, 100000000 };
+	struct hose *hose = hose_new(cpus[0]);
+	struct movers *movers;
+	int ends[2];
+
+	CHECK(hose && !pipe2(ends, O_CLOEXEC | O_NONBLOCK), "a hose");
+	close(ends[0]);
+	hose->raw = ends[1];
+	hose_lay(hose, 1);
+	movers = movers_begin(&hose, 1);
+	CHECK(movers, "no movers");
+	nanosleep(&moment, NULL);
+	CHECK(!bell_of(movers), "it rang %u times for nothing", bell_of(movers));
+	movers_end(movers);
+	hose_close(hose);
+}
+
 /* The page that is being written comes by itself, behind those that are full; a file without splice is read. */
 static void check_reading(void)
 {
@@ -249,6 +269,7 @@ int main(void)
 	choose_cpus(cpus);
 	check_reading();
 	check_kept_away(cpus);
+	check_absent(cpus);
 	check_all(cpus);
 	return 0;
 }
