@@ -155,6 +155,19 @@ refuse 1 apply -n -q bad -- 'bad:4:22: '
 printf 'ftrace.event.shop.order.hist { keys = item; onmax { var = ts; snapshot } }' >bad
 refuse 1 apply -q bad -- 'bad:1:25: '
 
+# An event that a trigger would switch on is not on.
+want 0 reset -d
+printf 'ftrace.event.sched.sched_process_exec.actions = "enable_event:sched:sched_process_exit"\n' >soft
+want 0 apply soft
+want 0 save
+cp "$out" soft.saved
+! grep -q 'events =' soft.saved || fail "an event is saved as on that is not"
+want 0 reset -d
+want 0 apply soft.saved
+want 0 cat events/sched/sched_process_exit/enable
+says '0*'
+want 0 reset -d
+want 0 apply first
 # What cannot be said at all is told.
 want 0 write events/sched/sched_process_exit/filter "comm == \"'#\" || comm == \"'\""
 want 1 save

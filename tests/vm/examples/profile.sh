@@ -4,9 +4,17 @@
 . room
 cd "$RINGSIDE_SCRATCH" || exit 1
 
+# What is on, and what only could be.
+ons() {
+	for group in sched irq signal task; do
+		cat $tracing/events/$group/*/enable
+	done
+}
+
 # There and back: round FILE.
 round() {
 	want ringside apply -q "$1"
+	ons >on
 	want ringside save
 	cp "$out" first
 	want ringside apply -q "$1"
@@ -18,6 +26,7 @@ round() {
 	want ringside apply first
 	want ringside save
 	cmp "$out" first || fail "$1: what was saved sets something else: $(diff first "$out")"
+	ons | cmp - on || fail "$1: others are on"
 }
 
 # As a talk has it, with a tracer that is not for all functions: that takes minutes here.
