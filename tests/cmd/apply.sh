@@ -155,6 +155,25 @@ refuse 1 apply -n -q bad -- 'bad:4:22: '
 printf 'ftrace.event.shop.order.hist { keys = item; onmax { var = ts; snapshot } }' >bad
 refuse 1 apply -q bad -- 'bad:1:25: '
 
+# What is nearly there already is something else: fewer variables, fewer values, a filter that begins alike.
+want 0 reset -d
+cat >near <<'E'
+ftrace.event.shop.order.hist {
+	1 { keys = item; var.ts0 = common_timestamp.usecs; var.n = item }
+	2 { keys = item }
+	3 { keys = item; values = sum }
+	4 { keys = item; filter = "item == 1 && sum > 2" }
+	5 { keys = item; filter = "item == 1" }
+}
+ftrace.event.shop.paid.actions = "hist:key=item:val=sum:sort=sum.ascending"
+E
+want 0 apply near
+want 0 save
+cp "$out" near.saved
+[ "$(grep -c 'hist\.[1-5] {' near.saved)" -eq 5 ] || fail "not five histograms"
+want 0 apply near
+want 0 save
+cmp -s near.saved "$out" || fail "the second time there are others"
 # An event that a trigger would switch on is not on.
 want 0 reset -d
 printf 'ftrace.event.sched.sched_process_exec.actions = "enable_event:sched:sched_process_exit"\n' >soft

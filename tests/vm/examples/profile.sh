@@ -147,6 +147,9 @@ ftrace {
 				name = mine
 				filter = 'prev_comm ~ "[a]*" && prev_prio < 120'
 			}
+			3 { keys = prev_pid; filter = "prev_prio < 120" }
+			4 { keys = prev_pid; filter = "prev_prio < 120 && prev_pid > 1" }
+			5 { keys = prev_pid }
 			2 { keys = next_pid; var.wait = common_timestamp.usecs-$woken
 				onmax { var = wait; save = next_comm, prev_pid }
 				onmatch { event = sched.sched_wakeup; trace = worst, $wait, next_comm }
@@ -168,6 +171,7 @@ has 'name = mine'
 has '^		pause$'
 has 'onmax\.save = next_comm, prev_pid'
 has 'stacktrace:2 if next_pid == 99998'
+has 'hist\.5 \{'
 
 # What is refused at the end takes back all that came before it.
 want ringside save
