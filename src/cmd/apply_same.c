@@ -315,10 +315,20 @@ bool same_trigger(struct source *source, const struct scope *scope, const struct
 	return has_trigger(source, scope, "show_event_triggers", name, step->text);
 }
 
+size_t same_command_len(const char *text)
+{
+	size_t n = strcspn(text, ":"), word = n + (text[n] == ':');
+	int words = !strncmp(text + word, "enable_event:", 13) || !strncmp(text + word, "disable_event:", 14) ? 3 : 1;
+
+	while (words-- && text[n])
+		n += 1 + strcspn(text + n + 1, ":");
+	return n;
+}
+
 /* FUNCTION:COMMAND:unlimited, or :count=N; patterns are shown as the functions that they match. */
 bool same_command(struct source *source, const struct scope *scope, const struct boot_step *step)
 {
-	size_t name = strcspn(step->text, ":"), word = strcspn(step->text + name + 1, ":");
+	size_t name = strcspn(step->text, ":"), rest = same_command_len(step->text) - name;
 	struct buf text = BUF_INIT;
 	bool found = false;
 	char *save;
@@ -327,8 +337,8 @@ bool same_command(struct source *source, const struct scope *scope, const struct
 		for (char *at = strtok_r(text.data, "\n", &save); at && !found; at = strtok_r(NULL, "\n", &save)) {
 			size_t n = strcspn(at, ":");
 
-			found = at[n] && glob_match_within(step->text, name, at, n) && strcspn(at + n + 1, ":") == word &&
-				!memcmp(at + n + 1, step->text + name + 1, word);
+			found = at[n] && glob_match_within(step->text, name, at, strcspn(at, " :")) && same_command_len(at) - n == rest &&
+				!memcmp(at + n, step->text + name, rest);
 		}
 	buf_fini(&text);
 	return found;

@@ -188,7 +188,7 @@ static int take_command(struct apply *apply, const struct boot_step *step, struc
 	struct scope scope = apply_scope(step);
 	struct err refused = ERR_INIT;
 	char path[SCOPE_PATH], text[256];
-	size_t name = strcspn(step->text, ":"), len;
+	size_t len;
 	int r;
 
 	if (lacks(apply, step) || (apply->source && same_command(apply->source, &scope, step)))
@@ -197,7 +197,7 @@ static int take_command(struct apply *apply, const struct boot_step *step, struc
 	if (r)
 		return judge(apply, step, r, &refused, err);
 	/* One that is counted is taken away with a count, whichever. */
-	len = name + 1 + strcspn(step->text + name + 1, ":");
+	len = same_command_len(step->text);
 	snprintf(text, sizeof(text), "!%.*s%s", (int)len, step->text, step->text[len] ? ":0" : "");
 	return undo_add(apply, UNDO_APPEND, scope_path(path, &scope, step->file), text, err);
 }

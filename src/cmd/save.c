@@ -150,19 +150,30 @@ static void put_words(struct save *save, const struct scope *scope)
 }
 
 /* Commands are shown otherwise than they are written: FUNCTION:COMMAND:unlimited, or :count=N. */
+static void add_command(struct buf *list, const char *line)
+{
+	const char *first = strchr(line, ':'), *last = strrchr(line, ':');
+	bool counted = last && !strncmp(last, ":count=", 7);
+
+	/* A module is shown behind the name, and not taken. */
+	if (*line != '#' && last && (counted || !strcmp(last, ":unlimited")))
+		buf_printf(list, "%.*s%.*s%s%s\n", (int)strcspn(line, " :"), line, (int)(last - first), first, counted ? ":" : "",
+			   counted ? last + 7 : "");
+}
+
 static void add_commands(struct save *save, const struct scope *scope, struct buf *list)
 {
 	char *text = save_text(save, scope, "set_ftrace_filter"), *at;
+	size_t len = text && !save->control ? strlen(text) : 0;
 
-	for (char *line = text ? strtok_r(text, "\n", &at) : NULL; line; line = strtok_r(NULL, "\n", &at)) {
-		char *last = strrchr(line, ':');
-
-		if (!last || *line == '#')
-			continue;
-		if (!strcmp(last, ":unlimited"))
-			buf_printf(list, "%.*s\n", (int)(last - line), line);
-		else if (!strncmp(last, ":count=", 7))
-			buf_printf(list, "%.*s:%s\n", (int)(last - line), line, last + 7);
+	for (char *line = text && save->control ? strtok_r(text, "\n", &at) : NULL; line; line = strtok_r(NULL, "\n", &at))
+		add_command(list, line);
+	/* A kernel shows the newest first. */
+	while (len) {
+		at = memrchr(text, '\n', len);
+		add_command(list, at ? at + 1 : text);
+		len = at ? (size_t)(at - text) : 0;
+		text[len] = '\0';
 	}
 	free(text);
 }

@@ -132,6 +132,7 @@ ftrace {
 	buffer_subbuf_size_kb = 8
 	tracing_thresh = 100
 	max_graph_depth = 3
+	ftrace.filters = "vfs_fsync:enable_event:irq:softirq_entry", "vfs_fsync:enable_event:irq:softirq_exit:5", "loop_set_hw_queue_depth:traceoff"
 	set_graph_function = vfs_read, vfs_write
 	set_event_pid = 1, 2
 	cpumask = 1
@@ -172,6 +173,8 @@ has '^		pause$'
 has 'onmax\.save = next_comm, prev_pid'
 has 'stacktrace:2 if next_pid == 99998'
 has 'hist\.5 \{'
+has '"vfs_fsync:enable_event:irq:softirq_exit:5"'
+has '"loop_set_hw_queue_depth:traceoff"'
 
 # What is refused at the end takes back all that came before it.
 want ringside save
@@ -185,6 +188,7 @@ ftrace {
 	event.sched.sched_process_exec.hist { keys = pid; var.age = common_timestamp-$born; onmatch { event = task.task_newtask; trace = twice, $age } }
 	event.sched.sched_process_exit.filter = "nosuch == 1"
 	buffer_size = 2M
+	ftrace.filters = "vfs_fallocate:enable_event:irq:softirq_raise"
 	instance.gone { events = "kprobes:again"; event.kprobes.again.hist.keys = arg1 }
 }
 E
