@@ -272,6 +272,9 @@ static int take_condition(struct apply *apply, const struct boot_step *step, str
 		return 0;
 	if (!trigger)
 		r = undo_keep(apply, step, file, KEEP_FILTER, err);
+	else if (!strncmp(step->text, "hist:", 5) && strstr(step->text, "common_timestamp"))
+		/* It chooses the clock, and leaves it so when it goes. */
+		r = undo_keep(apply, step, "trace_clock", KEEP_WORD, err);
 	if (r)
 		return r;
 	r = write_condition(apply, step, file, &refused);
