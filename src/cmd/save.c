@@ -85,7 +85,8 @@ static bool put_value(struct save *save, const char *key, const char *value)
 {
 	if (boot_put_value(value, &save->out))
 		return true;
-	cmd_say("%s: '%s' has both kinds of quotes in it, and cannot be said in such a file: left out", key, value);
+	cmd_say("%s: '%s' has %s in it, and cannot be said in such a file: left out", key, value,
+		strchr(value, '"') && strchr(value, '\'') ? "both kinds of quotes" : "letters beyond ASCII");
 	save->untold = true;
 	return false;
 }
@@ -122,14 +123,19 @@ void save_put_lines(struct save *save, const char *key, const char *text)
 		char *value = strndup(text, len);
 
 		if (value && len) {
+			size_t start = save->out.len, begin = line;
+
 			if (begun)
 				buf_putc(&save->out, ',');
 			else
 				buf_printf(&save->out, "%s%s =", save->indent, key);
 			wrap(save, &line);
-			if (!put_value(save, key, value))
-				buf_puts(&save->out, "\"\"");
-			begun = true;
+			if (put_value(save, key, value)) {
+				begun = true;
+			} else if (save->out.data) {
+				save->out.data[save->out.len = start] = '\0';
+				line = begin;
+			}
 		}
 		free(value);
 		text += len + (text[len] == '\n');

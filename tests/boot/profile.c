@@ -173,7 +173,7 @@ static void check_values(void)
 {
 	static const char *const values[][2] = {
 		{ "plain.word-1", "plain.word-1" }, { "", "\"\"" }, { "a b", "\"a b\"" }, { "say \"x\"", "'say \"x\"'" },
-		{ "it's", "\"it's\"" }, { "it's \"x\"", "it's \"x\"" }, { "it's \"x\",", NULL }, { "'\"", NULL },
+		{ "it's", "\"it's\"" }, { "it's \"x\"", "it's \"x\"" }, { "it's \"x\",", NULL }, { "'\"", NULL }, { "caf\303\251", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {

@@ -187,6 +187,12 @@ want 0 cat events/sched/sched_process_exit/enable
 says '0*'
 want 0 reset -d
 want 0 apply first
+# What cannot be said at all is told, and what was saved is still a profile.
+want 0 write events/sched/sched_process_exit/filter 'comm == "é"'
+want 1 save
+grep -q 'letters beyond ASCII' "$err" && grep -q shop "$out" || fail "what cannot be said is not told"
+cp "$out" without
+want 0 apply without
 # What cannot be said at all is told.
 want 0 write events/sched/sched_process_exit/filter "comm == \"'#\" || comm == \"'\""
 want 1 save

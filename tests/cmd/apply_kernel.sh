@@ -98,6 +98,13 @@ if ! grep -qw timerlat "$top/available_tracers"; then
 	rmdir "$top/instances/$mine"
 fi
 
+# A place that no key can name is told, and leaves no gap.
+cp /bin/ls é
+echo "p:$group/ls $PWD/é:0x5000" >>"$top/dynamic_events"
+want 1 --kernel save
+grep -q 'é.* has letters beyond ASCII' "$err" && ! grep -q '""' "$out" || fail "a place beyond ASCII is not told"
+echo "-:$group/ls" >>"$top/dynamic_events"
+
 # A trigger makes no event be on, and neither does what was saved of it.
 soft() {
 	cat "$top/instances/$mine/events/sched/sched_switch/enable" "$top/instances/$mine/events/sched/sched_waking/enable"
