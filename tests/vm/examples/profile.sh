@@ -132,6 +132,7 @@ ftrace {
 	buffer_subbuf_size_kb = 8
 	tracing_thresh = 100
 	max_graph_depth = 3
+	options = func-no-repeats
 	ftrace.filters = "vfs_fsync:enable_event:irq:softirq_entry", "vfs_fsync:enable_event:irq:softirq_exit:5", "loop_set_hw_queue_depth:traceoff"
 	set_graph_function = vfs_read, vfs_write
 	set_event_pid = 1, 2
@@ -173,6 +174,7 @@ has '^		pause$'
 has 'onmax\.save = next_comm, prev_pid'
 has 'stacktrace:2 if next_pid == 99998'
 has 'hist\.5 \{'
+has 'func-no-repeats'
 has '"vfs_fsync:enable_event:irq:softirq_exit:5"'
 has '"loop_set_hw_queue_depth:traceoff"'
 
