@@ -41,12 +41,16 @@ static void put_function(struct buf *out, const char *line, size_t len)
 static void put_lines(struct buf *out, const char *file, const char *text)
 {
 	bool functions = !strncmp(file, "set_ftrace_", 11) && !strstr(file, "pid");
+	bool bare = !strncmp(file, "set_graph_", 10) || !strcmp(file, "stack_trace_filter");
 
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 
 		if (functions && *text != '#' && len)
 			put_function(out, text, len);
+		/* These show the module, too, and take the name alone. */
+		else if (bare && *text != '#' && len)
+			buf_printf(out, "%.*s\n", (int)strcspn(text, " \t\n"), text);
 		else if (*text != '#' && len && strncmp(text, "no pid", 6))
 			buf_printf(out, "%.*s\n", (int)len, text);
 		text += len + (text[len] == '\n');

@@ -132,9 +132,9 @@ ftrace {
 	buffer_subbuf_size_kb = 8
 	tracing_thresh = 100
 	max_graph_depth = 3
+	set_graph_function = vfs_read, vfs_write, loop_set_hw_queue_depth
 	options = func-no-repeats
 	ftrace.filters = "vfs_fsync:enable_event:irq:softirq_entry", "vfs_fsync:enable_event:irq:softirq_exit:5", "loop_set_hw_queue_depth:traceoff"
-	set_graph_function = vfs_read, vfs_write
 	set_event_pid = 1, 2
 	cpumask = 1
 	event.synthetic.worst.fields = "u64 lat", "char comm[16]"
