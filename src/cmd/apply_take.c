@@ -116,6 +116,23 @@ static int take_word(struct apply *apply, const struct boot_step *step, struct e
 	return r;
 }
 
+/* Not every tracer is for instances: one says itself which are, once it is there. */
+static int take_tracer(struct apply *apply, const struct boot_step *step, struct err *err)
+{
+	struct scope scope = apply_scope(step);
+	struct buf text = BUF_INIT;
+	bool lacks = false;
+
+	if (step->instance && apply->source && (!apply->dry || apply->control) &&
+	    !scope_read(&scope, apply->source, "available_tracers", &text, NULL) && text.data)
+		lacks = !apply_has_word(text.data, step->text);
+	buf_fini(&text);
+	if (!lacks)
+		return take_word(apply, step, err);
+	apply_say(apply, step, "there is no tracer '%.60s' in an instance: left out", step->text);
+	return 0;
+}
+
 static int take_option(struct apply *apply, const struct boot_step *step, struct err *err)
 {
 	struct scope scope = apply_scope(step);
@@ -386,16 +403,33 @@ static int change_sysctl(struct apply *apply, const char *path, const char *text
 	return r ? err_set(refused, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
+/* Some are taken without a word by a kernel that was not started for them, and stay as they are. */
+static bool is_set(const char *path, const char *text)
+{
+	char now[64] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool set = fd < 0 || read(fd, now, sizeof(now) - 1) <= 0 ||
+		   (strcspn(now, "\n") == strlen(text) && !strncmp(now, text, strlen(text)));
+
+	if (fd >= 0)
+		close(fd);
+	return set;
+}
+
 static int take_sysctl(struct apply *apply, const struct boot_step *step, struct err *err)
 {
 	struct err refused = ERR_INIT;
 	char path[128];
+	int r;
 
 	snprintf(path, sizeof(path), APPLY_SYSCTL "%.80s", step->file);
 	put_line(apply, path, step->text, false);
 	if (apply->dry)
 		return 0;
-	return judge(apply, step, change_sysctl(apply, path, step->text, &refused, err), &refused, err);
+	r = judge(apply, step, change_sysctl(apply, path, step->text, &refused, err), &refused, err);
+	if (!r && !refused.code && !is_set(path, step->text))
+		apply_say(apply, step, "%s stays as it is: left out", path);
+	return r;
 }
 
 int apply_take(struct apply *apply, size_t i, struct err *err)
@@ -420,6 +454,8 @@ int apply_take(struct apply *apply, size_t i, struct err *err)
 		return step->event ? take_condition(apply, step, err) : take_wide(apply, step, err);
 	case BOOT_EVENT:
 		return take_event(apply, step, err);
+	case BOOT_TRACER:
+		return take_tracer(apply, step, err);
 	case BOOT_SYSCTL:
 		return take_sysctl(apply, step, err);
 	default:

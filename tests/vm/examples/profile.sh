@@ -199,6 +199,16 @@ grep -q '^ringside: bad:7:43: ftrace.event.sched.sched_process_exit.filter: Fiel
 want ringside save
 cmp "$out" before || fail "something stayed: $(diff before "$out")"
 
+# So is the clock, which a histogram chose. What an instance cannot have is told, and so is a setting that does not take.
+want ringside reset -a -t -d -b 1408
+printf 'ftrace.event.sched { sched_waking.hist { keys = pid; var.ts0 = common_timestamp }; sched_switch.hist.keys = nosuch }\n' >bad
+ringside apply bad >"$out" 2>"$err" && fail "a histogram of a field that is not there"
+want cat $tracing/trace_clock
+has '\[local\]'
+printf 'ftrace.instance.few.tracer = blk\nkernel.tp_printk\n' >few
+want ringside apply few
+grep -q "no tracer 'blk' in an instance: left out" "$err" && grep -q 'tracepoint_printk stays as it is: left out' "$err" || fail "not told"
+
 # What would be written is what is.
 want ringside reset -a -t -d -b 1408
 want ringside apply -n more
