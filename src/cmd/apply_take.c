@@ -31,7 +31,8 @@ static void put_line(struct apply *apply, const char *path, const char *text, bo
 		line[len - 1] = '\0';
 	for (char *at = line; (at = strchr(at, '\n'));)
 		*at = ' ';
-	buf_puts(&apply->lines, "echo ");
+	/* Some shells' echo reads what is behind a backslash. */
+	buf_puts(&apply->lines, strchr(line, '\\') ? "printf '%s\\n' " : "echo ");
 	doctor_quote(&apply->lines, line);
 	free(line);
 	buf_puts(&apply->lines, append ? " >> " : " > ");
@@ -284,7 +285,9 @@ static int take_condition(struct apply *apply, const struct boot_step *step, str
 	char file[256], path[SCOPE_PATH];
 	int r = 0;
 
-	snprintf(file, sizeof(file), "events/%.80s/%.80s/%s", step->system, step->event, trigger ? "trigger" : "filter");
+	/* Without a source nobody knows the system: a shell finds it. */
+	snprintf(file, sizeof(file), "events/%.80s/%.80s/%s", step->system ? step->system : "*", step->event,
+		 trigger ? "trigger" : "filter");
 	if (trigger && apply->source && same_trigger(apply->source, &scope, step))
 		return 0;
 	if (!trigger)

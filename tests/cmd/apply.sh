@@ -187,13 +187,21 @@ want 0 cat events/sched/sched_process_exit/enable
 says '0*'
 want 0 reset -d
 want 0 apply first
+# It is one text, to its end.
+printf 'ftrace.events = "shop:*"\n\0ftrace.evnts = 1\n' >bad
+refuse 1 apply bad -- 'bad: ' NUL
+# Where there is no tree, a shell has to find the event.
+printf 'kernel.trace_trigger = "x.traceoff"\nftrace.event.a.b.filter = %s\n' "'c == \"\\t\"'" >nowhere
+want 0 --dir none apply -n nowhere
+says "printf '%s\\n' 'c == \"\\t\"' > events/a/b/filter
+echo traceoff >> events/*/x/trigger"
+
 # What cannot be said at all is told, and what was saved is still a profile.
 want 0 write events/sched/sched_process_exit/filter 'comm == "é"'
 want 1 save
 grep -q 'letters beyond ASCII' "$err" && grep -q shop "$out" || fail "what cannot be said is not told"
 cp "$out" without
 want 0 apply without
-# What cannot be said at all is told.
 want 0 write events/sched/sched_process_exit/filter "comm == \"'#\" || comm == \"'\""
 want 1 save
 grep -q 'both kinds of quotes' "$err" && grep -q shop "$out" || fail "what cannot be said is not told"
