@@ -61,6 +61,7 @@ static const struct good {
 	  "other <is not about tracing>|other <is about the start of a kernel>|other <is for init, which is started once>|"
 	  "sysctl ftrace_dump_on_oops <2>|sysctl traceoff_on_warning <1>|" },
 	{ "ftrace.event.a.b.filter = \"x == 1 &&\n\ty == 2\"\n", "filter a/b <x == 1 &&  y == 2>|" },
+	{ "kernel.pause_on_oops = 1\n", "other <is not about tracing>|" },
 	{ "ftrace\n", "" },
 };
 
