@@ -39,6 +39,9 @@ E
 bad 1:18 'syscalls:sys_enter_opnat; the nearest is syscalls:sys_enter_open' <<'E'
 ftrace.events = "syscalls:sys_enter_opnat"
 E
+bad 1:103 'no event has a name as long as' <<'E'
+ftrace.event.shop.order_order_order_order_order_order_order_order_order_order_order_order_r.filter = "n == 1"
+E
 # What only the tree knows comes last, behind all that it took.
 bad 7:27 'Field not found: item > 1' <<'E'
 ftrace {
