@@ -23,6 +23,9 @@ bool boot_put_value(const char *value, struct buf *out)
 	bool has_double = strchr(value, '"'), has_single = strchr(value, '\'');
 	size_t len = strlen(value);
 
+	for (const char *at = value; *at; at++)
+		if (!isprint((unsigned char)*at) && !isspace((unsigned char)*at))
+			return false;
 	if (len && strspn(value, plain) == len) {
 		buf_puts(out, value);
 	} else if (!has_double || !has_single) {

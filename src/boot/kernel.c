@@ -203,7 +203,8 @@ static bool is_meant(const char *text, const char *const *words)
 			return true;
 	for (; *words; words++)
 		near_see(&near, *words);
-	return near_best(&near);
+	/* A slip, and no more: there is pause_on_oops beside dump_on_oops. */
+	return near_best(&near) && near.distance <= 2;
 }
 
 int make_kernel(struct make *make, const struct boot_node *node)

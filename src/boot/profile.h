@@ -71,7 +71,7 @@ bool boot_hist_keys(const char *trigger, const char *indent, struct buf *out);
 /* Is a trigger to be made after another one, which is on that event: does it take variables of it, or match it? */
 bool boot_hist_needs(const char *trigger, const char *other, const char *system, const char *event);
 
-/* A value in quotes, if it needs any. False: it has both kinds of them, and cannot be said at all. */
+/* A value in quotes, if it needs any. False: it has both kinds of them, or bytes beyond ASCII, and cannot be said at all. */
 bool boot_put_value(const char *value, struct buf *out);
 
 #endif

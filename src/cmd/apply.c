@@ -103,6 +103,8 @@ static int read_profile(struct apply *apply, struct err *err)
 	unsigned int line, column;
 	int r = cmd_read(apply->name, &text, err);
 
+	if (!r && memchr(text.data, '\0', text.len))
+		r = err_set(err, -EINVAL, "%s: is no text: it has a NUL in it", apply->name);
 	if (r) {
 		buf_fini(&text);
 		return r;
@@ -231,6 +233,8 @@ static int do_apply(struct apply *apply, const struct opts *opts, struct err *er
 		r = look_around(apply, err);
 	if (!r)
 		r = apply_check(apply, err);
+	/* Before this nothing is changed, and who has enough of it may go as he likes. */
+	interrupt_catch();
 	if (!r)
 		r = apply->source ? take(apply, err) : take_all(apply, err);
 	if (!r && apply->dry)
@@ -270,7 +274,6 @@ static int run(const struct opts *opts)
 	apply.pid = pid ? (pid_t)strtol(pid, NULL, 10) : 0;
 	if (pid && (apply.pid <= 0 || strspn(pid, "0123456789") != strlen(pid)))
 		return cmd_misuse(&cmd_apply, "apply: -P %s: the number of a process is needed", pid);
-	interrupt_catch();
 	r = do_apply(&apply, opts, &err);
 	if (r && opts_value(opts, "log"))
 		log_failure(&apply, &err);

@@ -31,7 +31,7 @@ static void leave_out(struct apply *apply, size_t i, const char *words)
 	apply->out[i] = true;
 }
 
-static bool is_word_of(const char *text, const char *word)
+bool apply_has_word(const char *text, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -52,7 +52,7 @@ static int check_choice(struct apply *apply, size_t i, const struct choice *choi
 
 	/* A source that does not say is asked by writing it. */
 	if (!source_read(apply->source, choice->list, &text, NULL) && text.data)
-		found = is_word_of(text.data, step->text);
+		found = apply_has_word(text.data, step->text);
 	buf_fini(&text);
 	for (size_t j = 0; choice->others[j]; j++) {
 		other |= !strcmp(choice->others[j], step->text);
@@ -80,7 +80,7 @@ static int check_option(struct apply *apply, size_t i, struct err *err)
 	found = source_exists(apply->source, path) || !source_exists(apply->source, "trace_options");
 	snprintf(path, sizeof(path), "no%.100s", step->text);
 	if (!found && !source_read(apply->source, "trace_options", &text, NULL) && text.data)
-		found = is_word_of(text.data, step->text) || is_word_of(text.data, path);
+		found = apply_has_word(text.data, step->text) || apply_has_word(text.data, path);
 	buf_fini(&text);
 	/* Instances have options that the top has not. */
 	if (found || step->instance)

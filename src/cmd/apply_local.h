@@ -66,6 +66,8 @@ bool apply_is_for_us(const struct events_wish *wish);
 
 /* apply_check.c */
 int apply_check(struct apply *apply, struct err *err);
+/* Is it one of the words that a file lists, the one in brackets included? */
+bool apply_has_word(const char *text, const char *word);
 /* apply_take.c */
 int apply_take(struct apply *apply, size_t i, struct err *err);
 

@@ -191,59 +191,78 @@ static size_t span(const char *text, const char *stops)
 	return n;
 }
 
-/* Is it one of the parts of a histogram, from its first colon to the filter? */
-static bool has_part(const char *text, const char *part, size_t len)
-{
-	for (const char *at = text + span(text, ": "); *at == ':';) {
-		size_t n = span(++at, ": ");
+/* A part of a histogram, between its colons, or one of the values or variables that share one. */
+struct piece {
+	const char *at;
+	size_t len;
+	bool value;
+	bool shared;
+};
 
-		if (n == len && !memcmp(at, part, n))
+static bool begins(const char *text, size_t len, const char *const *words)
+{
+	for (; *words; words++)
+		if (strlen(*words) == len && !memcmp(text, *words, len))
 			return true;
-		at += n;
-	}
 	return false;
 }
 
-/* Of a list of values: hits are counted anyway, and shown. */
-static bool has_values(const char *text, const char *items, size_t len)
+/* From the first colon to the filter. `*at` is behind the one before it. */
+static bool next_piece(const char **at, struct piece *piece)
 {
-	const char *shown = strstr(text, ":vals=");
+	static const char *const values[] = { "vals", "val", "values", NULL };
+	static const char *const others[] = { "keys", "key", "sort", "size", "name", "clock", NULL };
 
-	for (const char *at = items; shown && at < items + len; at++) {
-		size_t n = span(at, ",: ");
-		bool found = false;
+	if (**at == ':') {
+		size_t word = strcspn(++*at, "=:( ");
 
-		for (const char *one = shown + 6; !found; one++) {
-			size_t m = span(one, ",: ");
-
-			found = m == n && !memcmp(one, at, n);
-			one += m;
-			if (*one != ',')
-				break;
-		}
-		if (!found)
-			return false;
-		at += n;
+		piece->value = (*at)[word] == '=' && begins(*at, word, values);
+		piece->shared = (*at)[word] == '=' && !begins(*at, word, others);
+		*at += piece->value ? word + 1 : 0;
+	} else if (**at == ',' && piece->shared) {
+		++*at;
+	} else {
+		return false;
 	}
-	return shown;
+	piece->at = *at;
+	piece->len = span(*at, piece->shared ? ",: " : ": ");
+	*at += piece->len;
+	return true;
 }
 
-/* All that is asked for is there; what is done to one that is there already, such as `pause`, is not asked for. */
+static bool has_piece(const char *text, const struct piece *piece)
+{
+	struct piece other = { .at = NULL };
+
+	for (const char *at = text + span(text, ": "); next_piece(&at, &other);)
+		if (other.value == piece->value && other.len == piece->len && !memcmp(other.at, piece->at, piece->len))
+			return true;
+	return false;
+}
+
+/* What is shown of each, or what makes no other of one: hits, which are counted anyway, its size, what is done to one that is there. */
+static bool is_usual(const struct piece *piece)
+{
+	static const char *const usual[] = { "sort=hitcount", "pause", "cont", "continue", "clear", NULL }, *const hits[] = { "hitcount", NULL };
+
+	return begins(piece->at, piece->len, piece->value ? hits : usual) ||
+	       (!piece->value && (!strncmp(piece->at, "size=", 5) || !strncmp(piece->at, "clock=", 6)));
+}
+
+static bool has_pieces(const char *text, const char *of)
+{
+	struct piece piece = { .at = NULL };
+
+	for (const char *at = of + span(of, ": "); next_piece(&at, &piece);)
+		if (!is_usual(&piece) && !has_piece(text, &piece))
+			return false;
+	return true;
+}
+
+/* One that has more, or less, is another one beside it. */
 static bool same_hist(const char *shown, const char *written)
 {
-	for (const char *at = written + span(written, ": "); *at == ':';) {
-		size_t n = span(++at, ": "), word = strcspn(at, "=: ");
-
-		if (!strncmp(at, "vals=", 5) || !strncmp(at, "values=", 7)) {
-			if (!has_values(shown, at + word + 1, n - word - 1))
-				return false;
-		} else if (strncmp(at, "pause", n) && strncmp(at, "cont", n) && strncmp(at, "continue", n) && strncmp(at, "clear", n) &&
-			   !has_part(shown, at, n)) {
-			return false;
-		}
-		at += n;
-	}
-	return true;
+	return has_pieces(shown, written) && has_pieces(written, shown);
 }
 
 /* Of others, what they do and to which event; how often is counted down. */
@@ -262,7 +281,8 @@ static bool same_parts(const char *shown, const char *written)
 	const char *x = strstr(shown, " if "), *y = strstr(written, " if ");
 	size_t len = y ? strlen(y) : 0;
 
-	if (!x != !y || (x && (strncmp(x, y, len) || !strchr(" \n", x[len]))))
+	/* Behind a filter there is the state of a histogram, or nothing. */
+	if (!x != !y || (x && (strncmp(x, y, len) || (x[len] && strncmp(x + len, " [", 2)))))
 		return false;
 	if (strncmp(written, "hist:", 5))
 		return same_action(shown, written);
@@ -295,10 +315,20 @@ bool same_trigger(struct source *source, const struct scope *scope, const struct
 	return has_trigger(source, scope, "show_event_triggers", name, step->text);
 }
 
+size_t same_command_len(const char *text)
+{
+	size_t n = strcspn(text, ":"), word = n + (text[n] == ':');
+	int words = !strncmp(text + word, "enable_event:", 13) || !strncmp(text + word, "disable_event:", 14) ? 3 : 1;
+
+	while (words-- && text[n])
+		n += 1 + strcspn(text + n + 1, ":");
+	return n;
+}
+
 /* FUNCTION:COMMAND:unlimited, or :count=N; patterns are shown as the functions that they match. */
 bool same_command(struct source *source, const struct scope *scope, const struct boot_step *step)
 {
-	size_t name = strcspn(step->text, ":"), word = strcspn(step->text + name + 1, ":");
+	size_t name = strcspn(step->text, ":"), rest = same_command_len(step->text) - name;
 	struct buf text = BUF_INIT;
 	bool found = false;
 	char *save;
@@ -307,8 +337,8 @@ bool same_command(struct source *source, const struct scope *scope, const struct
 		for (char *at = strtok_r(text.data, "\n", &save); at && !found; at = strtok_r(NULL, "\n", &save)) {
 			size_t n = strcspn(at, ":");
 
-			found = at[n] && glob_match_within(step->text, name, at, n) && strcspn(at + n + 1, ":") == word &&
-				!memcmp(at + n + 1, step->text + name + 1, word);
+			found = at[n] && glob_match_within(step->text, name, at, strcspn(at, " :")) && same_command_len(at) - n == rest &&
+				!memcmp(at + n, step->text + name, rest);
 		}
 	buf_fini(&text);
 	return found;

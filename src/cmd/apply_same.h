@@ -13,7 +13,8 @@
 bool same_define(struct source *source, const struct boot_step *step);
 bool same_trigger(struct source *source, const struct scope *scope, const struct boot_step *step);
 
-/* Of what functions set off. */
+/* How much of FUNCTION:COMMAND[:SYSTEM:EVENT][:COUNT] says what functions set off, and not how often. */
+size_t same_command_len(const char *text);
 bool same_command(struct source *source, const struct scope *scope, const struct boot_step *step);
 
 /* The same of an event that was refused with -EEXIST: does the source say that it is this very one? */

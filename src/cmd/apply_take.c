@@ -31,7 +31,8 @@ static void put_line(struct apply *apply, const char *path, const char *text, bo
 		line[len - 1] = '\0';
 	for (char *at = line; (at = strchr(at, '\n'));)
 		*at = ' ';
-	buf_puts(&apply->lines, "echo ");
+	/* Some shells' echo reads what is behind a backslash. */
+	buf_puts(&apply->lines, strchr(line, '\\') ? "printf '%s\\n' " : "echo ");
 	doctor_quote(&apply->lines, line);
 	free(line);
 	buf_puts(&apply->lines, append ? " >> " : " > ");
@@ -116,6 +117,23 @@ static int take_word(struct apply *apply, const struct boot_step *step, struct e
 	return r;
 }
 
+/* Not every tracer is for instances: one says itself which are, once it is there. */
+static int take_tracer(struct apply *apply, const struct boot_step *step, struct err *err)
+{
+	struct scope scope = apply_scope(step);
+	struct buf text = BUF_INIT;
+	bool lacks = false;
+
+	if (step->instance && apply->source && (!apply->dry || apply->control) &&
+	    !scope_read(&scope, apply->source, "available_tracers", &text, NULL) && text.data)
+		lacks = !apply_has_word(text.data, step->text);
+	buf_fini(&text);
+	if (!lacks)
+		return take_word(apply, step, err);
+	apply_say(apply, step, "there is no tracer '%.60s' in an instance: left out", step->text);
+	return 0;
+}
+
 static int take_option(struct apply *apply, const struct boot_step *step, struct err *err)
 {
 	struct scope scope = apply_scope(step);
@@ -188,7 +206,7 @@ static int take_command(struct apply *apply, const struct boot_step *step, struc
 	struct scope scope = apply_scope(step);
 	struct err refused = ERR_INIT;
 	char path[SCOPE_PATH], text[256];
-	size_t name = strcspn(step->text, ":"), len;
+	size_t len;
 	int r;
 
 	if (lacks(apply, step) || (apply->source && same_command(apply->source, &scope, step)))
@@ -197,7 +215,7 @@ static int take_command(struct apply *apply, const struct boot_step *step, struc
 	if (r)
 		return judge(apply, step, r, &refused, err);
 	/* One that is counted is taken away with a count, whichever. */
-	len = name + 1 + strcspn(step->text + name + 1, ":");
+	len = same_command_len(step->text);
 	snprintf(text, sizeof(text), "!%.*s%s", (int)len, step->text, step->text[len] ? ":0" : "");
 	return undo_add(apply, UNDO_APPEND, scope_path(path, &scope, step->file), text, err);
 }
@@ -267,14 +285,22 @@ static int take_condition(struct apply *apply, const struct boot_step *step, str
 	char file[256], path[SCOPE_PATH];
 	int r = 0;
 
-	snprintf(file, sizeof(file), "events/%.80s/%.80s/%s", step->system, step->event, trigger ? "trigger" : "filter");
+	/* Without a source nobody knows the system: a shell finds it. */
+	snprintf(file, sizeof(file), "events/%.80s/%.80s/%s", step->system ? step->system : "*", step->event,
+		 trigger ? "trigger" : "filter");
 	if (trigger && apply->source && same_trigger(apply->source, &scope, step))
 		return 0;
 	if (!trigger)
 		r = undo_keep(apply, step, file, KEEP_FILTER, err);
+	else if (!strncmp(step->text, "hist:", 5) && strstr(step->text, "common_timestamp"))
+		/* It chooses the clock, and leaves it so when it goes. */
+		r = undo_keep(apply, step, "trace_clock", KEEP_WORD, err);
 	if (r)
 		return r;
 	r = write_condition(apply, step, file, &refused);
+	/* There are many ways to write one. */
+	if (r == -EEXIST && strstr(refused.text, "Hist trigger already exists"))
+		return 0;
 	if (r || !trigger)
 		return judge(apply, step, r, &refused, err);
 	buf_printf(&back, "!%s", step->text);
@@ -380,16 +406,33 @@ static int change_sysctl(struct apply *apply, const char *path, const char *text
 	return r ? err_set(refused, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
+/* Some are taken without a word by a kernel that was not started for them, and stay as they are. */
+static bool is_set(const char *path, const char *text)
+{
+	char now[64] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool set = fd < 0 || read(fd, now, sizeof(now) - 1) <= 0 ||
+		   (strcspn(now, "\n") == strlen(text) && !strncmp(now, text, strlen(text)));
+
+	if (fd >= 0)
+		close(fd);
+	return set;
+}
+
 static int take_sysctl(struct apply *apply, const struct boot_step *step, struct err *err)
 {
 	struct err refused = ERR_INIT;
 	char path[128];
+	int r;
 
 	snprintf(path, sizeof(path), APPLY_SYSCTL "%.80s", step->file);
 	put_line(apply, path, step->text, false);
 	if (apply->dry)
 		return 0;
-	return judge(apply, step, change_sysctl(apply, path, step->text, &refused, err), &refused, err);
+	r = judge(apply, step, change_sysctl(apply, path, step->text, &refused, err), &refused, err);
+	if (!r && !refused.code && !is_set(path, step->text))
+		apply_say(apply, step, "%s stays as it is: left out", path);
+	return r;
 }
 
 int apply_take(struct apply *apply, size_t i, struct err *err)
@@ -414,6 +457,8 @@ int apply_take(struct apply *apply, size_t i, struct err *err)
 		return step->event ? take_condition(apply, step, err) : take_wide(apply, step, err);
 	case BOOT_EVENT:
 		return take_event(apply, step, err);
+	case BOOT_TRACER:
+		return take_tracer(apply, step, err);
 	case BOOT_SYSCTL:
 		return take_sysctl(apply, step, err);
 	default:

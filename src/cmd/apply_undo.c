@@ -105,7 +105,7 @@ int undo_keep_events(struct apply *apply, const struct boot_step *step, struct e
 	scope_path(path, &scope, "set_event");
 	if (apply->control || apply->dry || is_kept(apply, path))
 		return 0;
-	r = keep_read(apply->source, &scope, "set_event", KEEP_LIST, &text, err);
+	r = keep_events(apply->source, &scope, &text, err);
 	if (!r)
 		r = undo_add(apply, UNDO_EVENTS, path, text.data, err);
 	buf_fini(&text);
@@ -114,8 +114,21 @@ int undo_keep_events(struct apply *apply, const struct boot_step *step, struct e
 
 /* ---- back ---- */
 
+/* Some files throw away what was recorded also for a word that they have. */
+static bool is_back(struct apply *apply, const struct undo_item *item)
+{
+	static const struct scope top;
+	struct buf now = BUF_INIT;
+	bool same = !keep_read(apply->source, &top, item->path, KEEP_WORD, &now, NULL) && !strcmp(now.data, item->text);
+
+	buf_fini(&now);
+	return same;
+}
+
 static int write_back(struct apply *apply, const struct undo_item *item, bool append, struct err *err)
 {
+	if (!append && is_back(apply, item))
+		return 0;
 	return source_write(apply->source, item->path, item->text, strlen(item->text), append, err);
 }
 
@@ -155,11 +168,15 @@ static int write_difference(struct apply *apply, const char *path, const char *t
 
 static int events_back(struct apply *apply, const struct undo_item *item, struct err *err)
 {
+	char instance[SCOPE_PATH];
+	const bool top = strncmp(item->path, "instances/", 10);
+	const struct scope scope = { .instance = top ? NULL : instance };
 	struct buf now = BUF_INIT;
 	int r, more;
 
-	buf_puts(&now, "");
-	r = source_read(apply->source, item->path, &now, err);
+	if (!top)
+		snprintf(instance, sizeof(instance), "%.*s", (int)strcspn(item->path + 10, "/"), item->path + 10);
+	r = keep_events(apply->source, &scope, &now, err);
 	if (!r) {
 		r = write_difference(apply, item->path, now.data, item->text, "!", err);
 		more = write_difference(apply, item->path, item->text, now.data, "", err);

@@ -48,6 +48,7 @@ static const struct {
 	/* Of tracers. */
 	{ "func_stack_trace", false, false },
 	{ "func-args", false, false },
+	{ "func-no-repeats", false, false },
 	{ "funcgraph-overrun", false, false },
 	{ "funcgraph-cpu", true, false },
 	{ "funcgraph-overhead", true, false },
@@ -62,6 +63,10 @@ static const struct {
 	{ "funcgraph-retaddr", false, false },
 	{ "sleep-time", true, false },
 	{ "graph-time", true, false },
+	{ "blk_classic", false, false },
+	{ "blk_cgroup", false, false },
+	{ "blk_cgname", false, false },
+	{ "test_nop_accept", false, false },
 };
 
 bool defaults_option(const char *line, char *other, size_t size)

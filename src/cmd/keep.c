@@ -4,6 +4,7 @@
 #include "cmd/keep.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "control/func_set.h"
@@ -40,12 +41,16 @@ static void put_function(struct buf *out, const char *line, size_t len)
 static void put_lines(struct buf *out, const char *file, const char *text)
 {
 	bool functions = !strncmp(file, "set_ftrace_", 11) && !strstr(file, "pid");
+	bool bare = !strncmp(file, "set_graph_", 10) || !strcmp(file, "stack_trace_filter");
 
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 
 		if (functions && *text != '#' && len)
 			put_function(out, text, len);
+		/* These show the module, too, and take the name alone. */
+		else if (bare && *text != '#' && len)
+			buf_printf(out, "%.*s\n", (int)strcspn(text, " \t\n"), text);
 		else if (*text != '#' && len && strncmp(text, "no pid", 6))
 			buf_printf(out, "%.*s\n", (int)len, text);
 		text += len + (text[len] == '\n');
@@ -96,4 +101,36 @@ int keep_read(struct source *source, const struct scope *scope, const char *file
 		r = err_set(err, -ENOMEM, "out of memory");
 	buf_fini(&text);
 	return r;
+}
+
+bool keep_is_on(struct source *source, const struct scope *scope, const char *line, size_t len)
+{
+	struct buf text = BUF_INIT;
+	size_t system = strcspn(line, ":");
+	char file[256];
+	bool on;
+
+	if (system >= len)
+		return false;
+	snprintf(file, sizeof(file), "events/%.*s/%.*s/enable", (int)system, line, (int)(len - system - 1), line + system + 1);
+	on = scope_read(scope, source, file, &text, NULL) || !text.data || *text.data != '0';
+	buf_fini(&text);
+	return on;
+}
+
+int keep_events(struct source *source, const struct scope *scope, struct buf *out, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	int r = keep_read(source, scope, "set_event", KEEP_LIST, &text, err);
+
+	buf_puts(out, "");
+	for (const char *line = text.data; !r && line && *line;) {
+		size_t len = strcspn(line, "\n");
+
+		if (keep_is_on(source, scope, line, len))
+			buf_printf(out, "%.*s\n", (int)len, line);
+		line += len + (line[len] == '\n');
+	}
+	buf_fini(&text);
+	return !r && buf_failed(out) ? err_set(err, -ENOMEM, "out of memory") : r;
 }

@@ -85,7 +85,8 @@ static bool put_value(struct save *save, const char *key, const char *value)
 {
 	if (boot_put_value(value, &save->out))
 		return true;
-	cmd_say("%s: '%s' has both kinds of quotes in it, and cannot be said in such a file: left out", key, value);
+	cmd_say("%s: '%s' has %s in it, and cannot be said in such a file: left out", key, value,
+		strchr(value, '"') && strchr(value, '\'') ? "both kinds of quotes" : "letters beyond ASCII");
 	save->untold = true;
 	return false;
 }
@@ -122,14 +123,19 @@ void save_put_lines(struct save *save, const char *key, const char *text)
 		char *value = strndup(text, len);
 
 		if (value && len) {
+			size_t start = save->out.len, begin = line;
+
 			if (begun)
 				buf_putc(&save->out, ',');
 			else
 				buf_printf(&save->out, "%s%s =", save->indent, key);
 			wrap(save, &line);
-			if (!put_value(save, key, value))
-				buf_puts(&save->out, "\"\"");
-			begun = true;
+			if (put_value(save, key, value)) {
+				begun = true;
+			} else if (save->out.data) {
+				save->out.data[save->out.len = start] = '\0';
+				line = begin;
+			}
 		}
 		free(value);
 		text += len + (text[len] == '\n');
@@ -150,19 +156,30 @@ static void put_words(struct save *save, const struct scope *scope)
 }
 
 /* Commands are shown otherwise than they are written: FUNCTION:COMMAND:unlimited, or :count=N. */
+static void add_command(struct buf *list, const char *line)
+{
+	const char *first = strchr(line, ':'), *last = strrchr(line, ':');
+	bool counted = last && !strncmp(last, ":count=", 7);
+
+	/* A module is shown behind the name, and not taken. */
+	if (*line != '#' && last && (counted || !strcmp(last, ":unlimited")))
+		buf_printf(list, "%.*s%.*s%s%s\n", (int)strcspn(line, " :"), line, (int)(last - first), first, counted ? ":" : "",
+			   counted ? last + 7 : "");
+}
+
 static void add_commands(struct save *save, const struct scope *scope, struct buf *list)
 {
 	char *text = save_text(save, scope, "set_ftrace_filter"), *at;
+	size_t len = text && !save->control ? strlen(text) : 0;
 
-	for (char *line = text ? strtok_r(text, "\n", &at) : NULL; line; line = strtok_r(NULL, "\n", &at)) {
-		char *last = strrchr(line, ':');
-
-		if (!last || *line == '#')
-			continue;
-		if (!strcmp(last, ":unlimited"))
-			buf_printf(list, "%.*s\n", (int)(last - line), line);
-		else if (!strncmp(last, ":count=", 7))
-			buf_printf(list, "%.*s:%s\n", (int)(last - line), line, last + 7);
+	for (char *line = text && save->control ? strtok_r(text, "\n", &at) : NULL; line; line = strtok_r(NULL, "\n", &at))
+		add_command(list, line);
+	/* A kernel shows the newest first. */
+	while (len) {
+		at = memrchr(text, '\n', len);
+		add_command(list, at ? at + 1 : text);
+		len = at ? (size_t)(at - text) : 0;
+		text[len] = '\0';
 	}
 	free(text);
 }

@@ -10,8 +10,10 @@
 
 #include "boot/profile.h"
 #include "cmd/cmd.h"
+#include "cmd/keep.h"
 #include "cmd/save_local.h"
 #include "control/control.h"
+#include "control/hooks.h"
 #include "control/state.h"
 
 /* ---- events that are brought ---- */
@@ -128,6 +130,13 @@ void save_put_dynamic(struct save *save)
 
 /* ---- events that are on ---- */
 
+/* Is there a rule only so that a trigger can switch the event on? */
+static bool waits(const struct save *save, const struct state_rule *rule)
+{
+	return rule->on && control_soft_word(&save->control->state, rule->buffer, rule->system, rule->event) &&
+	       !control_event_is_on(save->control, rule->buffer, rule->system, rule->event, NULL);
+}
+
 /* In a tracing directory these are patterns, the last of which decides. */
 static void put_rules(struct save *save, const struct scope *scope)
 {
@@ -136,9 +145,12 @@ static void put_rules(struct save *save, const struct scope *scope)
 	struct buf list = BUF_INIT;
 
 	buf_puts(&list, "");
-	for (uint32_t i = 0; i < state->nrules; i++)
-		if (state->rules[i].buffer == index)
-			buf_printf(&list, "%s%s:%s\n", state->rules[i].on ? "" : "!", state->rules[i].system, state->rules[i].event);
+	for (uint32_t i = 0; i < state->nrules; i++) {
+		const struct state_rule *rule = &state->rules[i];
+
+		if (rule->buffer == index && !waits(save, rule))
+			buf_printf(&list, "%s%s:%s\n", rule->on ? "" : "!", rule->system, rule->event);
+	}
 	save_put_lines(save, "events", list.data);
 	buf_fini(&list);
 }
@@ -160,9 +172,9 @@ static size_t events_of(const struct save *save, const char *system, size_t len)
 /* Elsewhere a system all of which is on is one word. */
 static void put_set(struct save *save, const struct scope *scope)
 {
-	char *text = save_text(save, scope, "set_event"), **lines = NULL;
-	size_t n = text ? cut(text, &lines) : 0, same;
-	struct buf list = BUF_INIT;
+	struct buf on = BUF_INIT, list = BUF_INIT;
+	char **lines = NULL;
+	size_t n = keep_events(save->source, scope, &on, NULL) ? 0 : cut(on.data, &lines), same;
 
 	buf_puts(&list, "");
 	if (n)
@@ -181,7 +193,7 @@ static void put_set(struct save *save, const struct scope *scope)
 	save_put_lines(save, "events", list.data);
 	buf_fini(&list);
 	free(lines);
-	free(text);
+	buf_fini(&on);
 }
 
 void save_put_events(struct save *save, const struct scope *scope)

@@ -180,45 +180,20 @@ int setup_keep_ahead(struct setup *setup, int s, const char *event, const char *
 	return r;
 }
 
-/* One with a trigger is in set_event, too, on or not. Its own file tells: 0*. */
-static bool is_on(struct setup *setup, int s, const char *line, size_t len)
-{
-	struct buf text = BUF_INIT;
-	size_t system = strcspn(line, ":");
-	char file[256];
-	bool on;
-
-	if (system >= len)
-		return false;
-	snprintf(file, sizeof(file), "events/%.*s/%.*s/enable", (int)system, line, (int)(len - system - 1), line + system + 1);
-	on = scope_read(setup_scope(setup, s), setup->source, file, &text, NULL) || !text.data || *text.data != '0';
-	buf_fini(&text);
-	return on;
-}
-
 int setup_keep_events(struct setup *setup, int s, struct err *err)
 {
-	struct buf text = BUF_INIT, on = BUF_INIT;
+	struct buf on = BUF_INIT;
 	int r;
 
 	if (setup->buffers[s].made)
 		return 0;
-	buf_puts(&on, "");
-	r = read_back(setup, s, "set_event", KEEP_LIST, &text, err);
-	for (const char *line = text.data; !r && line && *line;) {
-		size_t len = strcspn(line, "\n");
-
-		if (is_on(setup, s, line, len))
-			buf_printf(&on, "%.*s\n", (int)len, line);
-		line += len + (line[len] == '\n');
-	}
+	r = keep_events(setup->source, setup_scope(setup, s), &on, err);
 	if (!r) {
 		setup->buffers[s].events = buf_take(&on);
 		r = setup->buffers[s].events ? 0 : out_of_memory(err);
 		if (!r)
 			setup_journal_on(setup, s);
 	}
-	buf_fini(&text);
 	buf_fini(&on);
 	return r;
 }
@@ -330,7 +305,7 @@ static int write_difference(struct setup *setup, int s, const char *these, const
 		int r = 0;
 
 		if (is_wished(setup, scope, these, len) &&
-		    (!has_line(those, these, len) || (!*sign && !is_on(setup, s, these, len)))) {
+		    (!has_line(those, these, len) || (!*sign && !keep_is_on(setup->source, scope, these, len)))) {
 			snprintf(word, sizeof(word), "%s%.*s\n", sign, (int)len, these);
 			r = scope_write(scope, setup->source, "set_event", word, true, err);
 		}

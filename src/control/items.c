@@ -253,13 +253,14 @@ int control_items_add(struct control_items *items, enum state_item_kind kind, ui
 	struct control_state *state = &items->control->state;
 	struct item_spec mine = spec ? *spec : (struct item_spec){ 0 };
 	struct control_item *item = NULL;
+	bool fits = strlen(system) < sizeof(item->item.system) && strlen(event) < sizeof(item->item.event);
 
-	if (strlen(system) < sizeof(item->item.system) && strlen(event) < sizeof(item->item.event) &&
-	    !specs_reserve(items, state->nitems + 1))
+	if (fits && !specs_reserve(items, state->nitems + 1))
 		item = control_state_item_add(state, text, len);
 	if (!item) {
 		spec_drop(&mine);
-		return err_set(err, -ENOSPC, "there are too many filters and triggers");
+		return fits ? err_set(err, -ENOSPC, "there are too many filters and triggers") :
+			      err_set(err, -EINVAL, "no event has a name as long as %.80s:%.80s", system, event);
 	}
 	item->item.kind = (uint8_t)kind;
 	item->item.buffer = (uint16_t)buffer;

@@ -61,6 +61,7 @@ static const struct good {
 	  "other <is not about tracing>|other <is about the start of a kernel>|other <is for init, which is started once>|"
 	  "sysctl ftrace_dump_on_oops <2>|sysctl traceoff_on_warning <1>|" },
 	{ "ftrace.event.a.b.filter = \"x == 1 &&\n\ty == 2\"\n", "filter a/b <x == 1 &&  y == 2>|" },
+	{ "kernel.pause_on_oops = 1\n", "other <is not about tracing>|" },
 	{ "ftrace\n", "" },
 };
 
@@ -173,7 +174,7 @@ static void check_values(void)
 {
 	static const char *const values[][2] = {
 		{ "plain.word-1", "plain.word-1" }, { "", "\"\"" }, { "a b", "\"a b\"" }, { "say \"x\"", "'say \"x\"'" },
-		{ "it's", "\"it's\"" }, { "it's \"x\"", "it's \"x\"" }, { "it's \"x\",", NULL }, { "'\"", NULL },
+		{ "it's", "\"it's\"" }, { "it's \"x\"", "it's \"x\"" }, { "it's \"x\",", NULL }, { "'\"", NULL }, { "caf\303\251", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {

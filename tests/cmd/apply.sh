@@ -39,6 +39,9 @@ E
 bad 1:18 'syscalls:sys_enter_opnat; the nearest is syscalls:sys_enter_open' <<'E'
 ftrace.events = "syscalls:sys_enter_opnat"
 E
+bad 1:103 'no event has a name as long as' <<'E'
+ftrace.event.shop.order_order_order_order_order_order_order_order_order_order_order_order_r.filter = "n == 1"
+E
 # What only the tree knows comes last, behind all that it took.
 bad 7:27 'Field not found: item > 1' <<'E'
 ftrace {
@@ -155,7 +158,53 @@ refuse 1 apply -n -q bad -- 'bad:4:22: '
 printf 'ftrace.event.shop.order.hist { keys = item; onmax { var = ts; snapshot } }' >bad
 refuse 1 apply -q bad -- 'bad:1:25: '
 
-# What cannot be said at all is told.
+# What is nearly there already is something else: fewer variables, fewer values, a filter that begins alike.
+want 0 reset -d
+cat >near <<'E'
+ftrace.event.shop.order.hist {
+	1 { keys = item; var.ts0 = common_timestamp.usecs; var.n = item }
+	2 { keys = item }
+	3 { keys = item; values = sum }
+	4 { keys = item; filter = "item == 1 && sum > 2" }
+	5 { keys = item; filter = "item == 1" }
+}
+ftrace.event.shop.paid.actions = "hist:key=item:val=sum:sort=sum.ascending"
+E
+want 0 apply near
+want 0 save
+cp "$out" near.saved
+[ "$(grep -c 'hist\.[1-5] {' near.saved)" -eq 5 ] || fail "not five histograms"
+want 0 apply near
+want 0 save
+cmp -s near.saved "$out" || fail "the second time there are others"
+# An event that a trigger would switch on is not on.
+want 0 reset -d
+printf 'ftrace.event.sched.sched_process_exec.actions = "enable_event:sched:sched_process_exit"\n' >soft
+want 0 apply soft
+want 0 save
+cp "$out" soft.saved
+! grep -q 'events =' soft.saved || fail "an event is saved as on that is not"
+want 0 reset -d
+want 0 apply soft.saved
+want 0 cat events/sched/sched_process_exit/enable
+says '0*'
+want 0 reset -d
+want 0 apply first
+# It is one text, to its end.
+printf 'ftrace.events = "shop:*"\n\0ftrace.evnts = 1\n' >bad
+refuse 1 apply bad -- 'bad: ' NUL
+# Where there is no tree, a shell has to find the event.
+printf 'kernel.trace_trigger = "x.traceoff"\nftrace.event.a.b.filter = %s\n' "'c == \"\\t\"'" >nowhere
+want 0 --dir none apply -n nowhere
+says "printf '%s\\n' 'c == \"\\t\"' > events/a/b/filter
+echo traceoff >> events/*/x/trigger"
+
+# What cannot be said at all is told, and what was saved is still a profile.
+want 0 write events/sched/sched_process_exit/filter 'comm == "é"'
+want 1 save
+grep -q 'letters beyond ASCII' "$err" && grep -q shop "$out" || fail "what cannot be said is not told"
+cp "$out" without
+want 0 apply without
 want 0 write events/sched/sched_process_exit/filter "comm == \"'#\" || comm == \"'\""
 want 1 save
 grep -q 'both kinds of quotes' "$err" && grep -q shop "$out" || fail "what cannot be said is not told"

@@ -88,6 +88,31 @@ if ! grep -qw timerlat "$top/available_tracers"; then
 	rmdir "$top/instances/$mine"
 fi
 
+# A place that no key can name is told, and leaves no gap.
+cp /bin/ls é
+echo "p:$group/ls $PWD/é:0x5000" >>"$top/dynamic_events"
+want 1 --kernel save
+grep -q 'é.* has letters beyond ASCII' "$err" && ! grep -q '""' "$out" || fail "a place beyond ASCII is not told"
+echo "-:$group/ls" >>"$top/dynamic_events"
+
+# A trigger makes no event be on, and neither does what was saved of it.
+soft() {
+	cat "$top/instances/$mine/events/sched/sched_switch/enable" "$top/instances/$mine/events/sched/sched_waking/enable"
+}
+printf 'ftrace.instance.%s { events = "sched:sched_waking"; event.sched { sched_switch.actions = stacktrace; sched_waking.actions = stacktrace } }\n' \
+	$mine >triggers
+want 0 --kernel apply triggers
+soft >soft.before
+want 0 --kernel save -B $mine
+cp "$out" triggers.saved
+rmdir "$top/instances/$mine"
+want 0 --kernel apply triggers.saved
+soft | cmp -s - soft.before || fail "not what was on is on: $(soft)"
+printf 'ftrace.instance.%s { events = "sched:*"; tracing_on = 1; tracer = nop }\nkernel.traceoff_on_warning = nosuch\n' $mine >bad
+want 1 --kernel apply bad
+soft | cmp -s - soft.before || fail "an event is left on: $(soft)"
+rmdir "$top/instances/$mine"
+
 # The lines that -n prints do the same.
 want 0 --kernel apply -n profile
 cp "$out" lines

@@ -4,9 +4,17 @@
 . room
 cd "$RINGSIDE_SCRATCH" || exit 1
 
+# What is on, and what only could be.
+ons() {
+	for group in sched irq signal task; do
+		cat $tracing/events/$group/*/enable
+	done
+}
+
 # There and back: round FILE.
 round() {
 	want ringside apply -q "$1"
+	ons >on
 	want ringside save
 	cp "$out" first
 	want ringside apply -q "$1"
@@ -18,6 +26,7 @@ round() {
 	want ringside apply first
 	want ringside save
 	cmp "$out" first || fail "$1: what was saved sets something else: $(diff first "$out")"
+	ons | cmp - on || fail "$1: others are on"
 }
 
 # As a talk has it, with a tracer that is not for all functions: that takes minutes here.
@@ -123,7 +132,9 @@ ftrace {
 	buffer_subbuf_size_kb = 8
 	tracing_thresh = 100
 	max_graph_depth = 3
-	set_graph_function = vfs_read, vfs_write
+	set_graph_function = vfs_read, vfs_write, loop_set_hw_queue_depth
+	options = func-no-repeats
+	ftrace.filters = "vfs_fsync:enable_event:irq:softirq_entry", "vfs_fsync:enable_event:irq:softirq_exit:5", "loop_set_hw_queue_depth:traceoff"
 	set_event_pid = 1, 2
 	cpumask = 1
 	event.synthetic.worst.fields = "u64 lat", "char comm[16]"
@@ -138,6 +149,9 @@ ftrace {
 				name = mine
 				filter = 'prev_comm ~ "[a]*" && prev_prio < 120'
 			}
+			3 { keys = prev_pid; filter = "prev_prio < 120" }
+			4 { keys = prev_pid; filter = "prev_prio < 120 && prev_pid > 1" }
+			5 { keys = prev_pid }
 			2 { keys = next_pid; var.wait = common_timestamp.usecs-$woken
 				onmax { var = wait; save = next_comm, prev_pid }
 				onmatch { event = sched.sched_wakeup; trace = worst, $wait, next_comm }
@@ -159,6 +173,10 @@ has 'name = mine'
 has '^		pause$'
 has 'onmax\.save = next_comm, prev_pid'
 has 'stacktrace:2 if next_pid == 99998'
+has 'hist\.5 \{'
+has 'func-no-repeats'
+has '"vfs_fsync:enable_event:irq:softirq_exit:5"'
+has '"loop_set_hw_queue_depth:traceoff"'
 
 # What is refused at the end takes back all that came before it.
 want ringside save
@@ -172,6 +190,7 @@ ftrace {
 	event.sched.sched_process_exec.hist { keys = pid; var.age = common_timestamp-$born; onmatch { event = task.task_newtask; trace = twice, $age } }
 	event.sched.sched_process_exit.filter = "nosuch == 1"
 	buffer_size = 2M
+	ftrace.filters = "vfs_fallocate:enable_event:irq:softirq_raise"
 	instance.gone { events = "kprobes:again"; event.kprobes.again.hist.keys = arg1 }
 }
 E
@@ -179,6 +198,16 @@ ringside apply bad >"$out" 2>"$err" && fail "a filter on a field that is not the
 grep -q '^ringside: bad:7:43: ftrace.event.sched.sched_process_exit.filter: Field not found' "$err" || fail "not the right words"
 want ringside save
 cmp "$out" before || fail "something stayed: $(diff before "$out")"
+
+# So is the clock, which a histogram chose. What an instance cannot have is told, and so is a setting that does not take.
+want ringside reset -a -t -d -b 1408
+printf 'ftrace.event.sched { sched_waking.hist { keys = pid; var.ts0 = common_timestamp }; sched_switch.hist.keys = nosuch }\n' >bad
+ringside apply bad >"$out" 2>"$err" && fail "a histogram of a field that is not there"
+want cat $tracing/trace_clock
+has '\[local\]'
+printf 'ftrace.instance.few.tracer = blk\nkernel.tp_printk\n' >few
+want ringside apply few
+grep -q "no tracer 'blk' in an instance: left out" "$err" && grep -q 'tracepoint_printk stays as it is: left out' "$err" || fail "not told"
 
 # What would be written is what is.
 want ringside reset -a -t -d -b 1408
