@@ -16,9 +16,9 @@
 #include "cmd/planner.h"
 #include "cmd/pager.h"
 #include "cmd/reach.h"
-#include "cmd/scope.h"
 #include "cmd/setup.h"
 #include "cmd/stream_lines.h"
+#include "cmd/stream_text.h"
 #include "cmd/switches.h"
 
 static const struct opt stream_opts[] = {
@@ -39,6 +39,7 @@ struct session {
 	struct switches switches;
 	struct reach reach;
 	struct stream_lines *lines;	/* of a tracing directory */
+	struct stream_text *text;	/* of others */
 	struct pager pager;
 	bool ended;		/* the command has */
 	int status;
@@ -68,14 +69,22 @@ static int start_command(struct session *session)
 	return r;
 }
 
+static int open_text(struct session *session, size_t n)
+{
+	int r = stream_text_open(&session->text, session->source, &session->pager, n, &session->err);
+
+	for (size_t i = 0; i < n && !r; i++)
+		r = stream_text_add(session->text, setup_instance(session->setup, i), setup_title(session->setup, i), &session->err);
+	return r;
+}
+
 static int open_lines(struct session *session)
 {
 	size_t n = setup_buffers(session->setup);
 	int r;
 
 	if (!source_control(session->source))
-		return n == 1 ? 0 : err_set(&session->err, -EOPNOTSUPP, "%s: only one buffer can be followed at a time",
-					    source_name(session->source));
+		return open_text(session, n);
 	r = stream_lines_open(&session->lines, source_control(session->source), &session->pager, n,
 			      &session->err);
 	for (size_t i = 0; i < n && !r; i++)
@@ -158,27 +167,12 @@ static int print_lines(struct session *session)
 
 /* ---- other trees ---- */
 
-static int put_piece(void *ctx, const void *bytes, size_t len)
-{
-	return pager_put(&((struct session *)ctx)->pager, bytes, len);
-}
-
 static int print_text(struct session *session)
 {
-	struct scope scope = { .instance = setup_instance(session->setup, 0) };
-	struct buf rest = BUF_INIT;
-	char path[SCOPE_PATH];
-	int r;
+	int r = stream_text_follow(session->text, over, session, &session->err);
 
-	scope_path(path, &scope, "trace_pipe");
-	r = source_follow(session->source, path, put_piece, over, session, &session->err);
 	setup_off(session->setup, NULL);
-	if (!r)
-		r = source_read(session->source, path, &rest, &session->err);
-	if (!r && rest.len)
-		r = put_piece(session, rest.data, rest.len);
-	buf_fini(&rest);
-	return r;
+	return r ? r : stream_text_rest(session->text, &session->err);
 }
 
 /* ---- all of it ---- */
@@ -204,6 +198,7 @@ static void give_up(struct session *session)
 
 	switches_end(&session->switches);
 	stream_lines_close(session->lines);
+	stream_text_close(session->text);
 	reach_close(&session->reach);
 	if (session->setup && setup_undo(session->setup, &err))
 		cmd_say("%s", err.text);

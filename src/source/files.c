@@ -138,8 +138,7 @@ static int put_escaped(source_put *put, void *ctx, const char *bytes, size_t len
 	return r;
 }
 
-static int hand_on(const struct source *source, source_put *put, void *ctx, const char *bytes,
-		   size_t len)
+int source_shown(const struct source *source, const char *bytes, size_t len, source_put *put, void *ctx)
 {
 	return source->escape ? put_escaped(put, ctx, bytes, len) : put(ctx, bytes, len);
 }
@@ -205,7 +204,7 @@ static int through(void *ctx, const void *bytes, size_t len)
 {
 	struct sink *sink = ctx;
 
-	return hand_on(sink->source, sink->put, sink->ctx, bytes, len);
+	return source_shown(sink->source, bytes, len, sink->put, sink->ctx);
 }
 
 static int pump(struct source *source, const char *path, source_put *put, void *ctx, struct err *err)
@@ -223,7 +222,7 @@ static int turn(struct source *source, const char *path, int fd, char *piece, so
 	ssize_t n = read_piece(source, path, fd, piece, err);
 
 	if (n > 0)
-		return hand_on(source, put, ctx, piece, (size_t)n);
+		return source_shown(source, piece, (size_t)n, put, ctx);
 	if (n != -EAGAIN)
 		return n ? (int)n : 1;
 	/* One CPU's pipe is ready only at its watermark; what is below it is read when time is up. */

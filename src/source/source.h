@@ -62,6 +62,9 @@ int source_follow(struct source *source, const char *path, source_put *put,
  */
 int source_raw(struct source *source, const char *path, struct err *err);
 
+/* What was read by such a descriptor, if it is text: as source_follow() would hand it on. */
+int source_shown(const struct source *source, const char *bytes, size_t len, source_put *put, void *ctx);
+
 /* As `> path`, or `>> path` if `append`. */
 int source_write(struct source *source, const char *path, const char *text, size_t len, bool append,
 		 struct err *err);

@@ -106,7 +106,16 @@ fi
 "$RINGSIDE" --kernel list -B >"$out.instances"
 want 3 --kernel stream -e sched:sched_switch sh -c 'sleep 0.01; exit 3'
 grep -q 'sched_switch: prev_comm=' "$out" || fail "nothing was streamed"
-refuse 1 --kernel stream -B $mine -e sched:sched_switch -B $mine-b -e irq -- 'one buffer'
+# Of two buffers, each by its name; together they are in order.
+want 4 --kernel stream -B $mine -e sched:sched_switch -B $mine-b -e raw_syscalls:sys_enter -f 'common_pid != 0' \
+	sh -c 'for i in 1 2 3 4 5; do sleep 0.01; done; exit 4'
+grep -q "^  $mine: .* sched_switch: prev_comm=" "$out" || fail "nothing of the first buffer"
+grep -q "^$mine-b: .* sys_enter: NR " "$out" || fail "nothing of the second buffer"
+! grep -vE "^( *$mine|$mine-b): " "$out" || fail "a line of nobody"
+sed -n 's/.* \([0-9]*\.[0-9]*\): \(sched_switch\|sys_enter\): .*/\1/p' "$out" >"$RINGSIDE_SCRATCH/times"
+[ "$(wc -l <"$RINGSIDE_SCRATCH/times")" -gt 20 ] || fail "there are no times"
+late=$(awk '$1 < last { n++ } { last = $1 } END { print n + 0 }' "$RINGSIDE_SCRATCH/times")
+[ $((late * 10)) -lt "$(wc -l <"$RINGSIDE_SCRATCH/times")" ] || fail "$late lines are out of order"
 "$RINGSIDE" --kernel list -B >"$out.after"
 ! grep -vxFf "$out.instances" "$out.after" | grep '^record-' || fail "stream left an instance"
 
