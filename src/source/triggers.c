@@ -70,8 +70,18 @@ static void drop_line(struct dropping *drop, const char *path, char *line)
 	buf_fini(&undo);
 }
 
+static bool has_hist(struct source *source, const char *path)
+{
+	struct buf text = BUF_INIT;
+	bool found = !source_read(source, path, &text, NULL) && text.data && strstr(text.data, "hist:keys=");
+
+	buf_fini(&text);
+	return found;
+}
+
 static void drop_of_event(struct dropping *drop, const char *path)
 {
+	const size_t gone = drop->gone, left = drop->left;
 	struct buf text = BUF_INIT;
 	char *save;
 
@@ -80,6 +90,12 @@ static void drop_of_event(struct dropping *drop, const char *path)
 			if (*line != '#')
 				drop_line(drop, path, line);
 	buf_fini(&text);
+	/*
+	 * A kernel shows the key `cpu` as common_cpu, which it takes for another one: nothing goes then, and nothing is said. With what
+	 * is in the file all histograms go.
+	 */
+	if (drop->gone > gone && drop->left == left && has_hist(drop->source, path))
+		source_write(drop->source, path, "", 0, false, NULL);
 }
 
 /* `system` ends in a slash. */

@@ -149,6 +149,8 @@ echo 1 >$t/events/synthetic/wait/enable
 sleep 0.05
 want 0 show
 tells ': wait: pid=[0-9]+ comm=sleep us=[0-9]+$'
+# One that the kernel does not know by the name it shows.
+echo hist:keys=cpu >$t/events/sched/sched_process_exit/trigger
 want 0 reset
 as_before 'sqlhist and reset'
 want 0 sqlhist -e -B mine 'SELECT CAST(id AS SYSCALL), COUNT(*) FROM sys_enter'
