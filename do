@@ -42,6 +42,7 @@ usage() {
 	  build                  build/ringside, build/libringside.so, build/libringside.a
 	  check quick            the inner loop: one build and the fast tests, under two minutes
 	  check                  everything that has to hold before a change lands
+  check long             the same, with the tests that take long in their full form
 	  bench [NAME] [--json]  what an event costs, beside other tracers
 	  fuzz [SECONDS]         feed random bytes to everything that reads bytes of others
 	  vm [COMMAND...]        boot Debian's 6.12 kernel, with all of ftrace, and run COMMAND or a shell in it
@@ -122,7 +123,7 @@ demo)
 	;;
 check)
 	case "$*" in
-	'') need $pkgs_check ;;
+	'' | long) need $pkgs_check ;;
 	quick) need $pkgs_quick ;;
 	*) usage >&2; exit 2 ;;
 	esac

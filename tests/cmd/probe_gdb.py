@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What `ringside probe` says where variables are is what gdb reads there: for every line of a program that can be probed and every
 variable that is told to have a value, in builds of two compilers, not optimised with one version of DWARF and optimised with the other
-(PROBE_LONG=1: each with both). The definition's fetch expression is followed by hand, in registers and memory of the stopped program."""
+(RINGSIDE_LONG=1: each with both). The definition's fetch expression is followed by hand, in registers and memory of the stopped program."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ import sys
 SCRATCH = os.environ["RINGSIDE_SCRATCH"]
 SOURCE = os.environ["RINGSIDE_SOURCE"]
 RINGSIDE = os.environ["RINGSIDE"]
-LONG = os.environ.get("PROBE_LONG")
+LONG = os.environ.get("RINGSIDE_LONG")
 FUNCTIONS = ["shop_place", "total", "many", "both", "main", "weigh"]
 # Beyond the variables themselves.
 MEMBERS = {

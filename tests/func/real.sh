@@ -2,10 +2,10 @@
 # Programs of Debian do under function and function_graph what they do without: the same on stdout and stderr, the same exit
 # status. What cannot be traced runs as it is, with a word about it.
 #
-# REAL_LONG=1 has python run more of its own tests, and all that record everything instead of the newest.
+# RINGSIDE_LONG=1 has python run more of its own tests, and all that record everything instead of the newest.
 . "$RINGSIDE_SOURCE/tests/func/stage.sh"
 # shellcheck disable=SC2034
-[ -z "${REAL_LONG-}" ] || HOW=
+[ -z "${RINGSIDE_LONG-}" ] || HOW=
 
 # ---- bash ----
 
@@ -109,7 +109,7 @@ if have python3; then
 	fi
 	if python3 -c 'import test.test_generators' 2>/dev/null; then
 		same 'python test' python3 -m unittest test.test_generators test.test_contextlib test.test_with
-		[ -z "${REAL_LONG-}" ] || for t in json ctypes exceptions coroutines threading signal subprocess asyncio; do
+		[ -z "${RINGSIDE_LONG-}" ] || for t in json ctypes exceptions coroutines threading signal subprocess asyncio; do
 			LIMIT=1200 same "python test_$t" python3 -m unittest "test.test_$t"
 		done
 	else

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A busy server: nginx under wrk, attached, traced, and left alone again a hundred times. No request is lost, and the server goes on.
+# A busy server: nginx under wrk, attached, traced, and left alone again, thirty times; a hundred times where RINGSIDE_LONG is set.
+# No request is lost, and the server goes on.
 . "$RINGSIDE_SOURCE/tests/cmd/room.sh"
 
 with_functions
@@ -40,7 +41,8 @@ done
 wrk -t1 -c8 -d600 "http://127.0.0.1:$port/" >wrk.out 2>&1 &
 load=$!
 round=0
-while [ $round -lt "${SERVER_ROUNDS:-100}" ]; do
+[ -n "${RINGSIDE_LONG-}" ] && rounds=100 || rounds=30
+while [ $round -lt $rounds ]; do
 	round=$((round + 1))
 	want 0 attach $server
 	tracer=function_graph

@@ -78,7 +78,8 @@ cmp -s says sees || { cp says "$out"; cp sees "$err"; fail "histograms do not sa
 # And a handler, traced as well, at each instruction of all that: on a stack right above the one that it interrupts.
 histograms '!'
 histograms ''
-alone ./memory step 1
+[ -n "${RINGSIDE_LONG-}" ] && rounds=2 || rounds=1
+alone ./memory step $rounds
 sort "$out" >says
 counted >sees
 cmp -s says sees || { cp says "$out"; cp sees "$err"; fail "histograms do not say what the program does step by step"; }
