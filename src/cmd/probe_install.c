@@ -250,7 +250,8 @@ static int remove_each(struct source *source, const char *file, const char *line
 	if (!kept)
 		return 0;
 	return err_set(err, why.code, "%.*s:%.*s stays: %s; of the others %zu are removed, and %zu stay", (int)strcspn(first, "/"), first,
-		       (int)strcspn(strchr(first, '/') + 1, "\n"), strchr(first, '/') + 1, why.code == -EBUSY ? "it is on somewhere, or has a trigger" : why.text, gone, kept - 1);
+		       (int)strcspn(strchr(first, '/') + 1, "\n"), strchr(first, '/') + 1,
+		       why.code == -EBUSY ? "it is on somewhere, or has a trigger" : why.text, gone, kept - 1);
 }
 
 static int remove_from(struct source *source, const struct opts *opts, struct buf *out, struct err *err)
