@@ -1,6 +1,6 @@
 /*
  * Any bytes as a bootconfig, and as a histogram that is saved. What is shown of one reads the same again, with and without braces, and
- * what is said of a histogram by keys makes a text that is said the same.
+ * what is said of a histogram by keys makes a text again.
  */
 #include <stdint.h>
 #include <stdio.h>

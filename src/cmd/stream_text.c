@@ -164,29 +164,45 @@ static struct pipe *earliest(struct stream_text *text, struct pipe *before, bool
 	return best;
 }
 
-static int print(struct stream_text *text, bool last)
+/* What is not printed yet goes to the front. */
+static void drop_printed(struct pipe *pipe)
+{
+	if (!pipe->at)
+		return;
+	pipe->lines.len -= pipe->at;
+	memmove(pipe->lines.data, pipe->lines.data + pipe->at, pipe->lines.len + 1);
+	pipe->at = 0;
+}
+
+static int merge(struct stream_text *text, bool last, struct err *err)
 {
 	buf_reset(&text->out);
 	for (struct pipe *pipe = NULL; (pipe = earliest(text, pipe, last));) {
 		const char *line = pipe->lines.data + pipe->at;
 		const size_t len = (size_t)(line_of(pipe, last) - line);
 
-		if (text->n > 1)
-			line_prefix(&text->out, text->prefix, pipe->title);
+		line_prefix(&text->out, text->prefix, pipe->title);
 		buf_add(&text->out, line, len);
 		pipe->at += len;
 	}
-	for (size_t i = 0; i < text->n; i++) {
-		struct pipe *pipe = &text->pipe[i];
-
-		if (pipe->at)
-			memmove(pipe->lines.data, pipe->lines.data + pipe->at, pipe->lines.len - pipe->at);
-		pipe->lines.len -= pipe->at;
-		pipe->at = 0;
-	}
+	for (size_t i = 0; i < text->n; i++)
+		drop_printed(&text->pipe[i]);
 	if (buf_failed(&text->out))
-		return -ENOMEM;
+		return err_set(err, -ENOMEM, "out of memory");
 	return text->out.len ? pager_put(text->pager, text->out.data, text->out.len) : 0;
+}
+
+static int print(struct stream_text *text, bool last, struct err *err)
+{
+	struct buf *lines = &text->pipe->lines;
+	int r;
+
+	if (text->n != 1)
+		return merge(text, last, err);
+	/* The only one is in order, as it comes. */
+	r = lines->len ? pager_put(text->pager, lines->data, lines->len) : 0;
+	buf_reset(lines);
+	return r;
 }
 
 /* ---- all of them ---- */
@@ -206,7 +222,7 @@ int stream_text_follow(struct stream_text *text, bool (*over)(void *arg), void *
 	while (r >= 0 && !over(arg) && !all_ended(text)) {
 		r = take(text, err);
 		if (r > 0)
-			r = print(text, false);
+			r = print(text, false, err);
 		else if (!r && poll(text->fd, (nfds_t)text->n, WAIT_MS) < 0 && errno != EINTR)
 			r = err_set(err, -errno, "%s: cannot be waited for: %s", source_name(text->source), strerror(errno));
 	}
@@ -217,7 +233,10 @@ int stream_text_rest(struct stream_text *text, struct err *err)
 {
 	int r;
 
-	while ((r = take(text, err)) > 0)
-		;
-	return r ? r : print(text, true);
+	while ((r = take(text, err)) > 0) {
+		r = print(text, false, err);
+		if (r)
+			return r;
+	}
+	return r ? r : print(text, true, err);
 }

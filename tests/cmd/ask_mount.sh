@@ -1,5 +1,5 @@
 #!/bin/sh
-# hist, latency, sqlhist, profile, stack and snapshot on a tree of files, out of the texts that a kernel has, too: a mount of a tracing
+# hist, latency, sqlhist and snapshot on a tree of files, out of the texts that a kernel has, too: a mount of a tracing
 # directory. What comes out is what the directory itself says; nothing stays behind, and after a kill the next one tidies up.
 . "$RINGSIDE_SOURCE/tests/mount/room.sh"
 
