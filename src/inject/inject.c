@@ -9,11 +9,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -259,9 +261,6 @@ static int call_still(struct borrow *borrow, const struct image *image, const ch
 			break;
 		nanosleep(&nap, NULL);
 	}
-	/* A vfork child, or its like: whose memory it has is asked, too. */
-	if (!r && (int32_t)result == -ECHILD)
-		return 0;
 	return r ? r : (int)(int32_t)(uint32_t)result;
 }
 
@@ -302,7 +301,22 @@ static int open_loaded(struct image *image, pid_t pid, struct err *err)
 	return r;
 }
 
-/* A thread of it, and what it runs: whatever that was when it was looked at, it may have become another program since. */
+/*
+ * Has it only borrowed its memory? A vfork child may be on the stack of a parent that runs: whose own child it made was killed. In a call that waits
+ * it needs no stack. If it is stopped it makes that call again, by a place that is patched by now, and what lies there is written over.
+ */
+static bool is_lodger(const struct image *image, pid_t pid)
+{
+	struct calls_dispatch calls;
+
+	return dispatch_known(image, &calls) && calls.pid && calls.pid != (uint64_t)pid &&
+	       !syscall(SYS_kcmp, (long)pid, (long)calls.pid, KCMP_VM, 0l, 0l);
+}
+
+/*
+ * A thread of it, and what it runs: whatever that was when it was looked at, it may have become another program since. -ECHILD: its memory is another
+ * process's, which is asked, too.
+ */
 static int open_and_borrow(struct image *image, struct borrow *borrow, pid_t pid, struct err *err)
 {
 	int r;
@@ -311,10 +325,12 @@ static int open_and_borrow(struct image *image, struct borrow *borrow, pid_t pid
 		r = open_loaded(image, pid, err);
 		if (r)
 			return r;
-		r = borrow_begin(borrow, image, err);
+		r = is_lodger(image, pid) ? -ECHILD : borrow_begin(borrow, image, err);
 		if (!r)
 			return 0;
 		target_close(image);
+		if (r == -ECHILD)
+			return r;
 		if (r != -ESTALE || i == LOAD_TRIES) {
 			explain(r, pid, err);
 			return r;
@@ -354,7 +370,7 @@ static int act(const struct ask *ask, struct err *err)
 		target_close(&image);
 	}
 	free(borrow);
-	return r;
+	return r == -ECHILD ? 0 : r;
 }
 
 #else

@@ -88,6 +88,7 @@ struct calls_dispatch {
 	uint64_t start, size;
 	uint64_t selector;
 	uint64_t within;	/* behind the runtime's own `syscall`, with its stack pointer at a struct calls_frame */
+	uint64_t pid;		/* the process that set all this; others that share its memory are vfork children, or like them */
 };
 
 /* A call on its way, as the runtime has it on its stack: the registers as the program left them. */

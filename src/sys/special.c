@@ -68,6 +68,7 @@ void sys_dispatch(void)
 {
 	__ringside_calls.on = LOAD(sys_wanted) && !LOAD(runtime.locked) && __ringside_calls.selector && !LOAD(given_up);
 	sys_selector = __ringside_calls.on ? SIGNAL : PASS;
+	__ringside_calls.pid = (uint64_t)LOAD(runtime.pid);
 }
 
 void sys_give_up(void)

@@ -191,11 +191,10 @@ static int raw_syscall(struct borrow *borrow, long number, const uint64_t args[6
 /* The runtime's own: libc's may be patched, by the very call that it is used behind. */
 static uint64_t find_own_gadget(const struct image *image)
 {
-	const uint64_t at = target_find(image, "__ringside_calls");
 	struct calls_dispatch calls;
 	uint8_t there[2];
 
-	return at && target_read(image, at, &calls, sizeof(calls)) && target_read(image, calls.start, there, sizeof(there)) &&
+	return dispatch_known(image, &calls) && target_read(image, calls.start, there, sizeof(there)) &&
 	       there[0] == 0x0f && there[1] == 0x05 ? calls.start : 0;
 }
 

@@ -40,11 +40,16 @@ void dispatch_resume(pid_t tid, const struct dispatch *was)
 		set(tid, was);
 }
 
-bool dispatch_wanted(const struct image *image, struct calls_dispatch *calls)
+bool dispatch_known(const struct image *image, struct calls_dispatch *calls)
 {
 	const uint64_t at = target_find(image, "__ringside_calls");
 
-	return at && target_read(image, at, calls, sizeof(*calls)) && calls->selector;
+	return at && target_read(image, at, calls, sizeof(*calls));
+}
+
+bool dispatch_wanted(const struct image *image, struct calls_dispatch *calls)
+{
+	return dispatch_known(image, calls) && calls->selector;
 }
 
 struct dispatch dispatch_for(const struct calls_dispatch *calls, const struct dispatch *was)

@@ -25,7 +25,9 @@ struct dispatch {
 void dispatch_pause(pid_t tid, struct dispatch *was);
 void dispatch_resume(pid_t tid, const struct dispatch *was);
 
-/* What the process's runtime wants; false: nothing, it never had anything to do with it. */
+/* What the process's runtime says; false: it has none. */
+bool dispatch_known(const struct image *image, struct calls_dispatch *calls);
+/* And what it wants; false: nothing, it never had anything to do with it. */
 bool dispatch_wanted(const struct image *image, struct calls_dispatch *calls);
 /* What a thread that had `was` is to have. The program's own stays. */
 struct dispatch dispatch_for(const struct calls_dispatch *calls, const struct dispatch *was);
