@@ -103,16 +103,26 @@ static_assert(RING_DONE == 0 && RING_ABORTED == 1 && RING_FULL == 2 &&
 	      RING_NOWHERE == 5 && RING_CORRUPT == 6 && RING_AGAIN == 7 && RING_DROPPED == 8 &&
 	      RING_SWITCHED == 9, "results");
 
+/* Unwinders are told of each: a thread may be cancelled right behind it. */
+#define SECTION_PUSH(reg)                                                                          \
+	"push %" reg "\n\t"                                                                        \
+	".cfi_adjust_cfa_offset 4\n\t"                                                             \
+	".cfi_rel_offset %" reg ", 0\n\t"
+#define SECTION_POP(reg)                                                                           \
+	"pop %" reg "\n\t"                                                                         \
+	".cfi_adjust_cfa_offset -4\n\t"                                                            \
+	".cfi_restore %" reg "\n\t"
+
 /*
  * Tells the kernel where the section is. Its descriptor says: begins at 1, ends at 2, aborts to 4.
  * The range begins right behind the store that arms it: the kernel disarms a thread that it finds
  * outside, and nothing would arm it again. The upper half of rseq_cs is always 0.
  */
 #define SECTION_ARM                                                                                \
-	"push %ebp\n\t"                                                                            \
-	"push %edi\n\t"                                                                            \
-	"push %esi\n\t"                                                                            \
-	"push %ebx\n\t"                                                                            \
+	SECTION_PUSH("ebp")                                                                        \
+	SECTION_PUSH("edi")                                                                        \
+	SECTION_PUSH("esi")                                                                        \
+	SECTION_PUSH("ebx")                                                                        \
 	"mov 20(%esp), %ecx\n\t" /* rs */                                                          \
 	"mov 24(%esp), %ebp\n\t" /* op */                                                          \
 	".pushsection __rseq_cs, \"aw\"\n\t"                                                       \
@@ -135,25 +145,27 @@ static_assert(RING_DONE == 0 && RING_ABORTED == 1 && RING_FULL == 2 &&
 	"jmp 50f\n\t"
 
 /*
- * The abort handler stands behind the signature the kernel asks for, in an instruction that nobody
- * can run into.
+ * The abort handler stands behind the signature the kernel asks for, in an instruction that nobody can run into. It is a part of the
+ * function: this is where a thread stands when a signal has interrupted the section, and whoever unwinds it then has to find
+ * the way.
  */
 #define SECTION_END                                                                                \
-	".pushsection .text.unlikely, \"ax\"\n\t"                                                  \
+	".cfi_remember_state\n\t"                                                                  \
+	"50:\n\t"                                                                                  \
+	SECTION_POP("ebx")                                                                         \
+	SECTION_POP("esi")                                                                         \
+	SECTION_POP("edi")                                                                         \
+	SECTION_POP("ebp")                                                                         \
+	"ret\n\t"                                                                                  \
+	".cfi_restore_state\n\t"                                                                   \
 	".byte 0x0f, 0xb9, 0x3d\n\t"                                                               \
 	".long 0x53053053\n\t"                                                                     \
 	"4:\n\t"                                                                                   \
 	"mov $1, %eax\n\t" /* RING_ABORTED */                                                      \
-	"jmp 50f\n\t"                                                                              \
+	"jmp 50b\n\t"                                                                              \
 	"40:\n\t" /* where am I? */                                                                \
+	".cfi_adjust_cfa_offset 4\n\t"                                                             \
 	"mov (%esp), %eax\n\t"                                                                     \
-	"ret\n\t"                                                                                  \
-	".popsection\n\t"                                                                          \
-	"50:\n\t"                                                                                  \
-	"pop %ebx\n\t"                                                                             \
-	"pop %esi\n\t"                                                                             \
-	"pop %edi\n\t"                                                                             \
-	"pop %ebp\n\t"                                                                             \
 	"ret\n\t"
 
 /* Flags: are the 64 bits of two SSE registers, loaded by movq, equal? Spoils b and eax. */
