@@ -180,9 +180,10 @@ int elf_symbols_open(struct elf_symbols *symbols, const struct elf *elf, uint32_
 {
 	struct elf_section section;
 
+	/* There is one of a kind. A file that says otherwise may say so of thousands, each as large as it is. */
 	for (uint32_t i = 1; i < elf->nsections && !elf_section_read(elf, i, &section); i++)
-		if (section.type == kind && !symbols_take(symbols, elf, &section))
-			return 0;
+		if (section.type == kind)
+			return symbols_take(symbols, elf, &section);
 	return -ENODATA;
 }
 
