@@ -81,7 +81,7 @@ PY
 # A loss stands where it happened, and the sum at the end on stderr.
 /usr/bin/python3 "$RINGSIDE_SOURCE/tests/report/make_dat.py" lost lost.dat >/dev/null || fail "make_dat.py"
 want 0 report lost.dat
-counted=$(sed -n 's/^CPU:[0-9]* \[\([0-9]*\) EVENTS DROPPED\]$/\1/p' "$out" | awk '{ n += $1 } END { print n + 0 }')
+counted=$(sed -n 's/^CPU:[0-9]* \[\([0-9]*\) EVENTS DROPPED\]$/\1/p' "$out" | awk '{ n += $1 } END { printf "%.0f", n }')
 places=$(grep -c '^CPU:[0-9]* \[EVENTS DROPPED\]$' "$out")
 [ "$counted" -gt 0 ] || fail "no loss in a file with losses"
 grep -q "^ringside: $counted events were lost, and more in $places places" "$err" || fail "the sum of losses"

@@ -70,3 +70,13 @@ program() {
 		exit 1
 	}
 }
+
+# Until a command succeeds; it is a failure when it never does: until_it COMMAND...
+until_it() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ $tries -lt 3000 ] || fail "never: $*"
+		sleep 0.02
+	done
+}

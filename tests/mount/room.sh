@@ -17,6 +17,8 @@ mkdir -p "$place"
 left=
 clean_up() {
 	trap - EXIT
+	# Who fails while he is in it keeps it from being unmounted.
+	cd / || exit 99
 	# shellcheck disable=SC2086
 	[ -z "$left" ] || kill -KILL $left 2>/dev/null
 	"$RINGSIDE" umount "$place" >/dev/null 2>&1 || umount -l "$place" 2>/dev/null ||
@@ -28,16 +30,6 @@ trap 'exit 99' HUP INT TERM
 mount_tree() {
 	want 0 mount "$@" "$place"
 	[ ! -s "$out" ] && [ ! -s "$err" ] || fail "mount says something"
-}
-
-# Until a command succeeds; it is a failure when it never does: until_it COMMAND...
-until_it() {
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ $tries -lt 3000 ] || fail "never: $*"
-		sleep 0.02
-	done
 }
 
 # A file of the tree says just this: reads FILE TEXT
