@@ -16,11 +16,13 @@ pkgs_build='gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3
 pkgs_quick="$pkgs_build g++ mandoc python3"
 # gcc-12-multilib and not gcc-multilib: the latter cannot be installed beside a cross compiler.
 pkgs_check="$pkgs_quick clang libclang-rt-14-dev gcc-12-multilib valgrind spin
-	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user qemu-system-arm qemu-system-x86 e2fsprogs cpio busybox-static
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-none-eabi gcc-riscv64-unknown-elf
+	qemu-user qemu-system-arm qemu-system-misc qemu-system-x86 e2fsprogs cpio busybox-static
 	trace-cmd libtraceevent1-plugin libtraceevent-dev libtracefs-dev libtracecmd-dev libkshark-dev libjson-c-dev linux-source-6.12 xz-utils gawk uftrace nginx-light wrk
 	bpftrace bpftool gdb clang-format zsh linux-perf systemtap-sdt-dev
 	sqlite3 git golang-go musl-tools libjemalloc2 strace libpython3.11-testsuite python3-greenlet procps"
-pkgs_bench="$pkgs_build uftrace lttng-tools liblttng-ust-dev python3 trace-cmd libtraceevent1-plugin"
+pkgs_bench="$pkgs_build uftrace lttng-tools liblttng-ust-dev python3 trace-cmd libtraceevent1-plugin
+	gcc-arm-none-eabi gcc-riscv64-unknown-elf gcc-aarch64-linux-gnu qemu-system-arm python3-barectf"
 pkgs_fuzz="$pkgs_build clang libclang-rt-14-dev"
 pkgs_vm="$pkgs_build qemu-system-x86 cpio xz-utils busybox-static trace-cmd libtraceevent1-plugin"
 pkgs_prove="$pkgs_build clang libclang-rt-14-dev spin valgrind g++ python3"
@@ -42,7 +44,7 @@ usage() {
 	  build                  build/ringside, build/libringside.so, build/libringside.a
 	  check quick            the inner loop: one build and the fast tests, under two minutes
 	  check                  everything that has to hold before a change lands
-  check long             the same, with the tests that take long in their full form
+	  check long             the same, with the tests that take long in their full form
 	  bench [NAME] [--json]  what an event costs, beside other tracers
 	  fuzz [SECONDS]         feed random bytes to everything that reads bytes of others
 	  vm [COMMAND...]        boot Debian's 6.12 kernel, with all of ftrace, and run COMMAND or a shell in it

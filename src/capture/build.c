@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "decode/page.h"
 #include "layout/page.h"
 
 void build_begin(struct build *build, void *page, uint32_t size)
@@ -57,7 +58,7 @@ void build_end(struct build *build, uint64_t lost)
 
 	if (lost) {
 		head.commit |= PAGE_MISSED_EVENTS;
-		if (build->size - PAGE_HEAD_SIZE - build->len >= sizeof(lost)) {
+		if (lost != PAGE_LOST_UNKNOWN && build->size - PAGE_HEAD_SIZE - build->len >= sizeof(lost)) {
 			head.commit |= PAGE_MISSED_STORED;
 			memcpy(build->page + PAGE_HEAD_SIZE + build->len, &lost, sizeof(lost));
 		}

@@ -22,7 +22,8 @@ void build_begin(struct build *build, void *page, uint32_t size);
  * room, nothing was added. */
 bool build_add(struct build *build, uint64_t ts, const void *data, uint32_t len, uint32_t keep);
 
-/* Closes the page; `lost` events are told in its commit word and, if 8 bytes are left, counted behind the data. */
+/* Closes the page; `lost` events are told in its commit word and, if 8 bytes are left, counted behind the data;
+ * PAGE_LOST_UNKNOWN: how many is not known. */
 void build_end(struct build *build, uint64_t lost);
 
 #endif

@@ -63,7 +63,7 @@ static size_t list(struct record_buffer *buffers, struct source *source, const s
 		const char *name = scopes->scope[i].instance ? scopes->scope[i].instance : "";
 
 		if (!is_there(buffers, n, name))
-			buffers[n++] = (struct record_buffer){ source, name, name };
+			buffers[n++] = (struct record_buffer){ .source = source, .instance = name, .name = name };
 	}
 	return n;
 }

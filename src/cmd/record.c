@@ -28,6 +28,7 @@
 #include "cmd/reach.h"
 #include "cmd/record_ask.h"
 #include "cmd/record_flight.h"
+#include "cmd/remotes.h"
 #include "cmd/scope.h"
 #include "cmd/setup.h"
 #include "cmd/switches.h"
@@ -43,6 +44,7 @@ static const struct opt record_opts[] = {
 	SETUP_ONLY_OPT,
 	SETUP_TOP_OPT,
 	{ 'o', "output", "PATH", "the file, instead of trace.dat" },
+	{ 0, "remote", "NAME[:EVENTS]", "also what this remote records: all its events, or those named, with commas between" },
 	{ 'm', "max-size", "KB", "of each CPU only the newest events, so many KiB" },
 	{ 0, "rotate", "SIZE|TIME", "a new file when one has 100M, or after 30s; old ones are PATH.1, PATH.2 ..." },
 	{ 0, "keep", "N", "of those the newest N" },
@@ -77,6 +79,7 @@ struct session {
 	struct launch launch;
 	struct planner planner;
 	struct switches switches;
+	struct remotes remotes;	/* of --remote */
 	struct background background;
 	struct reach reach;
 	struct flight_death others;	/* of -P without a command: whose end is ours */
@@ -125,6 +128,7 @@ static int name_buffers(struct session *session)
 
 	for (size_t p = 0; p < session->parties.n; p++)
 		n += setup_buffers(session->parties.party[p].setup);
+	n += session->remotes.n;
 	session->buffers = calloc(n, sizeof(*session->buffers));
 	session->titles = calloc(n, sizeof(*session->titles));
 	if (!session->buffers || !session->titles)
@@ -141,6 +145,17 @@ static int name_buffers(struct session *session)
 			};
 		}
 	}
+	for (size_t i = 0; i < session->remotes.n; i++) {
+		const char *name = session->remotes.all[i].name;
+		char *own = session->titles[how->nr_buffers];
+
+		snprintf(own, TITLE_MAX, "%s", name);
+		while (is_taken(session, own) && strlen(own) < TITLE_MAX - 1)
+			strcat(own, "-");
+		session->buffers[how->nr_buffers++] = (struct record_buffer){
+			.source = session->parties.party[0].source, .instance = "", .name = own, .remote = session->remotes.all[i].remote,
+		};
+	}
 	return 0;
 }
 
@@ -152,10 +167,10 @@ static int choose_clock(struct session *session)
 	const char *said = opts_value(session->opts, "clock"), *clock = control_clock_cheapest();
 	struct buf text = BUF_INIT;
 
-	if (session->parties.n < 2)
+	if (session->parties.n < 2 && !(session->files && opts_value(session->opts, "remote")))
 		return 0;
 	if (source_read(session->files->source, "trace_clock", &text, NULL) || !text.data || !strstr(text.data, clock) ||
-	    strcmp(clock, "x86-tsc") || setup_wants_nanoseconds(session->programs->setup))
+	    strcmp(clock, "x86-tsc") || (session->programs && setup_wants_nanoseconds(session->programs->setup)))
 		clock = "mono";
 	buf_fini(&text);
 	for (size_t p = 0; p < session->parties.n; p++)
@@ -310,6 +325,9 @@ static int begin(struct session *session)
 	if (!r)
 		r = reach_programs(session);
 	if (!r)
+		r = remotes_open(&session->remotes, session->opts, session->programs ? source_control(session->programs->source) : NULL,
+					&session->err);
+	if (!r)
 		r = name_buffers(session);
 	if (!r && session->ask.flight)
 		r = record_flight_open(&session->flight, &session->ask, session->opts,
@@ -402,6 +420,18 @@ static void tell_result(struct session *session)
 		cmd_say("%s.%u and before it: what came before", session->ask.path, sums.files);
 }
 
+/* One timeline, as far as the clocks could be matched. */
+static void tell_clocks(struct session *session)
+{
+	struct buf text = BUF_INIT;
+	uint64_t error;
+
+	for (size_t i = 0; record_remote_clock(session->record, i, &text, &error); i++, buf_reset(&text))
+		if (!session->ask.quiet || error == UINT64_MAX)
+			cmd_say("%s", text.data);
+	buf_fini(&text);
+}
+
 /* With -k: the one that nobody gave a name has to be found again. */
 static void tell_kept(struct session *session)
 {
@@ -444,11 +474,16 @@ static int record_all(struct session *session)
 	progress_end(&session->progress);
 	switches_end(&session->switches);
 	switch_all(session, false, NULL);
+	if (session->ask.keep_buffers)
+		remotes_keep(&session->remotes);
+	else
+		remotes_off(&session->remotes);
 	see_off(session);
 	end = record_finish(session->record, r ? NULL : &session->err);
 	if (!r && end)
 		cmd_say("%s", session->err.text);
 	tell_result(session);
+	tell_clocks(session);
 	tell_kept(session);
 	return r ? r : end;
 }
@@ -484,6 +519,8 @@ static int go(struct session *session)
 	int r = switch_all(session, true, &session->err);
 
 	if (!r)
+		r = remotes_on(&session->remotes, &session->err);
+	if (!r)
 		switches_ready(&session->switches);
 	if (!r && session->ask.daemonize)
 		r = background_begin(&session->background, session->ask.path, &session->err);
@@ -505,6 +542,7 @@ static void give_up(struct session *session)
 
 	record_close(session->record);
 	record_flight_close(session->flight);
+	remotes_close(&session->remotes);
 	switches_end(&session->switches);
 	reach_close(&session->reach);
 	flight_death_fini(&session->others);
@@ -553,6 +591,8 @@ static int parse(struct session *session)
 
 		r = setup_parse(&party->setup, &party->opts, &how, &session->err);
 	}
+	if (!r && session->ask.flight && opts_value(session->opts, "remote"))
+		r = err_set(&session->err, -EINVAL, "--flight keeps events of programs, and --remote is about others");
 	if (!r && session->files && session->ask.flight)
 		r = err_set(&session->err, -EINVAL, "--flight keeps events of programs: for the newest of a kernel there are `start --kernel`, "
 			    "and `extract --kernel` when it comes to that");

@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/defaults.h"
 #include "cmd/events.h"
+#include "cmd/remotes.h"
 #include "cmd/scope.h"
 #include "cmd/setup.h"
 
@@ -323,9 +324,10 @@ static int reset_one(struct reset *reset, const struct scope *scope)
 static int reset_directory(struct reset *reset)
 {
 	char path[SCOPE_PATH];
-	int r;
+	int r, stays;
 
 	r = control_reset(source_control(reset->source), &reset->err);
+	stays = r ? 0 : remotes_reset(source_control(reset->source), &reset->err);
 	for (int i = 0; !r && !reset->delete && i < reset->scopes.n; i++)
 		if (reset->scopes.scope[i].instance)
 			r = source_mkdir(reset->source, scope_path(path, &reset->scopes.scope[i], ""),
@@ -333,7 +335,7 @@ static int reset_directory(struct reset *reset)
 	for (int i = 0; !r && reset->size && i < (reset->delete ? 1 : reset->scopes.n); i++)
 		r = scope_write(&reset->scopes.scope[i], reset->source, "buffer_size_kb", reset->size,
 				false, &reset->err);
-	return r;
+	return r ? r : stays;
 }
 
 static int reset_files(struct reset *reset)

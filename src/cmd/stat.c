@@ -16,6 +16,7 @@
 #include "cmd/defaults.h"
 #include "cmd/events.h"
 #include "cmd/pager.h"
+#include "cmd/remotes.h"
 #include "cmd/scope.h"
 
 static const struct opt stat_opts[] = {
@@ -328,6 +329,25 @@ static void put_buffer(struct page *page, const struct scope *scope)
 	put_losses(page, scope);
 }
 
+static void put_names(struct page *page, const char *title, struct buf *names)
+{
+	char *save;
+	bool begun = false;
+
+	for (char *name = names->data ? strtok_r(names->data, "\n", &save) : NULL; name; name = strtok_r(NULL, "\n", &save))
+		put_line(page, title, &begun, name);
+	buf_fini(names);
+}
+
+static void put_remotes(struct page *page, struct control *control)
+{
+	struct buf on = BUF_INIT, wrong = BUF_INIT;
+
+	remotes_put(control, &on, &wrong);
+	put_names(page, "Remotes that are on", &on);
+	put_names(page, "Remotes that cannot be read", &wrong);
+}
+
 /* What only a tracing directory has: who writes into it, and what it takes of the machine's memory. */
 static int put_directory(struct page *page)
 {
@@ -348,6 +368,7 @@ static int put_directory(struct page *page)
 		buf_printf(&page->out, "Attached programs:%s\n%s", programs.len ? "" : " none",
 			   programs.len ? programs.data : "");
 	buf_fini(&programs);
+	put_remotes(page, control);
 	return r;
 }
 
@@ -401,7 +422,7 @@ const struct cmd cmd_stat = {
 	.text = "Tells in one page whether recording is on, everything that is not as in a fresh\n"
 		"source, the size of the buffers and what was lost, for the top buffer and all\n"
 		"instances or for those that are named; of a tracing directory also the memory in use\n"
-		"and the programs that are attached.\n",
+		"and the programs that are attached, and the remotes that are on or cannot be read.\n",
 	.opts = stat_opts,
 	.run = run,
 };

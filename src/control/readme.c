@@ -99,7 +99,9 @@ int node_readme_read(struct node_request *request, struct err *err)
 		buf_printf(out, "%*s%s\n", width < COLUMN ? (int)(COLUMN - width) : 1, "", node->what);
 	}
 	buf_puts(out, "instances/<name>                    mkdir makes a buffer of its own, with a tree "
-		      "like this one; rmdir removes it\n");
+		      "like this one; rmdir removes it\n"
+		      "remotes/<remote>                    what firmware or a hypervisor records, `ringside remote add` makes one: "
+		      "tracing_on, buffer_size_kb, trace, trace_pipe, per_cpu, events\n");
 	buf_puts(out, functions);
 	buf_puts(out, hooks);
 	buf_puts(out, probes);

@@ -3,7 +3,7 @@
  *
  * One table holds every file. A part of a pattern matches one part of a path: a word itself, `*` a
  * system or an event that programs brought, `#` at the end of one a CPU that the directory knows, `@` an option. The table
- * describes the top; instances/NAME/ shows all of it but what is marked TOP.
+ * describes the top; instances/NAME/ shows all of it but what is marked TOP. remotes/ is a tree of another kind: remotes.c.
  */
 #include "control/tree.h"
 
@@ -17,6 +17,7 @@
 #include "control/errors.h"
 #include "control/file.h"
 #include "control/registry.h"
+#include "control/remotes.h"
 #include "control/table.h"
 
 enum { TOP = NODE_TOP };
@@ -370,6 +371,12 @@ int node_find(struct node_request *request, const char *path, const struct node 
 
 	if (r)
 		return r;
+	if (!request->buffer && want.n && !strcmp(want.part[0], REMOTES)) {
+		r = control_remotes_find(request, want.part, want.n, found, err);
+		if (r == -ENOENT)
+			return no_such_file(path, err);
+		return r == -EISDIR ? err_set(err, r, "%.200s: is a directory of the tree", path) : r;
+	}
 	is_dir = !want.n || (!request->buffer && want.n == 1 && !strcmp(want.part[0], INSTANCES));
 	for (size_t i = 0; i < NNODES; i++) {
 		if (!may_match(nodes[i].path, &want))
@@ -448,6 +455,11 @@ static void names_add(struct names *names, const char *name, bool is_dir)
 	}
 	snprintf(copy, len + 2, "%s%s", name, is_dir ? "/" : "");
 	names->name[names->n++] = copy;
+}
+
+static void put_name(void *names, const char *name, bool is_dir)
+{
+	names_add(names, name, is_dir);
 }
 
 static int name_compare(const void *a, const void *b)
@@ -567,12 +579,16 @@ int tree_list(struct control *control, const char *path, struct buf *out, struct
 	r = locate(&request, path, &dir, err);
 	if (r)
 		return r;
-	if (!request.buffer && !dir.n)
+	if (!request.buffer && !dir.n) {
 		names_add(&names, INSTANCES, true);
+		names_add(&names, REMOTES, true);
+	}
 	if (!request.buffer && dir.n == 1 && !strcmp(dir.part[0], INSTANCES)) {
 		for (uint32_t i = 1; i < control->state.nbuffers; i++)
 			if (control->state.buffers[i].born)
 				names_add(&names, control->state.buffers[i].name, true);
+	} else if (!request.buffer && dir.n && !strcmp(dir.part[0], REMOTES)) {
+		r = control_remotes_list(&request, dir.part, dir.n, put_name, &names, err);
 	} else {
 		r = names_collect(&names, &request, &dir, err);
 	}

@@ -444,4 +444,5 @@ void doctor_directory_use(struct doctor *doctor)
 	look_at_registry(doctor);
 	look_at_losses(doctor);
 	look_at_programs(doctor);
+	doctor_remotes(doctor);
 }

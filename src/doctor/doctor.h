@@ -6,6 +6,7 @@
  *   kernel.c     the kernel's own tracing
  *   directory.c  the tracing directory
  *   names.c      events of the kernel's names
+ *   remotes.c    memories of firmware
  *   program.c    a program's file
  *   started.c    a program that is to be started
  *   running.c    a process
@@ -65,6 +66,7 @@ void doctor_directory(struct doctor *doctor);
 void doctor_directory_use(struct doctor *doctor);
 /* Of a directory that can be used. */
 void doctor_names(struct doctor *doctor);
+void doctor_remotes(struct doctor *doctor);
 
 void doctor_program(struct doctor *doctor, const char *name);
 void doctor_process(struct doctor *doctor, pid_t pid);

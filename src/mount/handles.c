@@ -101,10 +101,15 @@ struct control *handles_take_idle(struct handles *all)
 /* Paths of one buffer begin alike: the length of "instances/NAME", 0 for the top. */
 static size_t buffer_len(const char *path)
 {
-	static const char instances[] = "instances/";
-	size_t len = sizeof(instances) - 1;
+	static const char *const folders[] = { "instances/", HANDLES_REMOTES };
 
-	return strncmp(path, instances, len) ? 0 : len + strcspn(path + len, "/");
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		size_t len = strlen(folders[i]);
+
+		if (!strncmp(path, folders[i], len))
+			return len + strcspn(path + len, "/");
+	}
+	return 0;
 }
 
 /* At an event: with other files something may go when they are closed, as locks do. */
@@ -266,15 +271,26 @@ bool handles_below(struct handles *all, const char *path)
 	return found;
 }
 
-static bool any_leaving(const struct handles *all, const char *path)
+static bool any_leaving(const struct handles *all, const char *path, bool followed)
 {
 	size_t len = buffer_len(path);
 
 	for (const struct handle *handle = all->first; handle; handle = handle->next)
-		if (handle->leaving && buffer_len(handle->path) == len &&
+		if (handle->leaving && handle->followed >= followed && buffer_len(handle->path) == len &&
 		    !strncmp(handle->path, path, len))
 			return true;
 	return false;
+}
+
+void handles_wait_pipes(struct handles *all, const char *path)
+{
+	struct timespec until = after(LEAVING_MS);
+	bool timeout = strncmp(path, HANDLES_REMOTES, strlen(HANDLES_REMOTES));
+
+	pthread_mutex_lock(&all->lock);
+	while (!timeout && any_leaving(all, path, true))
+		timeout = pthread_cond_timedwait(&all->changed, &all->lock, &until) != 0;
+	pthread_mutex_unlock(&all->lock);
 }
 
 uint64_t handles_left(struct handles *all)
@@ -293,8 +309,8 @@ bool handles_wait_leaving(struct handles *all, const char *path, uint64_t left)
 	bool had, timeout = false;
 
 	pthread_mutex_lock(&all->lock);
-	had = all->left != left || any_leaving(all, path);
-	while (any_leaving(all, path) && !timeout)
+	had = all->left != left || any_leaving(all, path, false);
+	while (any_leaving(all, path, false) && !timeout)
 		timeout = pthread_cond_timedwait(&all->changed, &all->lock, &until) != 0;
 	pthread_mutex_unlock(&all->lock);
 	return had;

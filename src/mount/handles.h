@@ -98,6 +98,10 @@ int handle_flush(struct handle *handle, uint64_t owner, pid_t asker, bool others
 bool handles_below(struct handles *all, const char *path);
 /* How many have left so far. */
 uint64_t handles_left(struct handles *all);
+
+#define HANDLES_REMOTES "remotes/"
+/* Who took events of a remote out, and has ended, keeps its buffer loaded until his file is released: waits for that before another is opened. */
+void handles_wait_pipes(struct handles *all, const char *path);
 /*
  * For whoever was refused with -EBUSY: waits until none is leaving the buffer that the path is about, for a
  * moment. True: some were, or have left since there were `left`, and it is worth another try.

@@ -296,6 +296,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct handle *handle;
 	int r;
 
+	handles_wait_pipes(&server->handles, path);
 	r = open_handle(server, path, flags, asker, &handle);
 	if (r == -EBUSY && handles_wait_leaving(&server->handles, path, left))
 		r = open_handle(server, path, flags, asker, &handle);
@@ -423,7 +424,7 @@ static bool takes_records(const char *path)
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
 	return !strcmp(name, "trace_marker") || !strcmp(name, "trace_marker_raw") ||
-	       !strcmp(name, "inject");
+	       !strcmp(name, "inject") || !strcmp(name, "write_event");
 }
 
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t len, off_t off,

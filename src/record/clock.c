@@ -10,7 +10,11 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/mono.h"
 #include "control/clock.h"
+
+/* The narrowest of so many brackets. */
+#define AHEAD_LOOKS 5
 
 /* The clock of a set that is there: then nothing has to be measured. */
 static const struct state_clock *known_clock(const struct control *control)
@@ -167,6 +171,44 @@ static uint64_t now(const struct record_clock *clock)
 	if (!clock->by_tsc)
 		return control_clock_now(&made, control ? &control->dir : NULL);
 	return scale(clock, control_clock_now(&made, control ? &control->dir : NULL));
+}
+
+/* One that can be looked at in no time and shows the same; false: there is none. */
+static bool quick_clock(const struct record_clock *clock, struct state_clock *quick)
+{
+	const struct state_clock *known = clock->control ? known_clock(clock->control) : NULL;
+
+	*quick = (struct state_clock){ .id = clock->id };
+	if (clock->by_tsc)
+		*quick = (struct state_clock){ .flags = TRACE_CLOCK_BY_COUNTER, .mult = 1ull << 32 };
+	else if (clock->id <= TRACE_CLOCK_GLOBAL && known)
+		*quick = *known;
+	else if (clock->id <= TRACE_CLOCK_GLOBAL)
+		quick->id = TRACE_CLOCK_MONO;
+	/* A kernel's own are no time of the host's. */
+	return clock->by_tsc || (clock->id <= TRACE_CLOCK_GLOBAL ? clock->control != NULL
+							 : record_clock_is_shared(clock) && clock->id != TRACE_CLOCK_X86_TSC);
+}
+
+bool record_clock_ahead(const struct record_clock *clock, int64_t *ahead)
+{
+	struct state_clock quick;
+	uint64_t width = UINT64_MAX;
+
+	if (!quick_clock(clock, &quick))
+		return false;
+	for (int i = 0; i < AHEAD_LOOKS; i++) {
+		uint64_t before = mono_ns(), shown = control_clock_now(&quick, NULL), after = mono_ns();
+
+		shown = clock->by_tsc ? scale(clock, shown) : shown;
+		if (after - before >= width)
+			continue;
+		width = after - before;
+		*ahead = (int64_t)(shown - (before + width / 2));
+	}
+	if (quick.id == TRACE_CLOCK_MONO && !quick.flags)
+		*ahead = 0;
+	return true;
 }
 
 static int put_text(const struct record_sink *sink, enum dat_id id, const char *text)

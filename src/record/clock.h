@@ -46,6 +46,11 @@ uint64_t record_clock_span(const struct record_clock *clock, uint64_t counts);
 /* A time of a record as readers of the file see it, without what the person adds. */
 uint64_t record_clock_shown(const struct record_clock *clock, uint64_t counts);
 
+/*
+ * How many nanoseconds, before OFFSET, it shows more than CLOCK_MONOTONIC just now: they run apart, if slowly. False: it is not known of this one.
+ */
+bool record_clock_ahead(const struct record_clock *clock, int64_t *ahead);
+
 /* CLOCK, TSC2NSEC, OFFSET or DATE. */
 int record_clock_put(const struct record_clock *clock, bool date, int64_t ts_offset,
 		     const struct record_sink *sink, struct err *err);

@@ -32,6 +32,7 @@ struct record_file {
 	int64_t began, names_at, names_wait;
 	uint64_t bytes_before;		/* in files that are done */
 	unsigned int count;
+	const struct record *told;	/* whose remotes' clocks are told of in the end */
 };
 
 static int sink_section(void *ctx, enum dat_id id, const void *payload, size_t len)
@@ -86,13 +87,18 @@ static int open_meta(struct record_file *file, struct err *err)
 	for (size_t i = 1; !r && i < file->how.nr_buffers; i++) {
 		struct source *source = file->buffers[i].source;
 
+		if (file->buffers[i].remote) {
+			r = record_meta_add_remote(file->meta, file->buffers, i, err);
+			continue;
+		}
 		if (source == first || source == other)
 			continue;
 		other = source;
 		r = record_meta_add(file->meta, source, err);
 	}
 	for (size_t i = 0; !r && i < file->how.nr_buffers; i++)
-		r = record_meta_limit(file->meta, file->buffers[i].source, file->buffers[i].instance, err);
+		if (!file->buffers[i].remote)
+			r = record_meta_limit(file->meta, file->buffers[i].source, file->buffers[i].instance, err);
 	return r;
 }
 
@@ -125,12 +131,18 @@ static int begin(struct record_file *file, struct err *err)
 static int put_rest(struct record_file *file, struct err *err)
 {
 	struct record_sink sink = sink_of(file);
+	struct buf text = BUF_INIT;
 	int r = record_meta_put(file->meta, &sink, err);
 
 	if (!r)
 		r = record_meta_put_symbols(file->meta, &sink, err);
 	for (size_t i = 0; !r && i < file->how.nr_buffers; i++)
-		r = record_meta_put_stats(file->buffers[i].source, file->buffers[i].instance, file->buffers[i].name, &sink, err);
+		if (!file->buffers[i].remote)
+			r = record_meta_put_stats(file->buffers[i].source, file->buffers[i].instance, file->buffers[i].name, &sink,
+						  err);
+	for (size_t i = 0; !r && file->told && record_remote_clock(file->told, i, &text, NULL); i++, buf_reset(&text))
+		r = buf_failed(&text) ? -ENOMEM : sink.option(sink.ctx, DAT_CPUSTAT, text.data, text.len + 1);
+	buf_fini(&text);
 	return r;
 }
 
@@ -174,6 +186,9 @@ static int check_clocks(const struct record_how *how, const struct record_clock 
 	for (size_t i = 1; i < how->nr_buffers; i++) {
 		bool apart = how->buffers[i].source != how->buffers[0].source;
 
+		/* Times of a remote are told by the first one's clock. */
+		if (how->buffers[i].remote)
+			continue;
 		if (clocks[i].by_tsc != clocks[0].by_tsc ||
 		    (apart && strcmp(record_clock_name(&clocks[i]), record_clock_name(&clocks[0]))))
 			return err_set(err, -EINVAL, "times of %.60s are %s and those of %.60s are %s: "
@@ -205,6 +220,7 @@ static int copy_how(struct record_file *file, const struct record_how *how, cons
 	memcpy(file->clocks, clocks, n * sizeof(*clocks));
 	for (size_t i = 0; i < n; i++) {
 		file->buffers[i].source = how->buffers[i].source;
+		file->buffers[i].remote = how->buffers[i].remote;
 		file->buffers[i].instance = strdup(how->buffers[i].instance);
 		file->buffers[i].name = strdup(how->buffers[i].name);
 		if (!file->buffers[i].instance || !file->buffers[i].name)
@@ -222,7 +238,7 @@ static int copy_how(struct record_file *file, const struct record_how *how, cons
 }
 
 int record_file_open(struct record_file **out, const struct record_how *how, const uint32_t *page_sizes,
-		     uint32_t nr_cpus, const struct record_clock *clocks, struct err *err)
+		     uint32_t nr_cpus, const struct record_clock *clocks, const struct record *told, struct err *err)
 {
 	struct record_file *file = calloc(1, sizeof(*file));
 	int r;
@@ -231,6 +247,7 @@ int record_file_open(struct record_file **out, const struct record_how *how, con
 	if (!file)
 		return err_set(err, -ENOMEM, "out of memory");
 	file->nr_cpus = nr_cpus;
+	file->told = told;
 	r = copy_how(file, how, page_sizes, clocks);
 	if (r)
 		err_set(err, r, "out of memory");

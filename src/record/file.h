@@ -17,9 +17,9 @@
 
 struct record_file;
 
-/* `page_sizes` of the buffers, in the order of `how`. */
+/* `page_sizes` of the buffers, in the order of `how`. `told`: whose remotes' clocks are told of when it ends, which outlives it. */
 int record_file_open(struct record_file **out, const struct record_how *how, const uint32_t *page_sizes,
-		     uint32_t nr_cpus, const struct record_clock *clocks, struct err *err);
+		     uint32_t nr_cpus, const struct record_clock *clocks, const struct record *told, struct err *err);
 void record_file_close(struct record_file *file);
 
 /* Whole pages of a CPU, not counted yet: dat_live_write(). -EFAULT: they could not be read. -ENOSPC of several: fewer may do. */

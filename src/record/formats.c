@@ -252,6 +252,7 @@ int record_formats_events(struct record_meta *meta, struct buf *out, struct err 
 		else
 			r = add_tree(part, out, &nsystems, err);
 	}
+	record_apart_formats(meta, out, &nsystems);
 	count_set(out, count, nsystems);
 	return !r && buf_failed(out) ? out_of_memory(err) : r;
 }

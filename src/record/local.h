@@ -27,7 +27,19 @@ struct record_part {
 	struct map on;			/* "SYSTEM:EVENT" */
 };
 
+/* A remote: what stands for it in the file. */
+struct record_apart {
+	const struct remote *remote;
+	uint32_t first_id;		/* of its events, in the order of its texts; behind the last, one without a text */
+	int32_t pid;
+};
+
+/* Fields move: from behind an ID of two bytes to behind the common ones. */
+#define RECORD_APART_SHIFT 6u
+
 struct record_meta {
+	struct record_apart *aparts;
+	size_t nr_aparts;
 	struct record_part parts[RECORD_SOURCES];
 	size_t nr_parts;
 	char *kallsyms;
@@ -54,6 +66,11 @@ int record_ids_merge(struct record_meta *meta, struct record_part *kernel, struc
 /* prototypes.c: are they wanted, as of now or before? */
 void record_prototypes_look(struct record_part *part);
 int record_prototypes_put(struct record_part *part, struct buf *out, struct err *err);
+
+/* apart.c: numbers that the i-th of these buffers, a remote, has in the file; -EOVERFLOW: there are none left. */
+int record_apart_numbers(const struct record_buffer *buffers, size_t i, struct record_apart *apart);
+/* A system for each, added to `out`. */
+void record_apart_formats(const struct record_meta *meta, struct buf *out, uint32_t *nsystems);
 
 /* names.c: what there is now joins what was there; `running`: of a kernel, also all threads that run, which takes milliseconds. The
  * payload is that of all. */

@@ -102,6 +102,7 @@ void record_meta_close(struct record_meta *meta)
 		map_fini(&part->on);
 	}
 	map_fini(&meta->names);
+	free(meta->aparts);
 	free(meta->kallsyms);
 	free(meta);
 }

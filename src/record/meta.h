@@ -8,7 +8,7 @@
  *   meta.c	what has changed since it was put, and when to look
  *   formats.c	headers and formats		names.c		threads
  *   symbols.c	the symbol space, kallsyms	machine.c	options
- *   ids.c	what two sources number differently
+ *   ids.c	what two sources number differently	apart.c		what remotes bring
  */
 #ifndef RECORD_META_H
 #define RECORD_META_H
@@ -19,9 +19,10 @@
 
 #include "base/err.h"
 #include "dat/dat.h"
+#include "record/record.h"
 #include "source/source.h"
 
-/* A tracing directory, and the kernel. */
+/* A tracing directory, and the kernel. Remotes are beside these. */
 #define RECORD_SOURCES 2
 
 struct record_meta;
@@ -47,6 +48,8 @@ int record_meta_add(struct record_meta *meta, struct source *source, struct err 
  * whenever something is put. Without all formats being wanted.
  */
 int record_meta_limit(struct record_meta *meta, struct source *source, const char *instance, struct err *err);
+/* The events of a remote, in a place of their own; it outlives this. `i`: it is the i-th buffer of these. */
+int record_meta_add_remote(struct record_meta *meta, const struct record_buffer *buffers, size_t i, struct err *err);
 void record_meta_close(struct record_meta *meta);
 
 /*

@@ -165,6 +165,9 @@ int record_names_text(struct record_meta *meta, struct buf *out, struct err *err
 {
 	const struct map_entry **all = NULL;
 
+	for (size_t i = 0; i < meta->nr_aparts; i++)
+		if (!learn(meta, meta->aparts[i].pid, remote_name(meta->aparts[i].remote)))
+			return err_set(err, -ENOMEM, "out of memory");
 	if (map_list(&meta->names, &all))
 		return err_set(err, -ENOMEM, "out of memory");
 	if (meta->names.nr)

@@ -110,7 +110,7 @@ static int take_page(struct record *record, size_t t, uint32_t cpu, struct err *
 	if (r)
 		return r;
 	/* A kernel counts itself what is read and lost, but for what was set aside. */
-	if (tap->kind == &tap_rings || record->snapshot) {
+	if (tap->kind != &tap_pipes || record->snapshot) {
 		record->sums.events += info.events;
 		record->sums.lost += info.lost;
 		record->sums.lost_more |= info.lost_more;
@@ -160,6 +160,8 @@ static int take(struct record *record, bool all, struct err *err)
 	for (int turn = 0; !r && more && turn < 4; turn++) {
 		more = false;
 		for (size_t t = 0; !r && t < record->nr_taps; t++) {
+			if (record->only_remotes && !record->taps[t].far)
+				continue;
 			for (uint32_t cpu = 0; r >= 0 && cpu < record->nr_cpus; cpu++) {
 				r = take_lane(record, t, cpu, all, err);
 				more |= r > 0;
@@ -212,9 +214,11 @@ int record_sleep(struct record *record, int timeout_ms, const uint32_t *also, ui
 {
 	struct stream_sleep how = { .percent = 0, .timeout_ms = timeout_ms, .also = also, .seen = seen };
 	int64_t start = mono_ms(), left;
-	int r;
+	int remotes = record_remotes_wait(record), r;
 
 	*all = false;
+	if (remotes >= 0 && (timeout_ms < 0 || timeout_ms > remotes))
+		timeout_ms = how.timeout_ms = remotes;
 	if (!record->control)
 		return sleep_for_files(record, &how, all);
 	if (record->pipes && (timeout_ms < 0 || timeout_ms > FILES_MS))
@@ -223,7 +227,7 @@ int record_sleep(struct record *record, int timeout_ms, const uint32_t *also, ui
 	if (also && __atomic_load_n(also, __ATOMIC_ACQUIRE) != seen)
 		return -EINTR;
 	if (r <= 0) {
-		*all = record->pipes;
+		*all = record->pipes && (remotes < 0 || mono_ms() - record->all_at >= FILES_MS);
 		return r;
 	}
 	left = timeout_ms < 0 ? GATHER_MS : timeout_ms - (mono_ms() - start);
@@ -267,30 +271,39 @@ static int open_file(struct record *record, const struct record_how *how, struct
 		struct tap *tap = &record->taps[t];
 
 		sizes[t] = tap->page_size;
-		if (tap->kind == &tap_rings)
+		if (tap->far)
+			clocks[t] = clocks[0];
+		else if (tap->kind == &tap_rings)
 			record_rings_clock(record, tap, &clocks[t]);
 		else
 			r = record_clock_of_files(&clocks[t], tap->source, tap->instance, err);
 	}
+	record->clock = clocks ? clocks[0] : record->clock;
 	if (!r)
-		r = record_file_open(&record->file, how, sizes, record->nr_cpus, clocks, err);
+		r = record_remotes_begin(record, &record->clock, err);
+	if (!r)
+		r = record_file_open(&record->file, how, sizes, record->nr_cpus, clocks, record, err);
 	free(clocks);
 	free(sizes);
 	return r;
 }
 
-static int open_tap(struct record *record, struct tap *tap, const struct record_buffer *buffer, struct err *err)
+static int open_tap(struct record *record, struct tap *tap, const struct record_buffer *buffers, size_t i, struct err *err)
 {
-	bool rings = source_control(buffer->source);
+	const struct record_buffer *buffer = &buffers[i];
+	bool rings = !buffer->remote && source_control(buffer->source);
 	int r;
 
-	tap->kind = rings ? &tap_rings : &tap_pipes;
+	tap->kind = buffer->remote ? &tap_remotes : rings ? &tap_rings : &tap_pipes;
 	tap->source = buffer->source;
 	tap->instance = strdup(buffer->instance);
 	tap->lanes = calloc(record->nr_cpus, sizeof(*tap->lanes));
 	if (!tap->instance || !tap->lanes)
 		return out_of_memory(err);
-	r = rings ? record_rings_open(record, tap, err) : record_pipes_open(record, tap, err);
+	if (buffer->remote)
+		r = record_remotes_open(record, tap, buffers, i, err);
+	else
+		r = rings ? record_rings_open(record, tap, err) : record_pipes_open(record, tap, err);
 	for (uint32_t cpu = 0; !r && cpu < record->nr_cpus; cpu++) {
 		tap->lanes[cpu].page = calloc(2, tap->page_size);
 		if (!tap->lanes[cpu].page)
@@ -306,12 +319,15 @@ static int look_at_sources(struct record *record, const struct record_how *how, 
 
 	for (size_t i = 0; !r && i < how->nr_buffers; i++) {
 		struct source *source = how->buffers[i].source;
-		struct control *control = source_control(source);
+		struct control *control = how->buffers[i].remote ? NULL : source_control(source);
 		int cpus;
 
 		if (control && control == record->control)
 			continue;
-		r = cpus = control ? (int)control->dir.ncpu : record_pipes_cpus(source, err);
+		if (how->buffers[i].remote)
+			r = cpus = record_remotes_cpus(how->buffers[i].remote, err);
+		else
+			r = cpus = control ? (int)control->dir.ncpu : record_pipes_cpus(source, err);
 		if (r < 0)
 			return r;
 		r = control ? control_refresh(control, err) : 0;
@@ -343,7 +359,7 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	if (!r && (!record->taps || !record->streams))
 		r = out_of_memory(err);
 	for (; !r && record->nr_taps < how->nr_buffers; record->nr_taps++)
-		r = open_tap(record, &record->taps[record->nr_taps], &how->buffers[record->nr_taps], err);
+		r = open_tap(record, &record->taps[record->nr_taps], how->buffers, record->nr_taps, err);
 	if (!r && record->control)
 		r = record_rings_follow(record, err);
 	if (!r)
@@ -368,7 +384,11 @@ int record_finish(struct record *record, struct err *err)
 	for (uint32_t i = 0; i < record->nr_streams; i++)
 		stream_settle(record->streams[i]);
 	/* Of a buffer that somebody has switched on again, no more than rings can hold. */
+	record_remotes_last(record);
 	for (int i = 0; i < FINISH_TURNS && r > 0; i++)
+		r = record_take(record, true, err);
+	/* Rings of remotes hold what they like, and are read to where they ended just now. */
+	for (record->only_remotes = true; r > 0;)
 		r = record_take(record, true, err);
 	if (r >= 0)
 		r = end_gathers(record, err);
@@ -376,6 +396,7 @@ int record_finish(struct record *record, struct err *err)
 		record_pipes_forsake(record);
 	if (record->pipes)
 		record_pipes_count(record, true, NULL, NULL);
+	record_remotes_end(record);
 	/* What is in the file is closed up, whatever came in between. */
 	end = record_file_finish(record->file, err);
 	return r ? r : end;
@@ -397,6 +418,8 @@ void record_close(struct record *record)
 		free(tap->instance);
 	}
 	record_file_close(record->file);
+	for (size_t t = 0; record->taps && t <= record->nr_taps; t++)
+		record_remotes_close(&record->taps[t]);
 	free(record->taps);
 	free(record->streams);
 	free(record);

@@ -1,5 +1,5 @@
 /*
- * record: events of a tracing directory, of the kernel, or of both, into a trace file, while they are written.
+ * record: events of a tracing directory, of the kernel, of remotes, or of all of them, into a trace file, while they are written.
  *
  * In: buffers of a directory, or of a tree of files like the kernel's, switched on by somebody else. Out: a file that holds, at
  * each moment, what was taken so far (dat/live), all that is needed to read it (record/meta), and at each place where events were
@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "remote/remote.h"
 #include "source/source.h"
 
 struct record;
@@ -26,6 +27,7 @@ struct record_buffer {
 	struct source *source;	/* a tracing directory, or files; of each kind one at most */
 	const char *instance;	/* there; "" is the top one */
 	const char *name;	/* in the file; "" is the top one, and comes first */
+	struct remote *remote;	/* in place of these a remote, with a buffer that can be loaded; never the first */
 };
 
 struct record_how {
@@ -61,6 +63,9 @@ int record_add_maps(struct record *record, int pid, struct err *err);
 
 /* The i-th thread beside the caller's that it has begun, for those who are not to see it; 0: there are not so many. */
 pid_t record_helper(const struct record *record, size_t i);
+
+/* What is to be told of the i-th remote's clock, and how far off it was at worst (UINT64_MAX: nobody knows); false: there are not so many. */
+bool record_remote_clock(const struct record *record, size_t i, struct buf *out, uint64_t *error);
 
 /* What was taken so far. */
 struct record_sums {

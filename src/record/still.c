@@ -248,7 +248,7 @@ static int make_file(struct still *still, struct err *err)
 	if (!r && (!still->taken || !still->cut))
 		r = out_of_memory(err);
 	if (!r)
-		r = record_file_open(&still->file, still->how, sizes, still->nr_cpus, clocks, err);
+		r = record_file_open(&still->file, still->how, sizes, still->nr_cpus, clocks, NULL, err);
 	free(clocks);
 	free(sizes);
 	return r;
@@ -373,7 +373,7 @@ static int search(struct still *still, struct sought *sought, struct err *err)
 
 uint64_t record_still_time(struct control *control, const char *instance, const void *record, size_t len, uint64_t ts)
 {
-	struct record_buffer one = { NULL, instance, "" };
+	struct record_buffer one = { .instance = instance, .name = "" };
 	struct record_how how = { .buffers = &one, .nr_buffers = 1 };
 	struct buffer buffer = { .page_size = 0 };
 	struct still still = { .how = &how, .control = control, .buffers = &buffer, .nr_cpus = control->dir.ncpu };

@@ -1,8 +1,8 @@
 /*
- * record/tap: what a recording holds of each buffer and CPU. Private to record.c, rings.c and pipes.c.
+ * record/tap: what a recording holds of each buffer and CPU. Private to record.c, rings.c, pipes.c and remotes.c.
  *
- * A tap is a buffer, a lane one CPU of it. Two kinds bring pages: rings of a tracing directory (rings.c), and files like the
- * kernel's per_cpu/cpuN/trace_pipe_raw (pipes.c). What becomes of a page on its way to the file is the same (record.c).
+ * A tap is a buffer, a lane one CPU of it. Three kinds bring pages: rings of a tracing directory (rings.c), files like the
+ * kernel's per_cpu/cpuN/trace_pipe_raw (pipes.c), and remotes (remotes.c). What becomes of a page on its way to the file is the same (record.c).
  */
 #ifndef RECORD_TAP_H
 #define RECORD_TAP_H
@@ -18,6 +18,7 @@
 struct lane {
 	struct stream *stream;	/* of a directory */
 	struct hose *hose;	/* of files; NULL: none of this CPU */
+	struct reader *remote;	/* of a remote; the same */
 	struct build gather;	/* a page of the file that is not full yet; no events: none is begun */
 	unsigned char *page;	/* that page, then one that is taken */
 };
@@ -35,6 +36,7 @@ struct tap {
 	uint64_t born;		/* of a directory: which buffer of that name */
 	uint64_t published;	/* and the state that the streams were last told */
 	struct tap_counts before;	/* of files: when it began */
+	struct far *far;	/* of a remote */
 	bool gathers;		/* pages are of the kind that build.h makes */
 	uint32_t page_size;
 	struct lane *lanes;	/* one a CPU */
@@ -51,7 +53,7 @@ struct tap_kind {
 	void (*accept)(struct lane *lane);
 };
 
-extern const struct tap_kind tap_rings, tap_pipes;
+extern const struct tap_kind tap_rings, tap_pipes, tap_remotes;
 
 struct pipes;
 struct hose;
@@ -67,9 +69,11 @@ struct record {
 	uint32_t nr_streams;
 	struct record_file *file;
 	int64_t all_at;		/* when open pages were last taken, too */
+	struct record_clock clock;	/* of the first buffer, and so of the file */
 	uint32_t cap, most;	/* pages that are written at once, in general and now */
 	int turn;		/* runs of one CPU at once */
 	bool snapshot;
+	bool only_remotes;	/* are taken any more */
 	struct record_sums sums;
 	struct err failed;	/* after that nothing is taken any more */
 };
@@ -84,6 +88,20 @@ int record_rings_open(struct record *record, struct tap *tap, struct err *err);
 int record_rings_follow(struct record *record, struct err *err);
 void record_rings_back(struct record *record);
 void record_rings_clock(struct record *record, const struct tap *tap, struct record_clock *clock);
+
+/* remotes.c */
+int record_remotes_open(struct record *record, struct tap *tap, const struct record_buffer *buffers, size_t i, struct err *err);
+void record_remotes_close(struct tap *tap);
+/* What there is now is the last that is read. */
+void record_remotes_last(struct record *record);
+/* What is known when all was read. */
+void record_remotes_end(struct record *record);
+/* All are open, and this is the recording's clock, which outlives them. */
+int record_remotes_begin(struct record *record, const struct record_clock *shown, struct err *err);
+/* CPUs up to the last one that it has. -ERANGE: too many. */
+int record_remotes_cpus(const struct remote *remote, struct err *err);
+/* How long nobody need look at them; -1: there is none. */
+int record_remotes_wait(const struct record *record);
 
 /* pipes.c */
 int record_pipes_open(struct record *record, struct tap *tap, struct err *err);

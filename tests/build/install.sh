@@ -1,6 +1,7 @@
 #!/bin/sh
 # What `meson install` lays down is enough for a stranger: pkg-config finds it, a program compiles
-# against each library in its shared and in its static form, and runs; the man pages are there.
+# against each library in its shared and in its static form, and runs; so does one that brings a remote, with the
+# firmware's writer in it, which also compiles for a firmware; the man pages are there.
 
 set -eu
 root=$RINGSIDE_SCRATCH/root
@@ -83,6 +84,126 @@ if readelf -d control-static | grep -q libringside; then
 	echo 'FAIL the static program needs the shared library'
 	exit 1
 fi
+
+# A program that brings a remote compiles the firmware's writer, which pkg-config knows the place of.
+fwdir=$(pkg-config --variable=fwdir ringside-control)
+[ "$fwdir" = "$(pkg-config --variable=fwdir ringside)" ] || {
+	echo 'FAIL two places of the writer'
+	exit 1
+}
+# Where all is under another root, not every pkg-config says so in variables.
+case $fwdir in
+"$root"*) ;;
+*) fwdir=$root$fwdir ;;
+esac
+(cd "$RINGSIDE_SOURCE/fw" && find . -type f) >files
+while read -r file; do
+	cmp "$RINGSIDE_SOURCE/fw/$file" "$fwdir/$file"
+done <files
+mkdir remote
+cat >remote/box_events.h <<-'EOF'
+	REMOTE_EVENT(opened, 3, RE_STRUCT(re_field(u32, times)), RE_PRINTK("times=%u", __entry->times))
+EOF
+cat >remote/box.c <<-'EOF'
+	#define RINGSIDE_FW_HOSTED
+	#define REMOTE_EVENT_INCLUDE_FILE box_events.h
+	#include "remote_events.h"
+	#include "box_events.h"
+	#include "define_remote_events.h"
+
+	#include <ringside/remote.h>
+	#include <stdio.h>
+
+	static struct ringside_fw_hosted fw;
+
+	static int load(unsigned long size, struct ringside_control_remote_buffer *buffer, void *priv)
+	{
+		struct ringside_control_remote_how how = { .size = size, .nr_cpus = 1 };
+		int r = ringside_control_remote_alloc_buffer(buffer, &how);
+
+		(void)priv;
+		return r ? r : ringside_fw_hosted_open(&fw, buffer->memory, buffer->size);
+	}
+
+	static void unload(const struct ringside_control_remote_buffer *buffer, void *priv)
+	{
+		(void)priv;
+		ringside_control_remote_free_buffer(buffer);
+	}
+
+	int main(void)
+	{
+		static const struct ringside_control_remote_callbacks callbacks = {
+			.load_trace_buffer = load,
+			.unload_trace_buffer = unload,
+		};
+		static const struct ringside_fw_text *const events[] = { &remote_event_opened };
+		struct ringside_control_remote *remote = NULL;
+		struct ringside_control *tree;
+		char *text = NULL;
+		int r = ringside_control_open(&tree, NULL, RINGSIDE_CONTROL_CREATE);
+
+		if (!r)
+			r = ringside_control_remote_register(&remote, tree, "box", &callbacks, NULL, events, 1);
+		if (!r)
+			r = ringside_control_file_write(tree, NULL, "remotes/box/events/enable", "1");
+		if (!r)
+			r = ringside_control_file_write(tree, NULL, "remotes/box/tracing_on", "1");
+		if (!r)
+			trace_opened(&fw, 0, 42);
+		if (!r)
+			r = ringside_control_file_read(tree, NULL, "remotes/box/trace", &text, NULL);
+		puts(r ? ringside_control_error(tree) : text);
+		ringside_control_remote_unregister(remote);
+		ringside_control_close(tree);
+		return r != 0;
+	}
+EOF
+# shellcheck disable=SC2086
+{
+	$CC -std=c11 -Wall -Wextra -Werror $cflags -Iremote "-I$fwdir" remote/box.c "$fwdir/hosted.c" -o box-shared $libs
+	$CC -std=c11 -Wall -Wextra -Werror $cflags -Iremote "-I$fwdir" remote/box.c "$fwdir/hosted.c" -o box-static \
+		"$libdir/libringside-control.a" -lpthread
+}
+for form in shared static; do
+	LD_LIBRARY_PATH=$libdir "./box-$form" | grep -q ': opened times=42$' || {
+		echo "FAIL the $form program does not bring a remote"
+		exit 1
+	}
+done
+
+# And a firmware, with the same event, where there is a compiler for one.
+cat >remote/firmware.c <<-'EOF'
+	#define REMOTE_EVENT_INCLUDE_FILE box_events.h
+	#include "remote_events.h"
+	#include "box_events.h"
+	#include "define_remote_events.h"
+
+	void open_box(uint32_t times)
+	{
+		trace_opened(times);
+	}
+EOF
+firmware() {
+	compiler=$1 port=$2
+	shift 2
+	if ! command -v "$compiler" >/dev/null; then
+		echo "no firmware is compiled for $port: no $compiler"
+		return
+	fi
+	for file in "$fwdir/ringside_fw.c" remote/firmware.c; do
+		"$compiler" "$@" -std=c11 -Wall -Wextra -Werror -Os -ffreestanding "-DRINGSIDE_FW_PORT=\"ports/$port.h\"" -Iremote "-I$fwdir" \
+			-c "$file" -o "remote/$port-$(basename "$file" .c).o"
+	done
+	readelf -SW "remote/$port-firmware.o" | grep -q ringside_events || {
+		echo "FAIL the firmware for $port has no texts"
+		exit 1
+	}
+}
+firmware arm-none-eabi-gcc cortex-m3 -mcpu=cortex-m3 -mthumb -DPORT_CLOCK_HZ=120000000
+firmware arm-none-eabi-gcc cortex-m0plus -mcpu=cortex-m0plus -mthumb -DPORT_CLOCK_HZ=48000000
+firmware aarch64-linux-gnu-gcc aarch64 -mgeneral-regs-only
+firmware riscv64-unknown-elf-gcc riscv32 -march=rv32imac_zicsr -mabi=ilp32 -DPORT_CLOCK_HZ=10000000
 
 # And for the one that reads files, in its static form with all that pkg-config says it needs.
 cat >read.c <<-'EOF'

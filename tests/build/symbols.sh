@@ -59,18 +59,20 @@ dynamic() {
 	fi
 }
 
-# Exactly the names that a header declares, in both forms: exports LIBRARY PREFIX HEADER.
+# Exactly the names that headers declare, in both forms: exports LIBRARY PREFIX HEADER...
 exports() {
-	declared=$(grep -o "$2[a-z_]*(" "$RINGSIDE_SOURCE/include/ringside/$3" | tr -d '(' | sort -u | tr '\n' ' ')
-	expect "names that $1.so exports" \
-		"$(nm -D --defined-only "$RINGSIDE_BUILD/$1.so" | awk '{ print $NF }' | sort | tr '\n' ' ')" "$declared"
-	expect "names that $1.a exports" \
-		"$(nm -g --defined-only "$RINGSIDE_BUILD/$1.a" | awk 'NF > 2 { print $NF }' | sort | tr '\n' ' ')" "$declared"
+	library=$1 prefix=$2
+	shift 2
+	declared=$(cd "$RINGSIDE_SOURCE/include/ringside" && grep -oh "$prefix[a-z_]*(" "$@" | tr -d '(' | sort -u | tr '\n' ' ')
+	expect "names that $library.so exports" \
+		"$(nm -D --defined-only "$RINGSIDE_BUILD/$library.so" | awk '{ print $NF }' | sort | tr '\n' ' ')" "$declared"
+	expect "names that $library.a exports" \
+		"$(nm -g --defined-only "$RINGSIDE_BUILD/$library.a" | awk 'NF > 2 { print $NF }' | sort | tr '\n' ' ')" "$declared"
 }
 
 dynamic "$so" libringside.so.0 '^$' NODELETE NOW
 dynamic "$RINGSIDE_BUILD/libringside-control.so" libringside-control.so.0 '^$' NODELETE NOW
-exports libringside-control ringside_control_ control.h
+exports libringside-control ringside_control_ control.h remote.h
 dynamic "$RINGSIDE_BUILD/libringside-dat.so" libringside-dat.so.0 '^libzstd\.so|^libz\.so' NOW
 exports libringside-dat ringside_dat_ dat.h
 exit $bad

@@ -229,6 +229,52 @@ END
 	[ ! -e no.dat ] || fail "a file of nothing"
 fi
 
+# A program, the kernel and a remote on one timeline, by whichever clock; and the kernel with a remote alone.
+program three <<'END'
+#include <ringside/ringside.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+RINGSIDE_EVENT(talk, asked, field(int, number))
+
+static void doze(void)
+{
+	struct timespec t = { 0, 1000000 };
+
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, 0);
+}
+
+int main(void)
+{
+	for (int i = 0; i < 6; i += 2) {
+		trace_talk_asked(i);
+		doze();
+		if (system("$RINGSIDE write remotes/test/write_event 77"))
+			return 1;
+		doze();
+		trace_talk_asked(i + 1);
+	}
+	return 0;
+}
+END
+for words in '-e talk --kernel' '-C mono -e talk --kernel -C mono' '--kernel' '--kernel -C mono'; do
+	# shellcheck disable=SC2086
+	want 0 record -F -o three.dat $words -e raw_syscalls:sys_enter --remote test ./three
+	grep -q "^ringside: remote test: .*, the host's own$" "$err" || fail "$words: no word of its clock: $(cat "$err")"
+	want 0 report -q three.dat
+	sed -n "s/^ *\(kernel: *\)*three-.* sys_enter: *NR $nr .*/doze/p; s/.* asked: *number=\([0-9]\)/\1/p; s/.*test-[0-9]* .* selftest: *id=77/there/p" "$out" |
+		tr '\n' ' ' >order
+	case $words in
+	*talk*) all='0 doze there doze 1 2 doze there doze 3 4 doze there doze 5 ' ;;
+	*) all='doze there doze doze there doze doze there doze ' ;;
+	esac
+	[ "$(cat order)" = "$all" ] || fail "$words: in another order: $(cat order)"
+done
+refuse 1 record --kernel -C local -e raw_syscalls --remote test -o no.dat ./three -- '-C mono'
+[ ! -e no.dat ] || fail "a file of nothing"
+
 # What cannot be.
 refuse 2 record --kernel ./doze -- 'which events'
 refuse 1 record --kernel -e no_such_event_here ./doze -- no_such_event_here

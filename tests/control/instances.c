@@ -70,7 +70,7 @@ static void check_names(struct control *control)
 /* Everything that the top has but what is marked as its own. */
 static void check_files(struct control *control)
 {
-	static const char *const top[] = { "README", "available_events", "dynamic_events", "instances/", "printk_formats",
+	static const char *const top[] = { "README", "available_events", "dynamic_events", "instances/", "remotes/", "printk_formats",
 					   "saved_cmdlines", "saved_cmdlines_size", "saved_tgids",
 					   "synthetic_events", "available_filter_functions",
 					   "available_filter_functions_addrs", "dyn_ftrace_total_info",

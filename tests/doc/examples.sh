@@ -10,6 +10,7 @@
 #	.\" run: c NAME		compiled with the built libraries to ./NAME, and run
 #	.\" build: c NAME	compiled only
 #	.\" build: so NAME	compiled as a shared object to ./NAME
+#	.\" file: NAME		a file that a program below it includes
 #
 # (c++ like c.) All C programs of all pages are there, as ./NAME, for the blocks of every page; the
 # blocks of one page share a tracing directory and run in order; where they run lie trace.dat, a
@@ -26,7 +27,7 @@ bad=0 good=0
 extract() {
 	awk -v out="$2" -v page="$(basename "$1")" '
 	/^\.Sh / { section = $2 }
-	/^\.\\" (run|build): / { mark = $0; next }
+	/^\.\\" (run|build|file): / { mark = $0; next }
 	/^\.(.* )?Ql [^ ]+ , [^ ]/ {
 		printf "%s:%d: Ql takes all that is behind it into one quote\n", page, NR
 		status = 1
@@ -34,6 +35,12 @@ extract() {
 	/^\.Bd -literal/ {
 		if (mark != "") {
 			split(mark, w, " ")
+			if (w[2] == "file:") {
+				file = out "/" w[3]
+				inside = 1
+				mark = ""
+				next
+			}
 			ext = w[3] == "c++" ? "cc" : w[3] == "so" ? "c" : w[3]
 			file = sprintf("%s/%02d.%s", out, ++n, ext)
 			printf "%02d %s %s %s\n", n, w[2], w[3], w[4] > (out "/list")
@@ -72,14 +79,15 @@ compile() {
 		return
 	fi
 	# To control, or to read, is not to be traced: each library only for those who include its headers.
-	libs=
-	for lib in control dat; do
-		! grep -q "<ringside/$lib\.h>" "$1" || libs="$libs -lringside-$lib"
-	done
-	! grep '<ringside/' "$1" | grep -Eqv '/(control|dat)\.h>' || libs="$libs -lringside"
+	libs='' hosted=''
+	! grep -Eq '<ringside/(control|remote)\.h>' "$1" || libs="$libs -lringside-control"
+	! grep -q '<ringside/dat\.h>' "$1" || libs="$libs -lringside-dat"
+	! grep '<ringside/' "$1" | grep -Eqv '/(control|dat|remote)\.h>' || libs="$libs -lringside"
+	# Who writes as a firmware does compiles the writer.
+	! grep -q 'RINGSIDE_FW_HOSTED' "$1" || hosted="-I$(dirname "$1") -I$RINGSIDE_SOURCE/fw $RINGSIDE_SOURCE/fw/hosted.c"
 	# A compiler may come with options of its own; the libraries are a list.
 	# shellcheck disable=SC2086
-	$cc -Wall -Wextra -Werror -O2 -I"$RINGSIDE_SOURCE/include" -o "$2" "$1" \
+	$cc -Wall -Wextra -Werror -O2 -I"$RINGSIDE_SOURCE/include" -o "$2" "$1" $hosted \
 		-L"$RINGSIDE_BUILD" -Wl,-rpath,"$RINGSIDE_BUILD" $libs
 }
 

@@ -35,7 +35,7 @@ static struct item item;
 static struct source *source;
 static struct control *control;
 static struct list want[2], got[2];
-static struct record_buffer buffers[] = { { NULL, "", "" }, { NULL, "a", "a" } };
+static struct record_buffer buffers[] = { { .instance = "", .name = "" }, { .instance = "a", .name = "a" } };
 static const struct record_window all = { .before_ns = UINT64_MAX, .after_ns = UINT64_MAX };
 
 static const char *path(void)
@@ -318,7 +318,7 @@ static void test_snapshot(void)
 	read_back();
 	expect(0, 0, UINT64_MAX);
 	CHECK(take(1, &all, false, 7).events == 50, "not what is there");
-	how.buffers = &(struct record_buffer){ source, "nosuch", "nosuch" };
+	how.buffers = &(struct record_buffer){ .source = source, .instance = "nosuch", .name = "nosuch" };
 	CHECK(record_still(&how, &all, false, &sums, NULL) == -ENOENT, "an instance that is not there");
 }
 

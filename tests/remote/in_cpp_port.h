@@ -1,0 +1,3 @@
+/* As much of a port as headers need. */
+#define PORT_CLOCK_BITS 64
+#define PORT_SECTION

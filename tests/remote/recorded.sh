@@ -1,0 +1,38 @@
+#!/bin/sh
+# record --remote, of targets that are not as one would wish: one whose first core sleeps, and one whose memory is cut off meanwhile.
+. "$RINGSIDE_SOURCE/tests/cmd/room.sh"
+. "$RINGSIDE_SOURCE/tests/remote/room.sh"
+
+build_board target 64
+cd "$RINGSIDE_SCRATCH" || exit 1
+
+# It answers with its events only, and all are of its last core: their times are told from the first one on.
+start_board ./target file memory rings=8 quiet=1 offset=1000000
+want 0 remote add board --mem memory --elf target
+want 0 record -o asleep.dat --remote board sh -c 'echo "stamps 7 50 2000" >&8; echo late >&8; read -r a <&9; read -r a <&9'
+want 0 report asleep.dat
+awk '
+	$3 == "[007]" && $6 == "stamp:" {
+		split($5, at, /[.:]/); split($8, host, "=")
+		off = at[1] + at[2] / 1e6 - host[2] / 1e9
+		if (off > 1 || off < -1) { print "off by " off " s: " $0; exit 1 }
+		n++
+	}
+	END { if (n != 50) { print n + 0 " of 50 stamps"; exit 1 } }' "$out" >"$err" || fail "times of a core that alone is awake"
+
+# What else is recorded goes on, and what is wrong is told.
+want 0 record -o cut.dat --remote board sh -c 'truncate -s 100 memory; sleep 0.1; exec true'
+grep -q 'remote board: nothing could be read any more: .*shorter' "$err" || fail "nobody says that the memory is gone"
+want 0 report cut.dat
+grep -q 'sched_process_exit: *comm=true' "$out" || fail "the recording ended with the memory"
+end_board
+
+# A number of a CPU that nobody has, and a buffer of half a KiB; no remote hides a file of events/.
+start_board ./target file other rings=1 pages=2 shift=8
+end_board
+printf '\377\377' | dd of=other bs=1 seek=124 conv=notrunc 2>"$err"
+want 0 remote add far --mem other
+want 0 cat remotes/far/buffer_size_kb
+says '1 (unloaded)'
+refuse 1 record -o far.dat --remote far true -- 'cpu 65535 cannot be recorded'
+refuse 1 remote add enable --mem other -- "'enable' is no name"
