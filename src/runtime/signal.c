@@ -78,12 +78,15 @@ static void on_trap(int signo, siginfo_t *info, void *context)
 	errno = saved;
 }
 
+/* Nothing of libc's, errno included, before the call is known to be one: see sys/start.c. */
 static void on_call(int signo, siginfo_t *info, void *context)
 {
-	int saved = errno;
+	int saved;
 
-	if (info->si_code <= 0 || !call_hit(info, context))
-		chain(&calls, signo, info, context);
+	if (info->si_code > 0 && call_hit(info, context))
+		return;
+	saved = errno;
+	chain(&calls, signo, info, context);
 	errno = saved;
 }
 

@@ -40,11 +40,22 @@ static bool is_of_go(uintptr_t behind)
 	return module && module->go;
 }
 
-/* Any thread, at any `syscall`: it is done again, by the thunk. */
+/* Go's calls are seen no more; this one neither. */
+static bool give_up(greg_t *regs)
+{
+	sys_coming = 0;
+	sys_give_up();
+	regs[REG_RIP] -= SYSCALL_SIZE;
+	return true;
+}
+
+/* Any thread, at any `syscall`: it is done again, by the thunk. errno is left alone. */
 static bool hit(const siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	uint8_t none = 0;
+	int saved;
+	bool go;
 
 	if (info->si_code != CODE_DISPATCH || sys_self.foreign)
 		return false;
@@ -52,13 +63,16 @@ static bool hit(const siginfo_t *info, void *context)
 		call_old(regs);
 		return true;
 	}
-	if (is_of_go((uintptr_t)regs[REG_RIP])) {
-		sys_give_up();
-		regs[REG_RIP] -= SYSCALL_SIZE;
-		return true;
-	}
-	/* It may be for a call within the other. In one instruction: a signal's number that comes in between stays. */
+	/*
+	 * Before anything that is not our own code: a signal of libc's that finds the thread elsewhere would not know that it is on the
+	 * way. It may be for a call within the other. In one instruction: a signal's number that comes in between stays.
+	 */
 	__atomic_compare_exchange_n(&sys_coming, &none, 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	saved = errno;
+	go = is_of_go((uintptr_t)regs[REG_RIP]);
+	errno = saved;
+	if (go)
+		return give_up(regs);
 	regs[REG_RCX] = regs[REG_R11] = regs[REG_RIP];
 	regs[REG_RIP] = (greg_t)(uintptr_t)sys_thunk;
 	return true;

@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -312,7 +313,7 @@ static int is_watched(int spin, int late)
 	return watch.result == -125;
 }
 
-static void looked_at(void)
+static void handle_cancel(void)
 {
 	struct {
 		void *handler;
@@ -320,13 +321,77 @@ static void looked_at(void)
 		const void *restorer;
 		unsigned long mask;
 	} act = { on_cancel, SA_SIGINFO | SA_RESTART | 0x04000000, watched_restorer, 0 };
-	int sum = 0;
 
 	syscall(SYS_rt_sigaction, SIGNO, &act, NULL, 8);
+}
+
+static void looked_at(void)
+{
+	int sum = 0;
+
+	handle_cancel();
 	tell("cancelled in its place", is_watched(0, 1));
 	for (int i = 0; i < 100; i++)
 		sum += is_watched(i * 37 % 4000, 0);
 	tell("or on the way", sum);
+}
+
+/* Until it stops, ends, or waits for good. */
+static int stops(pid_t pid, int *status)
+{
+	for (int asleep = 0; asleep < 20; asleep = sleeps(pid, pid) ? asleep + 1 : 0)
+		for (int i = 0; i < 200; i++)
+			if (waitpid(pid, status, WNOHANG | __WALL) == pid)
+				return WIFSTOPPED(*status);
+	return 0;
+}
+
+/* Cancelled when it has made so many steps on its way: how many it made, or -1 if it waits all the same. */
+static int cancel_at(int steps)
+{
+	int status, made = 0, signo = 0;
+	char byte;
+	pid_t pid;
+
+	pipe(watch.ends);
+	pid = fork();
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		__asm__ volatile("int3");
+		_exit(watched(watch.ends[0], &byte, 1, &watch.pending) == -125 ? 3 : 4);
+	}
+	while (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status) && WSTOPSIG(status) != SIGTRAP)
+		ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status));
+	while (made < steps && !ptrace(PTRACE_SINGLESTEP, pid, 0, signo) && stops(pid, &status)) {
+		signo = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+		made++;
+	}
+	syscall(SYS_tgkill, pid, pid, SIGNO);
+	/* One that stands still goes on, and takes what comes. */
+	if (made == steps)
+		ptrace(PTRACE_CONT, pid, 0, signo);
+	while (stops(pid, &status))
+		ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status));
+	write(watch.ends[1], "x", 1);
+	close(watch.ends[0]);
+	close(watch.ends[1]);
+	if (!WIFEXITED(status))
+		status = wait_for(pid) << 8;
+	return WEXITSTATUS(status) == 3 ? made : -1;
+}
+
+/* At whichever instruction the signal comes: the first ones, by which a call comes to us, and every so many of the others. */
+static int stepped(int every)
+{
+	int steps = 0, made;
+
+	handle_cancel();
+	while ((made = cancel_at(steps)) == steps)
+		steps += steps < 200 ? 1 : every;
+	if (made < 0)
+		fprintf(stderr, "not cancelled after %d steps\n", steps);
+	tell("at each step", made >= 0);
+	return 6;
 }
 
 /* Instructions where no compiler puts them. */
@@ -521,6 +586,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "refused"))
 		return refused();
+	if (argc > 1 && !strcmp(argv[1], "stepped"))
+		return stepped(argc > 2 ? atoi(argv[2]) : 1);
 	for (int i = 0; argc > 1 && i < 40; i++) {
 		without_handlers();
 		killed_in_vfork();

@@ -21,6 +21,13 @@ for number in 111 121 124; do
 	grep -q " sys_enter: *NR $number " "$dir/report" || fail "no call $number behind what was refused"
 done
 
+# Cancelled at whichever instruction of the way that a call takes when a signal finds it.
+rm -rf "$RINGSIDE_DIR"
+"$RINGSIDE" record -q -e '*:sys_enter' -e '*:sys_exit' -o "$dir/trace.dat" ./odd stepped "$([ -n "${RINGSIDE_LONG-}" ] && echo 7 || echo 149)" \
+	>"$dir/got.out" 2>&1
+got=$?
+[ "$got:$(cat "$dir/got.out")" = '6:at each step 1' ] || fail "stepped: exit $got: $(cat "$dir/got.out")"
+
 # Signals that are sent are events, too, before they come.
 "$RINGSIDE" record -q -e signal:signal_generate -o "$dir/trace.dat" ./odd >/dev/null 2>&1
 "$RINGSIDE" report -i "$dir/trace.dat" >"$dir/report" 2>/dev/null
