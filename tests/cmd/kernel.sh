@@ -106,8 +106,13 @@ fi
 "$RINGSIDE" --kernel list -B >"$out.instances"
 want 3 --kernel stream -e sched:sched_switch sh -c 'sleep 0.01; exit 3'
 grep -q 'sched_switch: prev_comm=' "$out" || fail "nothing was streamed"
-# Of two buffers, each by its name; together they are in order.
-want 4 --kernel stream -B $mine -e sched:sched_switch -B $mine-b -e raw_syscalls:sys_enter -f 'common_pid != 0' \
+# Of two buffers, each by its name; together they are in order. What others do fills neither: the first one takes nothing more when it is full.
+want 0 --kernel stop -B $mine -B $mine-b
+want 0 --kernel set -B $mine -v -e sched
+want 0 --kernel set -B $mine-b -v -e irq
+want 0 --kernel clear -B $mine -B $mine-b
+want 4 --kernel stream -B $mine -e sched:sched_switch -f 'prev_comm == "sleep" || next_comm == "sleep"' \
+	-B $mine-b -e raw_syscalls:sys_enter -f 'comm == "sleep"' \
 	sh -c 'for i in 1 2 3 4 5; do sleep 0.01; done; exit 4'
 grep -q "^  $mine: .* sched_switch: prev_comm=" "$out" || fail "nothing of the first buffer"
 grep -q "^$mine-b: .* sys_enter: NR " "$out" || fail "nothing of the second buffer"

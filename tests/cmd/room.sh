@@ -4,9 +4,9 @@ out=$RINGSIDE_SCRATCH/out
 err=$RINGSIDE_SCRATCH/err
 
 fail() {
+	echo "--- stdout:"; tail -n 20 "$out"
+	echo "--- stderr:"; tail -n 12 "$err"
 	echo "FAIL: $*"
-	echo "--- stdout:"; cat "$out"
-	echo "--- stderr:"; cat "$err"
 	exit 1
 }
 
