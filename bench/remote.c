@@ -23,7 +23,7 @@ typedef uint32_t u32;
 
 RINGSIDE_EVENT(remote, program, field(uint32_t, a), field(uint32_t, b), field(uint32_t, c))
 REMOTE_EVENT(hosted, 0, RE_STRUCT(re_field(u32, a) re_field(u32, b) re_field(u32, c)),
-	     RE_PRINTK("a=%u b=%u c=%u", __entry->a, __entry->b, __entry->c))
+	     RE_PRINTK("a=%u b=%u c=%u", __entry->a, __entry->b, __entry->c));
 
 #define NAME "bench"
 #define READS 7

@@ -145,6 +145,11 @@ FW_ONCE struct ringside_fw_ring *fw_look(struct ringside_fw_ring *ring)
 	fw_read_clock(ring);
 	if (asked == ring->answered)
 		return ring;
+#ifdef PORT_CLOCK_EARLY
+	/* The counter may have been read before `asked` was: the answer would be older than the question. */
+	PORT_CLOCK_EARLY();
+	fw_read_clock(ring);
+#endif
 	ring->answer = ring->clock;
 	if (asked & 1) {
 		/* Without a gap in the numbers: what is thrown away is not lost. */

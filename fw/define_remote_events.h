@@ -58,7 +58,7 @@
 		.bytes = sizeof(struct ringside_fw_text) + (1 RE_WALK(RE_COUNT, fields_)) * sizeof(struct ringside_fw_field),  \
 		RE_CONTENT(event, event_id, fields_, __VA_ARGS__),                                                             \
 		.fields = { RE_WALK(RE_FIELD, fields_) { 0 } },                                                                \
-	};
+	}
 #else
 #define REMOTE_EVENT(event, event_id, fields, ...)                                                                             \
 	RE_CHECK_TEXT(event, 0 RE_WALK(RE_COUNT, fields), __VA_ARGS__)                                                         \
@@ -70,7 +70,7 @@
 		.bytes = sizeof(re_text_##event),                                                                              \
 		RE_CONTENT(event, event_id, fields, __VA_ARGS__),                                                              \
 		.fields_ = { RE_WALK(RE_FIELD, fields) { 0 } },                                                                \
-	};
+	}
 #endif
 
 #include RE_TEXT(REMOTE_EVENT_INCLUDE_FILE)

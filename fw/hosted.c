@@ -62,6 +62,64 @@ static void *place(void *memory, uint64_t offset)
 	return (char *)memory + offset;
 }
 
+/* ---- opening ---- */
+
+/* The sizes that a header tells of, which may be anything. */
+static int header_how(const struct ringside_fw_header *header, struct ringside_fw_hosted_how *how)
+{
+	const struct ringside_fw_ring *rings = (const struct ringside_fw_ring *)(header + 1);
+
+	if (header->order != RINGSIDE_FW_ORDER || header->version != RINGSIDE_FW_VERSION || header->long_size != sizeof(uintptr_t) ||
+	    header->clock_bits != PORT_CLOCK_BITS || header->self || header->rings != sizeof(*header) ||
+	    header->ring_size != sizeof(*rings))
+		return -EBADMSG;
+	*how = (struct ringside_fw_hosted_how){
+		.nr_rings = header->nr_rings,
+		.nr_pages = rings->mask + 1,
+		.page_shift = header->page_shift,
+		.nr_events = header->nr_events,
+		.flags = rings->flags & RINGSIDE_FW_DISCARD,
+	};
+	return 0;
+}
+
+/* All but the checksum. */
+static int take_view(struct ringside_fw_hosted *fw, void *memory, size_t size)
+{
+	struct ringside_fw_header *header = memory;
+	struct ringside_fw_ring *rings = (struct ringside_fw_ring *)(header + 1);
+	struct ringside_fw_hosted_how how;
+	struct places places;
+
+	if ((uintptr_t)memory % RINGSIDE_FW_ALIGN || size < sizeof(*header) + sizeof(*rings) ||
+	    memcmp(header->magic, RINGSIDE_FW_MAGIC, sizeof(header->magic)))
+		return -ENOENT;
+	if (header_how(header, &how) || places_of(&how, &places) || places.size > size || header->control != places.control)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < how.nr_rings; i++)
+		if (rings[i].cpu != i || rings[i].mask != rings->mask || rings[i].pages != places.pages + i * places.stride)
+			return -EBADMSG;
+	*fw = (struct ringside_fw_hosted){
+		.header = header,
+		.rings = rings,
+		.control = place(memory, places.control),
+		.nr_rings = how.nr_rings,
+		.nr_events = how.nr_events,
+		.words_max = RINGSIDE_FW_RECORD_MAX_OF(how.page_shift) / 4,
+		.mask = how.nr_pages - 1,
+		.page_shift = how.page_shift,
+		.pages = places.pages,
+	};
+	return 0;
+}
+
+int ringside_fw_hosted_open(struct ringside_fw_hosted *fw, void *memory, size_t size)
+{
+	int r = take_view(fw, memory, size);
+
+	return !r && fw->header->crc != fw_crc(fw->header) ? -EBADMSG : r;
+}
+
 /* ---- beginning ---- */
 
 static void write_header(struct ringside_fw_header *header, const struct ringside_fw_hosted_how *how, const struct places *places)
@@ -93,12 +151,12 @@ static void begin_ring(struct ringside_fw_ring *ring, uint32_t i, const struct r
 	fw_begin(ring);
 }
 
-/* Is it there already, with the same places for everything? */
+/* Is it there already, with the same places for everything? Its checksum does not tell: who began that may have been killed at it. */
 static int is_same(void *memory, size_t size, const struct ringside_fw_hosted_how *how)
 {
 	struct ringside_fw_hosted fw;
 
-	return !ringside_fw_hosted_open(&fw, memory, size) && fw.nr_rings == how->nr_rings && fw.nr_events == how->nr_events &&
+	return !take_view(&fw, memory, size) && fw.nr_rings == how->nr_rings && fw.nr_events == how->nr_events &&
 	       fw.header->page_shift == how->page_shift && fw.rings->mask == how->nr_pages - 1;
 }
 
@@ -132,57 +190,6 @@ int ringside_fw_hosted_init(void *memory, size_t size, const struct ringside_fw_
 		begin_ring(&rings[i], i, how, &places);
 	port_barrier();
 	header->crc = fw_crc(header);
-	return 0;
-}
-
-/* ---- opening ---- */
-
-/* The sizes that a header tells of. It is whole; what it says may be anything. */
-static int header_how(const struct ringside_fw_header *header, struct ringside_fw_hosted_how *how)
-{
-	const struct ringside_fw_ring *rings = (const struct ringside_fw_ring *)(header + 1);
-
-	if (header->order != RINGSIDE_FW_ORDER || header->version != RINGSIDE_FW_VERSION || header->long_size != sizeof(uintptr_t) ||
-	    header->clock_bits != PORT_CLOCK_BITS || header->self || header->rings != sizeof(*header) ||
-	    header->ring_size != sizeof(*rings))
-		return -EBADMSG;
-	*how = (struct ringside_fw_hosted_how){
-		.nr_rings = header->nr_rings,
-		.nr_pages = rings->mask + 1,
-		.page_shift = header->page_shift,
-		.nr_events = header->nr_events,
-		.flags = rings->flags & RINGSIDE_FW_DISCARD,
-	};
-	return 0;
-}
-
-int ringside_fw_hosted_open(struct ringside_fw_hosted *fw, void *memory, size_t size)
-{
-	struct ringside_fw_header *header = memory;
-	struct ringside_fw_ring *rings = (struct ringside_fw_ring *)(header + 1);
-	struct ringside_fw_hosted_how how;
-	struct places places;
-
-	if ((uintptr_t)memory % RINGSIDE_FW_ALIGN || size < sizeof(*header) + sizeof(*rings) ||
-	    memcmp(header->magic, RINGSIDE_FW_MAGIC, sizeof(header->magic)))
-		return -ENOENT;
-	if (header->crc != fw_crc(header) || header_how(header, &how) || places_of(&how, &places) || places.size > size ||
-	    header->control != places.control)
-		return -EBADMSG;
-	for (uint32_t i = 0; i < how.nr_rings; i++)
-		if (rings[i].cpu != i || rings[i].mask != rings->mask || rings[i].pages != places.pages + i * places.stride)
-			return -EBADMSG;
-	*fw = (struct ringside_fw_hosted){
-		.header = header,
-		.rings = rings,
-		.control = place(memory, places.control),
-		.nr_rings = how.nr_rings,
-		.nr_events = how.nr_events,
-		.words_max = RINGSIDE_FW_RECORD_MAX_OF(how.page_shift) / 4,
-		.mask = how.nr_pages - 1,
-		.page_shift = how.page_shift,
-		.pages = places.pages,
-	};
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 
 /* Firmware in C++ includes this, too; ringside_fw.c and the texts are C. */
 #ifdef __cplusplus
+#pragma GCC system_header	/* arrays without a size, which are C's only */
 #define RINGSIDE_FW_ASSERT static_assert
 #define RINGSIDE_FW_BEGIN_C extern "C" {
 #define RINGSIDE_FW_END_C }

@@ -3,7 +3,7 @@
  *
  *	boot_events.h	REMOTE_EVENT(phase, 1,
  *				RE_STRUCT(re_field(u32, number) re_field(s64, left)),
- *				RE_PRINTK("number=%u left=%lld", __entry->number, __entry->left))
+ *				RE_PRINTK("number=%u left=%lld", __entry->number, __entry->left));
  *
  *	each file	#include "remote_events.h"
  *			#include "boot_events.h"			gives trace_phase(7, -1)
@@ -11,7 +11,7 @@
  *	one of them	#define REMOTE_EVENT_INCLUDE_FILE boot_events.h
  *			#include "define_remote_events.h"		puts the texts into the ELF file; never into memory
  *
- * IDs are below RINGSIDE_FW_EVENTS. A host that knows the events from here, and has no ELF file, includes the same header.
+ * IDs are below RINGSIDE_FW_EVENTS. The header is read twice, so it has no include guard. A host that knows the events from here, and has no ELF file, includes the same header.
  *
  * In a program with the hosted writer, which defines RINGSIDE_FW_HOSTED before all this, it is trace_phase(&fw, ring, 7, -1), and the texts
  * are objects: &remote_event_phase is what ringside_control_remote_register() takes.
@@ -106,6 +106,7 @@ typedef int64_t s64;
 		re_event_.re_record_.remote_event_id = (event_id);                                                             \
 		RE_WALK(RE_ASSIGN, fields)                                                                                     \
 		RE_WRITE(&re_event_, sizeof(re_event_) / 4);                                                                   \
-	}
+	}                                                                                                                      \
+	struct remote_event_format_##event
 
 #endif

@@ -83,30 +83,48 @@ void ringside_fw_init(void)
 	header->crc = fw_crc(header);
 }
 
+/* NULL: a core that has none. */
 static inline struct ringside_fw_ring *this_ring(void)
 {
-	struct ringside_fw_ring *ring = &ringside_fw.rings[port_cpu()];
+	struct ringside_fw_ring *ring = ringside_fw.rings;
 
+#if RINGSIDE_FW_RINGS > 1
+	uint32_t cpu = port_cpu();
+
+	if (cpu >= RINGSIDE_FW_RINGS)
+		return NULL;
+	ring += cpu;
+#endif
 	/* All is near the ring, and far from the symbol: a compiler that does not know it as a part of that makes shorter code. */
 	__asm__("" : "+r"(ring));
 	return ring;
 }
 
+static inline int is_ring(const struct ringside_fw_ring *ring)
+{
+	return RINGSIDE_FW_RINGS == 1 || ring;
+}
+
 void ringside_fw_tick(void)
 {
 	port_irq_t irq = port_irq_save();
+	struct ringside_fw_ring *ring = this_ring();
 
-	fw_look(this_ring());
+	if (is_ring(ring))
+		fw_look(ring);
 	port_irq_restore(irq);
 }
 
 void ringside_fw_write(const void *record, uint32_t words)
 {
+	struct ringside_fw_ring *ring;
 	port_irq_t irq;
 
 	if (!*(volatile uint32_t *)&ringside_fw.control.on)
 		return;
 	irq = port_irq_save();
-	fw_put(this_ring(), record, words);
+	ring = this_ring();
+	if (is_ring(ring))
+		fw_put(ring, record, words);
 	port_irq_restore(irq);
 }

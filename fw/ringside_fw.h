@@ -25,13 +25,13 @@
 #define RINGSIDE_FW_PAGE_SHIFT 9	/* pages of 512 bytes; 8 to 12 */
 #endif
 #ifndef RINGSIDE_FW_PAGES
-#define RINGSIDE_FW_PAGES 8		/* of each ring: a power of two, at least 2 */
+#define RINGSIDE_FW_PAGES 8		/* of each ring: a power of two, 2 to 1 << 20 */
 #endif
 #ifndef RINGSIDE_FW_RINGS
-#define RINGSIDE_FW_RINGS 1		/* cores */
+#define RINGSIDE_FW_RINGS 1		/* cores; up to 1024 */
 #endif
 #ifndef RINGSIDE_FW_EVENTS
-#define RINGSIDE_FW_EVENTS 32		/* event IDs are below that */
+#define RINGSIDE_FW_EVENTS 32		/* event IDs are below that; up to 65535 */
 #endif
 #ifndef RINGSIDE_FW_FLAGS
 #define RINGSIDE_FW_FLAGS 0		/* or RINGSIDE_FW_DISCARD */
@@ -42,6 +42,9 @@
 
 #include "layout.h"
 #include RINGSIDE_FW_PORT
+#ifdef __cplusplus
+#pragma GCC system_header	/* as there */
+#endif
 
 #define RINGSIDE_FW_PAGE_SIZE (1u << RINGSIDE_FW_PAGE_SHIFT)
 #define RINGSIDE_FW_ENABLE_WORDS ((RINGSIDE_FW_EVENTS + 31) / 32)
@@ -63,9 +66,14 @@ struct ringside_fw_page {
 
 RINGSIDE_FW_ASSERT(offsetof(struct ringside_fw_page, data) == RINGSIDE_FW_PAGE_HEAD, "page header");
 RINGSIDE_FW_ASSERT(RINGSIDE_FW_PAGE_SHIFT >= 8 && RINGSIDE_FW_PAGE_SHIFT <= 12, "pages have 256 bytes to 4 KiB");
+RINGSIDE_FW_ASSERT((PORT_CLOCK_BITS >= 24 && PORT_CLOCK_BITS <= 32) || PORT_CLOCK_BITS == 64, "the clock has 24 to 32 bits, or 64");
 
 #ifndef PORT_HOSTED
-RINGSIDE_FW_ASSERT(RINGSIDE_FW_PAGES >= 2 && (RINGSIDE_FW_PAGES & (RINGSIDE_FW_PAGES - 1)) == 0, "pages: a power of two");
+RINGSIDE_FW_ASSERT(RINGSIDE_FW_PAGES >= 2 && RINGSIDE_FW_PAGES <= 1 << 20 && (RINGSIDE_FW_PAGES & (RINGSIDE_FW_PAGES - 1)) == 0,
+		   "pages: a power of two, 2 to 1 << 20");
+RINGSIDE_FW_ASSERT(RINGSIDE_FW_RINGS >= 1 && RINGSIDE_FW_RINGS <= 1024, "rings: 1 to 1024");
+RINGSIDE_FW_ASSERT(RINGSIDE_FW_EVENTS >= 1 && RINGSIDE_FW_EVENTS <= UINT16_MAX, "events: 1 to 65535");
+RINGSIDE_FW_ASSERT(((RINGSIDE_FW_FLAGS) & ~RINGSIDE_FW_DISCARD) == 0, "flags: 0 or RINGSIDE_FW_DISCARD");
 
 /* All of it, where the port says. */
 struct ringside_fw {
@@ -86,12 +94,18 @@ extern struct ringside_fw ringside_fw;
 void ringside_fw_init(void);
 
 /*
- * Looks at the clock, and at what the host asks. A counter that is narrower than 64 bits comes round: on each core that traces, an event or
- * this has to happen more often than that. Besides, a host learns from it how late it is.
+ * Looks at the clock, and at what the host asks. A counter that is narrower than 64 bits comes round: from ringside_fw_init() on, and on each
+ * core that ever traces, an event that is recorded or this has to happen more often than that. Besides, a host learns from it how late it is.
  */
 void ringside_fw_tick(void);
 
-/* A record: 4-byte aligned, `words` of 4 bytes, 1 to RINGSIDE_FW_RECORD_MAX / 4 of them, its first two bytes the event's ID. */
+/*
+ * A record: 4-byte aligned, `words` of 4 bytes, 1 to RINGSIDE_FW_RECORD_MAX / 4 of them, its first two bytes the event's ID. That number is not
+ * looked at again: a file that was compiled for other pages than ringside_fw.c is not linked with it.
+ */
+#define ringside_fw_write RINGSIDE_FW_FOR_PAGES(ringside_fw_write_, RINGSIDE_FW_PAGE_SHIFT)
+#define RINGSIDE_FW_FOR_PAGES(name, shift) RINGSIDE_FW_JOIN(name, shift)
+#define RINGSIDE_FW_JOIN(name, shift) name##shift
 void ringside_fw_write(const void *record, uint32_t words);
 
 RINGSIDE_FW_END_C

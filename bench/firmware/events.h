@@ -8,14 +8,14 @@ REMOTE_EVENT(sample, 0,
 		re_field(u32, c)
 	),
 	RE_PRINTK("a=%u b=%u c=%u", __entry->a, __entry->b, __entry->c)
-)
+);
 
 REMOTE_EVENT(brief, 1,
 	RE_STRUCT(
 		re_field(u16, a)
 	),
 	RE_PRINTK("a=%u", __entry->a)
-)
+);
 
 REMOTE_EVENT(silent, 2,
 	RE_STRUCT(
@@ -24,7 +24,7 @@ REMOTE_EVENT(silent, 2,
 		re_field(u32, c)
 	),
 	RE_PRINTK("a=%u b=%u c=%u", __entry->a, __entry->b, __entry->c)
-)
+);
 
 /* So many times, so many instructions in all. */
 REMOTE_EVENT(measured, 3,
@@ -37,4 +37,4 @@ REMOTE_EVENT(measured, 3,
 		  __print_symbolic(__entry->what, { 0, "known" }, { 1, "loop" }, { 2, "event_16" }, { 3, "event_4" }, { 4, "event_off" },
 				   { 5, "all_off" }, { 6, "tick" }, { 7, "barectf_16" }, { 8, "barectf_4" }),
 		  __entry->times, __entry->instructions)
-)
+);

@@ -2,8 +2,8 @@
  * A port for bare-metal AArch64: a ring for each core, interrupts masked by DAIF, the clock is the generic timer's counter. What a port
  * has: cortex-m3.h. A board with a better clock defines PORT_CLOCK_OWN and what belongs to it before this.
  *
- * Cores are told apart by the low bits of MPIDR; define port_cpu_own() and PORT_CPU_OWN where they are numbered otherwise. The memory has to be
- * mapped as the host maps it: cached and inner shareable if it is a CPU beside this one.
+ * Cores are told apart by the low bits of MPIDR, one thread of each; define port_cpu_own() and PORT_CPU_OWN where they are numbered otherwise. The
+ * memory has to be mapped as the host maps it: cached and inner shareable if it is a CPU beside this one.
  */
 #ifndef RINGSIDE_PORT_AARCH64_H
 #define RINGSIDE_PORT_AARCH64_H
@@ -35,6 +35,8 @@ static inline uint64_t port_clock(void)
 		__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(count) : : "memory");
 	return count;
 }
+/* That is so of a load only if a branch has waited for it. */
+#define PORT_CLOCK_EARLY() ((void)0)
 #endif
 
 typedef uint64_t port_irq_t;
@@ -54,7 +56,8 @@ static inline void port_irq_restore(port_irq_t irq)
 
 static inline void port_barrier(void)
 {
-	__asm__ volatile("dmb ish" : : : "memory");
+	/* Who reads may be no core of ours. */
+	__asm__ volatile("dmb osh" : : : "memory");
 }
 
 static inline uint32_t port_cpu(void)
@@ -65,7 +68,8 @@ static inline uint32_t port_cpu(void)
 	uint64_t mpidr;
 
 	__asm__ volatile("mrs %0, mpidr_el1" : "=r"(mpidr));
-	return mpidr & 0xff;
+	/* Where cores have threads, those are the lowest. */
+	return mpidr >> (mpidr & 1u << 24 ? 8 : 0) & 0xff;
 #endif
 }
 

@@ -32,9 +32,14 @@ static inline void port_barrier(void)
 #endif
 }
 
+/* A part with two cores defines PORT_CPU_OWN, and port_cpu_own() to tell them apart. */
 static inline uint32_t port_cpu(void)
 {
+#ifdef PORT_CPU_OWN
+	return port_cpu_own();
+#else
 	return 0;
+#endif
 }
 
 #ifndef PORT_SECTION

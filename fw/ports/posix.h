@@ -24,6 +24,7 @@ static inline uint64_t port_clock(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * PORT_CLOCK_HZ + (uint64_t)now.tv_nsec;
 }
+#define PORT_CLOCK_EARLY() ((void)0)
 #endif
 
 typedef sigset_t port_irq_t;

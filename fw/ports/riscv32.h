@@ -3,7 +3,7 @@
  * a port has: cortex-m3.h.
  *
  * Where `time` cannot be read as a register, define PORT_MTIME as the address of mtime. A board with a better clock defines PORT_CLOCK_OWN and what
- * belongs to it before this.
+ * belongs to it before this. Cores are told apart by mhartid; define port_cpu_own() and PORT_CPU_OWN where those that trace do not count from 0.
  */
 #ifndef RINGSIDE_PORT_RISCV32_H
 #define RINGSIDE_PORT_RISCV32_H
@@ -49,6 +49,7 @@ static inline uint64_t port_clock(void)
 	} while (high != port_clock_high());
 	return (uint64_t)high << 32 | low;
 }
+#define PORT_CLOCK_EARLY() __asm__ volatile("fence r, i" : : : "memory")
 #endif
 
 typedef uint32_t port_irq_t;
@@ -73,10 +74,14 @@ static inline void port_barrier(void)
 
 static inline uint32_t port_cpu(void)
 {
+#ifdef PORT_CPU_OWN
+	return port_cpu_own();
+#else
 	uint32_t hart;
 
 	__asm__ volatile("csrr %0, mhartid" : "=r"(hart));
 	return hart;
+#endif
 }
 
 #ifndef PORT_SECTION

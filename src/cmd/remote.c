@@ -60,8 +60,11 @@ static void put_events(const struct remote *remote, struct buf *out)
 		buf_printf(out, "  events  %" PRIu32 "\n", remote_texts(remote)->nr);
 	else if (remote_server(remote))
 		buf_puts(out, "  events  without names: it was brought without texts\n");
+	else if (remote_elf_path(remote))
+		buf_puts(out, "  events  without names: the ELF file has none. Does one of its files include define_remote_events.h, and has the\n"
+			      "          header that declares them no include guard?\n");
 	else
-		buf_puts(out, "  events  without names: it was added without --elf, or with one that has none\n");
+		buf_puts(out, "  events  without names: it was added without --elf\n");
 }
 
 /* Where those names came from. */

@@ -102,7 +102,7 @@ while read -r file; do
 done <files
 mkdir remote
 cat >remote/box_events.h <<-'EOF'
-	REMOTE_EVENT(opened, 3, RE_STRUCT(re_field(u32, times)), RE_PRINTK("times=%u", __entry->times))
+	REMOTE_EVENT(opened, 3, RE_STRUCT(re_field(u32, times)), RE_PRINTK("times=%u", __entry->times));
 EOF
 cat >remote/box.c <<-'EOF'
 	#define RINGSIDE_FW_HOSTED

@@ -5,9 +5,9 @@ REMOTE_EVENT(step, 1,
 		re_field(u64, seq)
 	),
 	RE_PRINTK("cpu=%u seq=%llu", __entry->cpu, __entry->seq)
-)
+);
 
 REMOTE_EVENT(stall, 40,
 	RE_STRUCT(),
 	RE_PRINTK("stalled")
-)
+);

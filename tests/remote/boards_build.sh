@@ -41,6 +41,11 @@ compile aarch64-virt clang -DRINGSIDE_FW_RINGS=2 --target=aarch64_be-none-elf -m
 compile riscv32-virt riscv64-unknown-elf-gcc -march=rv32imac_zicsr -mabi=ilp32
 compile riscv32-virt clang --target=riscv32-unknown-elf -march=rv32imac -mabi=ilp32
 
+for compiler in g++ clang++; do
+	$compiler -std=c++17 -Wall -Wextra -pedantic-errors -Werror -I"$RINGSIDE_SOURCE" -c "$RINGSIDE_SOURCE/tests/remote/in_cpp_bare.cc" \
+		-o "$out/part.o" || fail "C++ with $compiler"
+done
+
 # link BOARD READELF: the whole of it by its script, which is where a library would be missed.
 link() {
 	board=$1 readelf=$2

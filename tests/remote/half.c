@@ -1,6 +1,7 @@
 /*
  * Tracing is begun in a memory under the eyes of the host, which looks at it after each store: where there was nothing before, there is
- * nothing until the last one; where there was something, that is all there until it is said to be another one, and not again behind that.
+ * nothing until the last one; where there was something, that is all there until it is said to be another one, and not again behind that. What
+ * was switched on stays on, also where that is cut short and done once more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -221,6 +222,29 @@ static void try_again(const char *where, const struct ringside_fw_hosted_how *wi
 	remote_close(reading.remote);
 }
 
+/* ---- cut short, and begun once more ---- */
+
+static void see_kept(void *data, uint32_t stores)
+{
+	struct ringside_fw_hosted fw;
+
+	memcpy(data, base, size);
+	CHECK(!ringside_fw_hosted_init(data, size, &how) && !ringside_fw_hosted_open(&fw, data, size), "store %u: writer", stores);
+	CHECK(fw.control->on == 1 && fw.control->enable[0] == 5, "store %u: %u %#x", stores, fw.control->on, fw.control->enable[0]);
+}
+
+static void try_cut(void)
+{
+	void *copy = aligned_alloc(RINGSIDE_FW_ALIGN, size);
+	struct ringside_fw_hosted fw;
+
+	memset(base, 0, size);
+	CHECK(copy && !ringside_fw_hosted_init(base, size, &how) && !ringside_fw_hosted_open(&fw, base, size), "writer");
+	fw.control->enable[0] = 5;
+	CHECK(watch(&how, see_kept, copy), "nothing is stored");
+	free(copy);
+}
+
 int main(void)
 {
 	struct ringside_fw_hosted_how other = how, large = how;
@@ -248,6 +272,7 @@ int main(void)
 	try_begin("zeros", 0);
 	try_begin("ones", 0xff);
 	try_begin("garbage", -1);
+	try_cut();
 	at = (struct remote_place){ .memory = path, .at = &(uint64_t){ 0 } };
 	CHECK(!remote_add(dir, "half", &at, &err), "%s", err.text);
 	try_again("the same sizes", &how, 20);

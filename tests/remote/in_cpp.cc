@@ -10,8 +10,8 @@
 enum color { RED, GREEN };
 
 REMOTE_EVENT(paint, 3, RE_STRUCT(re_field(enum color, color) re_field(s64, area) re_field(bool, done)),
-	RE_PRINTK("color=%d area=%lld done=%d", __entry->color, __entry->area, __entry->done))
-REMOTE_EVENT(nothing, 4, RE_STRUCT(), RE_PRINTK("nothing"))
+	RE_PRINTK("color=%d area=%lld done=%d", __entry->color, __entry->area, __entry->done));
+REMOTE_EVENT(nothing, 4, RE_STRUCT(), RE_PRINTK("nothing"));
 
 /* In a firmware's own way: in_cpp_bare.cc. */
 unsigned int bare_writes(void);

@@ -4,7 +4,7 @@
 #define RINGSIDE_FW_PORT "tests/remote/in_cpp_port.h"
 #include "fw/remote_events.h"
 
-REMOTE_EVENT(paint, 3, RE_STRUCT(re_field(u32, color) re_field(s64, area)), RE_PRINTK("color=%u area=%lld", __entry->color, __entry->area))
+REMOTE_EVENT(paint, 3, RE_STRUCT(re_field(u32, color) re_field(s64, area)), RE_PRINTK("color=%u area=%lld", __entry->color, __entry->area));
 
 struct ringside_fw ringside_fw;
 static unsigned int written;

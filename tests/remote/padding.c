@@ -9,11 +9,11 @@
 #include "insist.h"
 #include "fw/remote_events.h"
 
-REMOTE_EVENT(wide, 1, RE_STRUCT(re_field(u64, a)), RE_PRINTK("nothing"))
+REMOTE_EVENT(wide, 1, RE_STRUCT(re_field(u64, a)), RE_PRINTK("nothing"));
 REMOTE_EVENT(gaps, 2, RE_STRUCT(re_field(u8, a) re_field(u64, b) re_field(u16, c) re_field(u64, d) re_field(u8, e) re_field(u32, f) re_field(u8, g)),
-	     RE_PRINTK("nothing"))
-REMOTE_EVENT(small, 3, RE_STRUCT(re_field(u8, a) re_field(u16, b) re_field(u8, c)), RE_PRINTK("nothing"))
-REMOTE_EVENT(none, 4, RE_STRUCT(), RE_PRINTK("nothing"))
+	     RE_PRINTK("nothing"));
+REMOTE_EVENT(small, 3, RE_STRUCT(re_field(u8, a) re_field(u16, b) re_field(u8, c)), RE_PRINTK("nothing"));
+REMOTE_EVENT(none, 4, RE_STRUCT(), RE_PRINTK("nothing"));
 
 static struct ringside_fw_hosted fw;
 

@@ -54,6 +54,29 @@ static void protect(int how)
 	CHECK(!mprotect(fence_before, FENCE, how) && !mprotect(fence_behind, FENCE, how), "fences");
 }
 
+/* A core that has no ring. */
+static void try_other_core(const struct scribbled *all)
+{
+	const uint32_t record = 1, core = RINGSIDE_FW_RINGS > 1 ? RINGSIDE_FW_RINGS : 0;
+	unsigned char *before = malloc(all->size);
+
+	CHECK(before, "memory");
+	ringside_fw.control.on = 1;
+	/* Which is in what is copied, though that is larger than it. */
+	__asm__ volatile("" : : : "memory");
+	memcpy(before, all->memory, all->size);
+	for (uint32_t other = core; core && other < core + 3; other++) {
+		write_on(other, &record, 1);
+		tick_on(other);
+	}
+	for (size_t i = 0; i < all->size; i++)
+		CHECK(before[i] == all->memory[i], "it has one: a store at %zu", i);
+	/* The only one there is is anybody's. */
+	write_on(core ? 0 : 7, &record, 1);
+	CHECK(ringside_fw.rings[0].count == 1, "%u events", ringside_fw.rings[0].count);
+	free(before);
+}
+
 int main(void)
 {
 	const struct scribbled all = {
@@ -73,6 +96,7 @@ int main(void)
 	      (void *)all.memory, (void *)fence_behind);
 	protect(PROT_NONE);
 	ringside_fw_init();
+	try_other_core(&all);
 	scribbled_all(&all);
 	/* Who looks for leaks reads all data. */
 	protect(PROT_READ);
