@@ -46,10 +46,30 @@
 	.id = (event_id), .size = sizeof(struct remote_event_format_##event), .nr_fields = 0 RE_WALK(RE_COUNT, fields),        \
 	.name = #event, .print = RE_TEXT(__VA_ARGS__)
 
+int re_shown(const char *format, ...);
+
 #endif
+
+/* Is there what is to be shown? Nothing comes of this, but that it compiles. */
+#undef REMOTE_EVENT
+#define __print_flags(value, ...) ((value) ? "" : "")
+#define __print_symbolic(value, ...) ((value) ? "" : "")
+#define __print_hex(value, ...) ((value) ? "" : "")
+#define REMOTE_EVENT(event, event_id, fields_, ...)                                                                            \
+	static inline __attribute__((unused)) void re_shows_##event(const struct remote_event_format_##event *__entry)         \
+	{                                                                                                                      \
+		(void)__entry;                                                                                                 \
+		(void)sizeof(re_shown(__VA_ARGS__));                                                                           \
+	}                                                                                                                      \
+	struct remote_event_format_##event
+
+#include RE_TEXT(REMOTE_EVENT_INCLUDE_FILE)
 
 /* A struct ringside_fw_text each, with its fields. */
 #undef REMOTE_EVENT
+#undef __print_flags
+#undef __print_symbolic
+#undef __print_hex
 #define __entry REC
 #ifdef RINGSIDE_FW_HOSTED
 #define REMOTE_EVENT(event, event_id, fields_, ...)                                                                            \

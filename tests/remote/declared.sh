@@ -19,7 +19,7 @@ EOF
 
 # compiles FIELDS ID: an event with these
 compiles() {
-	echo "REMOTE_EVENT(${3-event}, $2, RE_STRUCT($1), RE_PRINTK(\"nothing\"));" >events.h
+	echo "REMOTE_EVENT(${3-event}, $2, RE_STRUCT($1), RE_PRINTK(${4-\"nothing\"}));" >events.h
 	# CC is a command line.
 	# shellcheck disable=SC2086
 	$CC -std=c11 -I"$RINGSIDE_SOURCE/fw" -I. -c texts.c -o texts.o >"$out" 2>"$err"
@@ -32,6 +32,10 @@ compiles "re_field(u32, ${long}12)" 31 && fail "a field's name of 32 letters"
 compiles 're_field(unsigned short int const volatile, a)' 31 && fail "a type of 33 letters"
 compiles 're_field(u32, a)' 31 "${long}12" && fail "an event's name of 32 letters"
 compiles 're_field(u32, a)' 32 && fail "an ID that has no bit"
+compiles 're_field(u32, a) re_field(u64, b)' 1 event '"%s %llx", __print_symbolic(__entry->a >> 1, { 1, "x" }, { 2, "y" }), __entry->b' ||
+	fail "what is shown"
+compiles 're_field(u32, a)' 1 event '"%u", __entry->aa' && fail "a field that is not there is shown"
+compiles 're_field(u32, a)' 1 event '"%s", __print_flags(__entry->aa, "|", { 1, "x" })' && fail "flags that are not there are shown"
 compiles 're_field(u32 *, a) re_field(char, b) re_field(_Bool, c) re_field(enum color, d)' 1 || fail "types"
 fields=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26; do
