@@ -87,7 +87,7 @@ const struct cmd cmd_cat = {
 		"`ringside cat events/shop/order/format`. Of a directory it prints the names in it;\n"
 		"`ringside cat .` shows the top. per_cpu/cpuN/trace_pipe_raw gives the pages that are\n"
 		"there and takes them away.\n",
-	.arg = "FILE",
+	.arg = "CONTROL_FILE",
 	.opts = cat_opts,
 	.args_min = 1,
 	.args_max = -1,

@@ -11,7 +11,10 @@
 #include "base/buf.h"
 #include "cmd/cmd.h"
 
-/* Names of arguments, and what prints the words for them; NULL: directories. */
+/* What lies anywhere, not in the tree. */
+#define PATHS "paths", "sh -c 'ls -dp -- \"$1\"* 2>/dev/null' - \"$1\""
+
+/* Names of arguments, and what prints the words for them; NULL: directories. Those of one kind stand together. */
 static const struct kind {
 	const char *arg;
 	const char *kind;
@@ -27,10 +30,17 @@ static const struct kind {
 	{ "FUNCTION", "functions", "_ringside_ask list -f | sed 's/ .*//'" },
 	{ "MODULE", "modules", "_ringside_ask list -f | sed -n 's/.* \\[\\(.*\\)\\]$/\\1/p' | sort -u" },
 	{ "CPU", "cpus", "_ringside_ask cat per_cpu | sed -n 's,^cpu\\([0-9]*\\)/,\\1,p'" },
-	{ "FILE", "files", "_ringside_files \"$1\"" },
-	{ "BINARY", "binaries", "sh -c 'ls -dp -- \"$1\"* 2>/dev/null' - \"$1\"" },
-	{ "PROFILE", "profiles", "sh -c 'ls -dp -- \"$1\"* 2>/dev/null' - \"$1\"" },
-	{ "INITRD", "images", "sh -c 'ls -dp -- \"$1\"* 2>/dev/null' - \"$1\"" },
+	{ "CONTROL_FILE", "files", "_ringside_files \"$1\"" },
+	{ "FILE", PATHS },
+	{ "file", PATHS },
+	{ "FILE[@OFFSET]", PATHS },
+	{ "BINARY", PATHS },
+	{ "PROFILE", PATHS },
+	{ "INITRD", PATHS },
+	{ "NAME[:EVENTS]", "remotes",
+	  "case $1 in *:*) _ringside_ask cat \"remotes/${1%%:*}/events/${1%%:*}\" | sed -n \"s,/$,,; s,^,${1%%:*}:,p\" ;; "
+	  "*) _ringside_ask cat remotes | tr -d / ;; esac" },
+	{ "add|list|remove", "verbs", "printf '%s\\n' add list remove" },
 	{ "PID", "processes", "ps -o pid= -u \"$(id -u)\" 2>/dev/null | tr -d ' '" },
 	{ "COMMAND", "commands", "_ringside_commands" },
 	{ "SHELL", "shells", "printf '%s\\n' bash zsh" },
@@ -67,7 +77,7 @@ static void put_kinds(struct buf *out)
 	buf_puts(out, "# Words of a kind, of which some begin with $2.\n"
 		      "_ringside_words() {\n\tlocal kind=$1\n\tshift\n\tcase $kind in\n");
 	for (size_t i = 0; i < NKINDS; i++)
-		if (kinds[i].words)
+		if (kinds[i].words && (!i || strcmp(kinds[i].kind, kinds[i - 1].kind)))
 			buf_printf(out, "\t%s) %s ;;\n", kinds[i].kind, kinds[i].words);
 	buf_puts(out, "\tesac\n}\n\n");
 }
@@ -277,7 +287,7 @@ static const char zsh_add[] =
 	"\tlocal -a found how\n"
 	"\thow=(${@[1,-2]})\n"
 	"\tfound=(${(f)\"$(_ringside_words ${@[-1]} $PREFIX)\"})\n"
-	"\t[[ ${@[-1]} == files ]] && how+=(-S '')\n"
+	"\t[[ ${@[-1]} == (files|paths) ]] && how+=(-S '')\n"
 	"\tcompadd \"${how[@]}\" -a found\n"
 	"}\n\n"
 	"# The command and the source that are typed.\n"

@@ -38,7 +38,7 @@ const struct cmd cmd_write = {
 		"tracefs, for example `ringside write events/shop/enable 1`. All of TEXT is checked\n"
 		"before any of it takes effect.\n",
 	.opts = write_opts,
-	.arg = "FILE",
+	.arg = "CONTROL_FILE",
 	.args_min = 2,
 	.args_max = 2,
 	.verbatim = 2,

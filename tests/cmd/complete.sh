@@ -78,13 +78,21 @@ offers "ringside write $t tracing_o" 'tracing_on'
 offers "ringside write $t tracing_on " ''
 offers "ringside write $t -" '--append --dir --help --kernel --no-pager --programs --tracefs -a -h'
 offers "ringside list --tracefs $RINGSIDE_SCRATCH/tr" "$tree"
-offers "ringside probe -x $RINGSIDE_SCRATCH/tr" "$tree/"
+offers "ringside probe -x $RINGSIDE_SCRATCH/tre" "$tree/"
 
 # Events of the kernel's names, which nothing records yet: their systems, and behind the colon all.
 want 0 start
 offers 'ringside start -e sy' 'syscalls'
 offers 'ringside start -e signal:' 'signal_deliver signal_generate'
 offers "ringside nosuch -" '--dir --help --kernel --no-pager --programs --tracefs -h'
+
+# Remotes, their events, and files that are no control files.
+offers 'ringside remote ' 'add list remove'
+offers 'ringside record --remote t' 'test'
+offers 'ringside record --remote test:' 'selftest'
+offers "ringside remote add box --mem $RINGSIDE_SCRATCH/tre" "$tree/"
+offers "ringside remote add box --elf $RINGSIDE_SCRATCH/tre" "$tree/"
+offers "ringside report -i $RINGSIDE_SCRATCH/tre" "$tree/"
 
 # Names are offered, not run.
 echo 'evil:$(touch${IFS}pwned)' >>"$tree/available_events"
