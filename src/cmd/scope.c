@@ -140,6 +140,10 @@ int scope_check(const struct scope *scope, struct source *source, struct err *er
 
 	if (!scope->instance || source_exists(source, scope_path(path, scope, "")))
 		return 0;
+	snprintf(path, sizeof(path), "remotes/%.60s", scope->instance);
+	if (source_exists(source, path))
+		return err_set(err, -ENOENT, "'%.60s' is a remote, and no instance: `ringside cat%s %s/trace` shows it, `ringside record --remote "
+			       "%.60s` records it", scope->instance, source_option(source), path, scope->instance);
 	return err_set(err, -ENOENT, "there is no instance '%.60s': `ringside list%s -B` lists those there "
 		       "are, `ringside start%s -B %.60s` makes one", scope->instance, source_option(source),
 		       source_option(source), scope->instance);

@@ -5,7 +5,23 @@
 #include <string.h>
 
 #include "doctor/doctor.h"
+#include "remote/clock.h"
 #include "remote/remote.h"
+
+/* A core that does nothing but wait answers ten times in a second. */
+#define PATIENCE_NS 300000000ull
+
+/* What can only be read is not asked. */
+static bool answers(struct remote *remote)
+{
+	struct remote_clock clock;
+
+	if (!remote_is_writable(remote))
+		return true;
+	remote_clock_init(&clock);
+	remote_clock_match(&clock, remote, PATIENCE_NS, false);
+	return remote_clock_error(&clock) != UINT64_MAX;
+}
 
 static void put_remote(struct doctor *doctor, struct remote *remote)
 {
@@ -22,6 +38,9 @@ static void put_remote(struct doctor *doctor, struct remote *remote)
 	} else if (remote_server(remote)) {
 		doctor_put(doctor, DOCTOR_OK, "remotes", NULL, "%s: tracing is %s, served by process %d", name, on ? "on" : "off",
 			   (int)remote_server(remote));
+	} else if (!answers(remote)) {
+		doctor_put(doctor, DOCTOR_NOTE, "remotes", NULL, "%s: tracing is %s in %s, and nobody answers: it stands still, or is a dump", name,
+			   on ? "on" : "off", remote_path(remote));
 	} else {
 		doctor_put(doctor, DOCTOR_OK, "remotes", NULL, "%s: tracing is %s, in %s", name, on ? "on" : "off", remote_path(remote));
 	}
