@@ -242,7 +242,7 @@ static void ask(void)
 			remote_clock_look(&clock, remote);
 		remote_clock_host(&clock, (uint64_t)take(4) << what % 33, &error);
 		if (remote_target(remote, NULL))
-			remote_clock_describe(error, remote_target(remote, NULL), &text);
+			remote_clock_describe(&clock, error, remote_target(remote, NULL), &text);
 		break;
 	default:
 		for (uint32_t i = 0; i < READERS; i++)

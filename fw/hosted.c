@@ -183,7 +183,7 @@ int ringside_fw_hosted_init(void *memory, size_t size, const struct ringside_fw_
 	if (!again) {
 		memset(rings, 0, how->nr_rings * sizeof(*rings));
 		control->on = !!how->on;
-		control->reserved = 0;
+		control->mark = 0;
 		memset(control->enable, how->on ? 0xff : 0, 4 * enable_words(how->nr_events));
 	}
 	for (uint32_t i = 0; i < how->nr_rings; i++)

@@ -59,7 +59,7 @@ struct ringside_fw_header {
 /* Control words: the host writes them, and the firmware when it begins. */
 struct ringside_fw_control {
 	uint32_t on;
-	uint32_t reserved;
+	uint32_t mark;		/* the host's own, 0 in a memory that was never begun: without power it is gone, and so is what it marks */
 	uint32_t enable[];	/* bit id % 32 of word id / 32 */
 };
 

@@ -57,6 +57,7 @@ void ringside_fw_init(void)
 	header->boots++;
 	if (!again) {
 		ringside_fw.control.on = RINGSIDE_FW_ON;
+		ringside_fw.control.mark = 0;
 		for (uint32_t i = 0; i < RINGSIDE_FW_ENABLE_WORDS; i++)
 			ringside_fw.control.enable[i] = RINGSIDE_FW_ON ? ~0u : 0;
 	}

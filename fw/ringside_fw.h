@@ -80,7 +80,7 @@ struct ringside_fw {
 	struct ringside_fw_header header;
 	struct {
 		uint32_t on;
-		uint32_t reserved;
+		uint32_t mark;
 		uint32_t enable[(RINGSIDE_FW_ENABLE_WORDS + 1) / 2 * 2];
 	} control;
 	struct ringside_fw_ring rings[RINGSIDE_FW_RINGS];

@@ -70,8 +70,11 @@ static void put_events(const struct remote *remote, struct buf *out)
 /* Where those names came from. */
 static void put_elf(const struct remote *remote, struct buf *out)
 {
-	if (remote_elf_path(remote))
-		buf_printf(out, "  elf     %s\n", remote_elf_path(remote));
+	if (!remote_elf_path(remote))
+		return;
+	buf_printf(out, "  elf     %s\n", remote_elf_path(remote));
+	if (!remote_is_certain(remote))
+		buf_puts(out, "          which may be another build's: not both have a build ID\n");
 }
 
 static void show(struct remote *remote, struct buf *out)
@@ -79,8 +82,11 @@ static void show(struct remote *remote, struct buf *out)
 	const struct remote_target *target;
 	struct err why = ERR_INIT;
 	struct remote_clock clock;
-	bool on = false;
+	bool on = false, loaded;
 
+	/* Whoever looks may find that it is gone, or another one: what is shown is as it was last seen. */
+	remote_tracing_on(remote, &on, NULL);
+	loaded = remote_is_loaded(remote);
 	target = remote_target(remote, &why);
 	buf_printf(out, "%s\n", remote_name(remote));
 	if (remote_path(remote))
@@ -97,8 +103,7 @@ static void show(struct remote *remote, struct buf *out)
 		put_elf(remote, out);
 		return;
 	}
-	remote_tracing_on(remote, &on, NULL);
-	buf_printf(out, "  state   %s, tracing is %s, started %" PRIu32 " time%s\n", remote_is_loaded(remote) ? "loaded" : "unloaded",
+	buf_printf(out, "  state   %s, tracing is %s, started %" PRIu32 " time%s\n", loaded ? "loaded" : "unloaded",
 		   on ? "on" : "off", target->boots, target->boots == 1 ? "" : "s");
 	buf_printf(out, "  buffer  %" PRIu32 " CPU%s, %" PRIu32 " pages of %" PRIu32 " bytes each, %s%s\n", target->nr_rings,
 		   target->nr_rings == 1 ? "" : "s", target->rings[0].mask + 1, target->page_size,
@@ -110,7 +115,7 @@ static void show(struct remote *remote, struct buf *out)
 	remote_clock_init(&clock);
 	remote_clock_match(&clock, remote, MATCH_NS, false);
 	buf_puts(out, "  clock   ");
-	remote_clock_describe(remote_clock_error(&clock), target, out);
+	remote_clock_describe(&clock, remote_clock_error(&clock), target, out);
 	buf_putc(out, '\n');
 }
 
@@ -196,6 +201,7 @@ const struct cmd cmd_remote = {
 		"  ringside cat remotes/board/trace_pipe\n"
 		"  ringside record --remote board ./program\n",
 	.opts = remote_opts,
+	.arg = "add|list|remove",
 	.args_min = 1,
 	.args_max = 2,
 	.run = run,

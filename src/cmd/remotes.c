@@ -45,7 +45,8 @@ static int open_one(struct remotes *remotes, const char *value, struct control *
 		return err_set(err, -EINVAL, "--remote '%.40s': the name of a remote is needed, see `ringside remote list`", value);
 	for (size_t before = 0; before < i; before++)
 		if (!strncmp(remotes->all[before].name, value, len) && !remotes->all[before].name[len])
-			return err_set(err, -EINVAL, "--remote %.40s stands there twice", value);
+			return err_set(err, -EINVAL, "--remote %.40s: '%.*s' stands there twice; several events of one are named with commas "
+				       "between", value, (int)len, value);
 	memcpy(remotes->all[i].name, value, len);
 	remotes->all[i].events = value[len] ? value + len + 1 : NULL;
 	r = remote_open(&remotes->all[i].remote, control->dir.dir, remotes->all[i].name, err);

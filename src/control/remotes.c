@@ -122,7 +122,7 @@ static int clock_read(struct node_request *request, struct remote *remote, struc
 	}
 	remote_clock_init(&clock);
 	remote_clock_match(&clock, remote, MATCH_NS, false);
-	remote_clock_describe(remote_clock_error(&clock), target, &request->out);
+	remote_clock_describe(&clock, remote_clock_error(&clock), target, &request->out);
 	buf_putc(&request->out, '\n');
 	return 0;
 }

@@ -75,6 +75,8 @@ struct far {
 	struct err trouble;		/* why nothing can be read now */
 	bool last;			/* what is there now is all that is read, */
 	bool unread;			/* and was not read to its end */
+	bool old;			/* there was something before, which it could not be told to throw away */
+	bool more;			/* in the end it has CPUs that it did not have at first: nobody reads them */
 	struct record_apart numbers;
 	int wait_ms;
 	struct reader *readers;
@@ -362,31 +364,57 @@ int record_remotes_cpus(const struct remote *remote, struct err *err)
 	return (int)most;
 }
 
-/* What was there before is no part of it, unless it is somebody's who reads it, or of a memory that can only be read, such as a dump. */
-static int open_readers(struct far *far, struct tap *tap, struct err *err)
+/* The reader of one ring. Whoever looks at the memory may find a target that began anew, with other rings than there were lanes made for. */
+static int open_reader(struct record *record, struct far *far, struct tap *tap, uint32_t i, struct err *err)
+{
+	uint32_t cpu = i < remote_cpus(far->remote) ? remote_cpu(far->remote, i) : UINT32_MAX;
+	struct reader *reader = &far->readers[far->nr_readers];
+	struct remote_how how = { .cpu = (int)cpu, .consume = true };
+	int r;
+
+	if (cpu >= record->nr_cpus || tap->lanes[cpu].remote)
+		return err_set(err, -ESTALE, "the target was started again, with other CPUs than it had a moment ago");
+	r = remote_reader_open(&reader->reader, far->remote, &how, err);
+	if (r)
+		return r;
+	reader->earlier = remote_reader_restarted(reader->reader);
+	tap->lanes[cpu].remote = reader;
+	far->nr_readers++;
+	return 0;
+}
+
+/* It can be told to begin anew, and did say something. */
+static bool is_awake(const struct far *far)
+{
+	return remote_is_writable(far->remote) && (is_matched(far) || remote_server(far->remote));
+}
+
+/*
+ * What was there before is no part of it, unless it is somebody's who reads it, or of a memory that nobody answers for: a dump, a target that
+ * stands still.
+ */
+static int open_readers(struct record *record, struct far *far, struct tap *tap, struct err *err)
 {
 	const struct remote_target *target;
+	bool awake;
+	uint32_t n;
 	int r;
 
 	if (remote_is_read(far->remote))
 		return err_set(err, -EBUSY, "somebody else takes its events out");
-	r = remote_is_writable(far->remote) ? remote_reset(far->remote, -1, err) : 0;
+	awake = is_awake(far);
+	r = awake ? remote_reset(far->remote, -1, err) : 0;
 	if (r)
 		return r;
-	far->readers = calloc(remote_cpus(far->remote), sizeof(*far->readers));
+	n = remote_cpus(far->remote);
+	far->readers = calloc(n, sizeof(*far->readers));
 	if (!far->readers)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < remote_cpus(far->remote); i++) {
-		/* The first one loads the buffer. */
-		uint32_t cpu = remote_cpu(far->remote, i);
-		struct remote_how how = { .cpu = (int)cpu, .consume = true };
-
-		r = remote_reader_open(&far->readers[i].reader, far->remote, &how, err);
-		if (r)
-			break;
-		far->readers[i].earlier = remote_reader_restarted(far->readers[i].reader);
-		tap->lanes[cpu].remote = &far->readers[far->nr_readers++];
-	}
+	/* The first one loads the buffer. */
+	for (uint32_t i = 0; !r && i < n; i++)
+		r = open_reader(record, far, tap, i, err);
+	for (uint32_t i = 0; !awake && !r && i < n; i++)
+		far->old |= remote_is_writable(far->remote) && remote_reader_ready(far->readers[i].reader);
 	target = r ? NULL : remote_target(far->remote, NULL);
 	if (target)
 		far->wait_ms = ((uint64_t)target->rings[0].mask + 1) * target->page_size < SMALL_BYTES ? SMALL_MS : LARGE_MS;
@@ -453,7 +481,7 @@ int record_remotes_begin(struct record *record, const struct record_clock *shown
 	for (size_t t = 0; !r && t < record->nr_taps; t++) {
 		struct far *far = record->taps[t].far;
 
-		r = far ? open_readers(far, &record->taps[t], err) : 0;
+		r = far ? open_readers(record, far, &record->taps[t], err) : 0;
 		if (r)
 			err_prefix(err, "remote %s: ", remote_name(far->remote));
 	}
@@ -493,8 +521,9 @@ void record_remotes_end(struct record *record)
 			continue;
 		for (uint32_t i = 0; i < far->nr_readers; i++)
 			end_reader(record, far, &far->readers[i]);
+		far->more = remote_target(far->remote, NULL) && remote_cpus(far->remote) > far->nr_readers;
 		record->sums.lost += far->refused + far->left;
-		record->sums.lost_more |= far->restarts || far->unread;
+		record->sums.lost_more |= far->restarts || far->unread || far->more;
 	}
 }
 
@@ -533,13 +562,19 @@ bool record_remote_clock(const struct record *record, size_t i, struct buf *out,
 		if (far->trouble.code)
 			buf_printf(out, "nothing could be read any more: %s", far->trouble.text);
 		else if (target)
-			remote_clock_describe(far->worst ? far->worst : remote_clock_error(&far->clock), target, out);
+			remote_clock_describe(&far->clock, far->worst ? far->worst : remote_clock_error(&far->clock), target, out);
 		else
 			buf_puts(out, "its memory is gone");
+		if (target && remote_is_writable(far->remote) && !remote_texts(far->remote)->nr)
+			buf_puts(out, "; nothing is known of its events: none was switched on");
 		if (far->guessed && (far->worst || is_matched(far)))
 			buf_printf(out, "; %" PRIu64 " events came before it answered, and have times by its own clock", far->guessed);
 		if (far->restarts)
 			buf_printf(out, "; it was started again %" PRIu32 " time%s", far->restarts, far->restarts == 1 ? "" : "s");
+		if (far->old)
+			buf_puts(out, "; it said nothing when all began, so what was there before is in the file");
+		if (far->more)
+			buf_puts(out, "; now it has CPUs that it did not have at first, and nothing of them is in the file");
 		if (far->refused)
 			buf_printf(out, "; %" PRIu64 " events were refused behind the last one that is there", far->refused);
 		if (far->left)

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "remote/local.h"
 #include "remote/served.h"
@@ -52,6 +53,8 @@ static int look_at_place(struct remote *remote, const struct remote_place *place
 {
 	int r = remote_memory_open(&remote->memory, remote->path, err);
 
+	if (!r && !remote->memory.size)
+		r = err_set(err, -ENODATA, "%.200s: is empty, or does not say how large it is", remote->path);
 	if (!r)
 		r = find_header(remote, place, elf, err);
 	if (!r) {
@@ -104,6 +107,11 @@ static int add(struct remote *remote, const struct remote_place *place, struct e
 	int r = place->elf ? remote_elf_read(&elf, place->elf, err) : 0;
 
 	remote->path = realpath(place->memory, NULL);
+	/* What a descriptor in /proc leads to may have no name. */
+	if (*place->memory == '/' && (!remote->path || access(remote->path, F_OK)) && !access(place->memory, F_OK)) {
+		free(remote->path);
+		remote->path = strdup(place->memory);
+	}
 	if (!r && !remote->path)
 		r = err_set(err, -errno, "%.200s: %s", place->memory, strerror(errno));
 	remote->elf = place->elf ? realpath(place->elf, NULL) : NULL;

@@ -30,6 +30,10 @@
 #define GOOD_NS 3000u
 #define GOOD_RATE 5e-5
 #define NAP_US 20
+/* Who is so far off what he says he has is wrong. */
+#define RATE_WRONG 0.01
+/* An error is told in the next unit from there on. */
+#define UNIT_MAX 10000u
 /* Beyond all times. */
 #define FAR_NS 9e18
 
@@ -283,15 +287,34 @@ uint64_t remote_clock_error(const struct remote_clock *clock)
 	return error;
 }
 
-void remote_clock_describe(uint64_t error, const struct remote_target *target, struct buf *out)
+/* Is the rate another one than the target says, beyond doubt? Then that was a mistake. */
+static void put_rate(const struct remote_clock *clock, struct buf *out)
 {
+	double said = 1e9 / (double)clock->hz;
+
+	if (clock->same || !clock->base.to || (clock->slow < said * (1 + RATE_WRONG) && clock->fast > said * (1 - RATE_WRONG)))
+		return;
+	buf_printf(out, "but seen to run at %.0f, ", 2e9 / (clock->slow + clock->fast));
+}
+
+void remote_clock_describe(const struct remote_clock *clock, uint64_t error, const struct remote_target *target, struct buf *out)
+{
+	static const char *const units[] = { "us", "ms", "s" };
+	uint64_t n = error;
+
 	buf_printf(out, "%" PRIu64 " Hz, %" PRIu32 " bits, ", target->tick_hz, target->clock_bits);
-	if (error == UINT64_MAX)
+	put_rate(clock, out);
+	if (error == UINT64_MAX) {
 		buf_puts(out, "not matched: no answer came");
-	else if (!error)
+	} else if (!error) {
 		buf_puts(out, "the host's own");
-	else if (error < 10000)
+	} else if (error < UNIT_MAX) {
 		buf_printf(out, "matched to %" PRIu64 " ns", error);
-	else
-		buf_printf(out, "matched to %" PRIu64 " us", error / 1000 + 1);
+	} else {
+		size_t unit = 0;
+
+		for (n = n / 1000 + 1; n >= UNIT_MAX && unit < 2; unit++)
+			n = n / 1000 + 1;
+		buf_printf(out, "matched to %" PRIu64 " %s", n, units[unit]);
+	}
 }

@@ -54,7 +54,7 @@ void remote_clock_match(struct remote_clock *clock, struct remote *remote, uint6
 uint64_t remote_clock_host(const struct remote_clock *clock, uint64_t ticks, uint64_t *error);
 /* At the last comparison. */
 uint64_t remote_clock_error(const struct remote_clock *clock);
-/* "25000000 Hz, 32 bits, matched to 4 us", without a newline. */
-void remote_clock_describe(uint64_t error, const struct remote_target *target, struct buf *out);
+/* "25000000 Hz, 32 bits, matched to 4 us", without a newline; and another rate, if it was seen to have that. */
+void remote_clock_describe(const struct remote_clock *clock, uint64_t error, const struct remote_target *target, struct buf *out);
 
 #endif

@@ -70,7 +70,8 @@ int remote_elf_read(struct remote_elf *out, const char *path, struct err *err)
 	out->big_endian = elf.native == (__BYTE_ORDER == __BIG_ENDIAN);
 	out->build = read_build(&elf);
 	if (!find_symbol(&elf, RINGSIDE_FW_SYMBOL, &out->address))
-		r = err_set(err, -ENOENT, "there is no symbol " RINGSIDE_FW_SYMBOL ": was it linked with ringside_fw.c, and not stripped?");
+		r = err_set(err, -ENOENT, "there is no symbol " RINGSIDE_FW_SYMBOL ": was it linked with ringside_fw.c, and not stripped? "
+			    "(A program with hosted.c brings its events itself: ringside_control_remote(3))");
 	if (!r)
 		r = read_texts(out, &elf, err);
 	if (r)

@@ -30,7 +30,7 @@ struct kept {
 	uint64_t dev, ino;	/* of the file that its memory was in then */
 	uint64_t reserved[2];
 	uint32_t enable[KEPT_EVENTS / 32];
-	uint32_t more;
+	uint32_t mark;		/* that was in it, or 0 */
 	uint32_t crc;
 };
 _Static_assert(sizeof(struct kept_ring) == 64 && sizeof(struct kept) == 192, "the file state");
@@ -50,7 +50,8 @@ struct remote_kind {
 	int (*enable_tracing)(struct remote *remote, bool on, struct err *err);
 	int (*enable_event)(struct remote *remote, uint32_t id, bool on, struct err *err);
 	bool enable_early;	/* that is wanted also while nothing is loaded */
-	int (*reset)(struct remote *remote, uint32_t ring, struct err *err);
+	/* Of `n` rings. */
+	int (*reset)(struct remote *remote, uint32_t first, uint32_t n, struct err *err);
 	/* Pages before `number` were read; whoever makes pages may make more. */
 	int (*swap_reader_page)(struct remote *remote, uint32_t ring, uint32_t number);
 	/* Is there a buffer that others loaded? Opens its memory. 0, -ENOENT: none. */
@@ -84,6 +85,7 @@ struct remote {
 	uint64_t sought_at;	/* when it was last seen whether the path still names this memory */
 	uint32_t pipes;		/* readers of this handle that hold the lock of readers */
 	bool borrowed;		/* by this handle */
+	uint32_t *hailed;	/* what each ring was asked to see whether somebody is there; NULL: nothing */
 	/* Of one that is served. */
 	pid_t server;		/* who began that, in his own count of processes */
 	int line;		/* the connection to who does; -1: none yet */
@@ -132,9 +134,11 @@ bool remote_is_empty(struct remote *remote);
 void remote_drop(struct remote *remote);
 /* Loads it, if it is not. */
 int remote_need(struct remote *remote, struct err *err);
-/* Are the cursors that are kept of this life of the target? Those of another one are forgotten; by one at a time. */
+/* Are the cursors that are kept of this life of the target? Those of another one are forgotten, and this one is marked; by one at a time. */
 bool remote_is_settled(struct remote *remote);
 int remote_settle(struct remote *remote, struct err *err);
+/* Has a target that could not be marked answered since? */
+bool remote_is_heard_late(struct remote *remote);
 /* The ring of a CPU, or -ENODEV. */
 int remote_ring_of(const struct remote *remote, uint32_t cpu);
 
@@ -145,7 +149,10 @@ void remote_take_back(struct remote *remote);
 int remote_store_word(struct remote *remote, uint64_t at, uint32_t value, struct err *err);
 int remote_word_enable_tracing(struct remote *remote, bool on, struct err *err);
 int remote_word_enable_event(struct remote *remote, uint32_t id, bool on, struct err *err);
-int remote_word_reset(struct remote *remote, uint32_t ring, struct err *err);
+int remote_word_reset(struct remote *remote, uint32_t first, uint32_t n, struct err *err);
+/* Is there a target that can be told something, and says something? Asks, and waits for a moment; has it, since? */
+bool remote_word_hail(struct remote *remote);
+bool remote_word_is_heard(struct remote *remote);
 int remote_word_swap(struct remote *remote, uint32_t ring, uint32_t number);
 /* Another number for the target to answer. */
 int remote_ask(struct remote *remote, uint32_t ring, bool reset, uint32_t *asked, struct err *err);

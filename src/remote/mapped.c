@@ -2,6 +2,7 @@
  * remote/mapped: remotes whose memory is somewhere to be seen: what the kernel does by callbacks is done by words in it.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,20 +87,57 @@ bool remote_answered(struct remote *remote, uint32_t ring, uint32_t asked, struc
 	return !remote_ring_look(&remote->target, &remote->memory, ring, look) && look->answered == asked;
 }
 
-int remote_word_reset(struct remote *remote, uint32_t ring, struct err *err)
+static int ask_rings(struct remote *remote, uint32_t first, uint32_t n, bool reset, uint32_t *asked, struct err *err)
 {
-	uint64_t until = mono_ns() + ANSWER_NS;
+	int r = asked ? 0 : err_set(err, -ENOMEM, "out of memory");
+
+	for (uint32_t i = 0; !r && i < n; i++)
+		r = remote_ask(remote, first + i, reset, &asked[i], err);
+	return r;
+}
+
+int remote_word_reset(struct remote *remote, uint32_t first, uint32_t n, struct err *err)
+{
 	struct remote_look look;
-	uint32_t asked;
+	uint32_t *asked;
+	uint64_t until;
 	int r;
 
 	/* What can only be read is empty when we say so. */
 	if (!remote->memory.writable)
 		return 0;
-	r = remote_ask(remote, ring, true, &asked, err);
-	while (!r && !remote_answered(remote, ring, asked, &look) && mono_ns() < until)
-		usleep(ANSWER_NAP_US);
+	asked = malloc(n * sizeof(*asked));
+	r = ask_rings(remote, first, n, true, asked, err);
+	until = mono_ns() + ANSWER_NS;
+	for (uint32_t i = 0; !r && i < n; i++)
+		while (!remote_answered(remote, first + i, asked[i], &look) && mono_ns() < until)
+			usleep(ANSWER_NAP_US);
+	free(asked);
 	return r;
+}
+
+bool remote_word_hail(struct remote *remote)
+{
+	uint64_t until = mono_ns() + ANSWER_NS;
+
+	free(remote->hailed);
+	remote->hailed = remote->memory.writable ? malloc(remote->target.nr_rings * sizeof(*remote->hailed)) : NULL;
+	if (!remote->hailed || ask_rings(remote, 0, remote->target.nr_rings, false, remote->hailed, NULL))
+		return false;
+	while (!remote_word_is_heard(remote) && mono_ns() < until)
+		usleep(ANSWER_NAP_US);
+	return remote_word_is_heard(remote);
+}
+
+bool remote_word_is_heard(struct remote *remote)
+{
+	struct remote_look look;
+
+	/* Or something else that somebody asked behind that. */
+	for (uint32_t i = 0; remote->hailed && i < remote->target.nr_rings; i++)
+		if (!remote_ring_look(&remote->target, &remote->memory, i, &look) && (int32_t)(look.answered - remote->hailed[i]) >= 0)
+			return true;
+	return false;
 }
 
 int remote_word_swap(struct remote *remote, uint32_t ring, uint32_t number)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "fw/layout.h"
@@ -109,6 +110,8 @@ void remote_detach(struct remote *remote)
 	if (remote->there)
 		remote_target_fini(&remote->target);
 	remote_memory_close(&remote->memory);
+	free(remote->hailed);
+	remote->hailed = NULL;
 	remote->there = false;
 }
 
@@ -153,6 +156,11 @@ const char *remote_path(const struct remote *remote)
 const char *remote_elf_path(const struct remote *remote)
 {
 	return remote->elf;
+}
+
+bool remote_is_certain(const struct remote *remote)
+{
+	return !remote->there || (remote->build && remote->target.build);
 }
 
 uint64_t remote_at(const struct remote *remote)
@@ -282,9 +290,26 @@ bool remote_is_loaded(struct remote *remote)
 	return !remote_look(remote, NULL) && is_wanted(remote);
 }
 
-/* Whose the cursors are. */
-static void note_life(const struct remote *remote, struct kept *kept)
+/*
+ * A number that is there for as long as the target's memory keeps what it holds: the one that somebody left, or one of ours, if there is a
+ * target that answers. A dump gets none: the next one that is put in its place would be without.
+ */
+static uint32_t mark(struct remote *remote)
 {
+	uint32_t mark;
+
+	if (remote_target_mark(&remote->target, &remote->memory, &mark) || mark || remote->kind != &remote_kind_memory ||
+	    !(remote->hailed ? remote_word_is_heard(remote) : remote_word_hail(remote)))
+		return mark;
+	if (getrandom(&mark, sizeof(mark), GRND_NONBLOCK) != sizeof(mark) || !mark)
+		mark = 1;
+	return remote_store_word(remote, remote->target.control + offsetof(struct ringside_fw_control, mark), mark, NULL) ? 0 : mark;
+}
+
+/* Whose the cursors are. */
+static void note_life(struct remote *remote, struct kept *kept)
+{
+	kept->mark = remote->target.mark = mark(remote);
 	kept->boots = remote->target.boots;
 	kept->nr_rings = remote->target.nr_rings;
 	kept->dev = remote->memory.dev;
@@ -500,34 +525,49 @@ int remote_set_size(struct remote *remote, uint64_t kb, struct err *err)
 
 bool remote_is_settled(struct remote *remote)
 {
+	struct remote_target *target = &remote->target;
 	struct kept kept;
+	uint32_t mark;
 
-	return !remote_store_kept(remote, &kept) && kept.boots == remote->target.boots && kept.nr_rings == remote->target.nr_rings &&
-	       kept.dev == remote->memory.dev && kept.ino == remote->memory.ino;
+	if (remote_store_kept(remote, &kept) || kept.boots != target->boots || kept.nr_rings != target->nr_rings ||
+	    kept.dev != remote->memory.dev || kept.ino != remote->memory.ino)
+		return false;
+	/* What cannot be read says so when it is. */
+	if (!remote_target_mark(target, &remote->memory, &mark) && mark != kept.mark)
+		return false;
+	/* Somebody else may have left it since we looked. */
+	if (!target->mark)
+		target->mark = kept.mark;
+	return true;
+}
+
+bool remote_is_heard_late(struct remote *remote)
+{
+	return !remote->target.mark && remote_word_is_heard(remote);
 }
 
 int remote_settle(struct remote *remote, struct err *err)
 {
 	struct remote_cursor none = { 0 };
+	bool settled = remote_is_settled(remote);
 	struct kept kept;
 	int r = 0;
 
-	if (remote_is_settled(remote))
+	if (settled && !remote_is_heard_late(remote))
 		return 0;
 	remote_store_kept(remote, &kept);
-	for (uint32_t i = 0; !r && i < remote->target.nr_rings; i++)
+	for (uint32_t i = 0; !settled && !r && i < remote->target.nr_rings; i++)
 		r = remote_store_set_cursor(remote, i, &none, err);
 	note_life(remote, &kept);
 	return r ? r : remote_store_keep(remote, &kept, err);
 }
 
-static int reset_ring(struct remote *remote, uint32_t ring, struct err *err)
+/* Behind a reset: what is there is behind everybody, whether or not the target has heard of it. */
+static int end_ring(struct remote *remote, uint32_t ring, struct err *err)
 {
 	struct remote_cursor cursor;
-	int r = remote->kind->reset(remote, ring, err);
+	int r = remote_ring_end(&remote->target, &remote->memory, ring, &cursor, err);
 
-	if (!r)
-		r = remote_ring_end(&remote->target, &remote->memory, ring, &cursor, err);
 	if (!r)
 		r = remote_store_set_cursor(remote, ring, &cursor, err);
 	/* Where the oldest stay there is room now, also if the target did not answer yet, and somebody else asks something meanwhile. */
@@ -539,6 +579,7 @@ static int reset_ring(struct remote *remote, uint32_t ring, struct err *err)
 int remote_reset(struct remote *remote, int cpu, struct err *err)
 {
 	struct err none = ERR_INIT;
+	uint32_t first, n;
 	int r = begin(remote, err), one;
 
 	if (r)
@@ -551,9 +592,13 @@ int remote_reset(struct remote *remote, int cpu, struct err *err)
 	one = cpu < 0 ? 0 : remote_ring_of(remote, (uint32_t)cpu);
 	if (one < 0)
 		return end(remote, err_set(err, -ENODEV, "the remote has no cpu %d", cpu));
+	first = (uint32_t)one;
+	n = cpu < 0 ? remote->target.nr_rings : 1;
 	r = remote_settle(remote, err);
-	for (uint32_t i = (uint32_t)one; !r && i < (cpu < 0 ? remote->target.nr_rings : (uint32_t)one + 1); i++)
-		r = reset_ring(remote, i, err);
+	if (!r)
+		r = remote->kind->reset(remote, first, n, err);
+	for (uint32_t ring = first; !r && ring < first + n; ring++)
+		r = end_ring(remote, ring, err);
 	if (!r)
 		remote_drop(remote);
 	return end(remote, r);

@@ -51,8 +51,9 @@ int remote_remove(int dir, const char *name, struct err *err);
 const char *remote_name(const struct remote *remote);
 /* Where its memory is, NULL of the built-in one; where in it the header is; whether the target can be told anything. */
 const char *remote_path(const struct remote *remote);
-/* The ELF file that the names of its events came from, or NULL. */
+/* The ELF file that the names of its events came from, or NULL; and was there a build ID in both, which was the same? */
 const char *remote_elf_path(const struct remote *remote);
+bool remote_is_certain(const struct remote *remote);
 uint64_t remote_at(const struct remote *remote);
 bool remote_is_writable(const struct remote *remote);
 /* The process that brought it, 0 of all others; and did that end without taking it away? */

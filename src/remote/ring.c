@@ -24,6 +24,9 @@
 /* So often things may change under us: nobody writes that fast for so long. */
 #define TRIES 32
 
+/* Nobody sleeps until four billion pages, but for so many, were written: what lies so far before the tail never was. */
+#define AHEAD_MAX (1u << 20)
+
 #define RING(bytes, member) \
 	decode_abi_load((bytes) + offsetof(struct ringside_fw_ring, member), sizeof(((struct ringside_fw_ring *)0)->member), \
 			target->abi.big_endian)
@@ -148,7 +151,8 @@ static bool is_known(const struct remote_target *target, const struct remote_cur
  * go. False: what it points to never was.
  *
  * Numbers come round. How far behind the tail something lies tells what is older; what seems to lie half of them behind may as well lie
- * before it, and then times tell. A first page that was behind the cursor, and is not any more, is another one, or the tail went past it again.
+ * before it, and then times tell, or that it is not far. A first page that was behind the cursor, and is not any more, is another one, or the tail
+ * went past it again.
  *
  * What a reset threw away is not lost. Where its page is gone, too, nobody knows how much that was: it counts as lost here, and who asked for
  * the reset has left a cursor for those who know of each other.
@@ -166,7 +170,7 @@ static bool move_up(const struct remote_ring *ring, const struct remote_look *lo
 		*cursor = (struct remote_cursor){ .number = begin, .first = look->first };
 		return true;
 	}
-	if ((int32_t)behind < 0 && look->time < cursor->stamp)
+	if ((int32_t)behind < 0 && (look->time < cursor->stamp || -behind < AHEAD_MAX))
 		return false;
 	if (behind <= look->tail - oldest)
 		return true;

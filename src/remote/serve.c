@@ -203,7 +203,7 @@ static int act_reset(struct remote_serving *serving, const struct served_ask *as
 	if (ring < 0)
 		return err_set(err, ring, "the remote has no cpu %u", ask->number);
 	r = serving->callbacks.reset ? said(serving->callbacks.reset(ask->number, serving->priv), err) : 0;
-	return r ? r : remote_word_reset(serving->remote, (uint32_t)ring, err);
+	return r ? r : remote_word_reset(serving->remote, (uint32_t)ring, 1, err);
 }
 
 static int act_swap(struct remote_serving *serving, const struct served_ask *ask, struct err *err)

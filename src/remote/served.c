@@ -352,9 +352,13 @@ static int enable_event(struct remote *remote, uint32_t id, bool on, struct err 
 	return tell(remote, (struct served_ask){ .op = SERVED_ENABLE_EVENT, .number = id, .value = on }, err);
 }
 
-static int reset(struct remote *remote, uint32_t ring, struct err *err)
+static int reset(struct remote *remote, uint32_t first, uint32_t n, struct err *err)
 {
-	return tell(remote, (struct served_ask){ .op = SERVED_RESET, .number = remote_cpu(remote, ring) }, err);
+	int r = 0;
+
+	for (uint32_t ring = first; !r && ring < first + n; ring++)
+		r = tell(remote, (struct served_ask){ .op = SERVED_RESET, .number = remote_cpu(remote, ring) }, err);
+	return r;
 }
 
 /* Told once a page, if somebody hears it; there is room in any case. */

@@ -41,7 +41,7 @@ bool remote_store_is_name(const char *name)
 		if (!strcmp(name, taken[i]))
 			return false;
 
-	if (!len || len > REMOTE_NAME_MAX || *name == '.')
+	if (!len || len > REMOTE_NAME_MAX || *name == '.' || name[len - 1] == '.')
 		return false;
 	return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == len;
 }

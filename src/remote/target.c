@@ -160,7 +160,7 @@ static int read_header(struct remote_memory *memory, uint64_t at, unsigned char 
 	for (int i = 0; i < TRIES; i++) {
 		r = remote_memory_read(memory, at, bytes, HEADER);
 		if (r == -ENODATA)
-			return err_set(err, -ENOENT, "the memory ends before %#" PRIx64, at);
+			return err_set(err, -ENOENT, "the memory ends before the end of a header at %#" PRIx64, at);
 		if (r)
 			return err_set(err, r, "cannot be read at %#" PRIx64 ": %s", at, strerror(-r));
 		r = check_bytes(bytes, abi);
@@ -192,6 +192,17 @@ int remote_target_read(struct remote_target *target, struct remote_memory *memor
 		r = check_places(target, err);
 	if (r)
 		remote_target_fini(target);
+	else
+		remote_target_mark(target, memory, &target->mark);
+	return r;
+}
+
+int remote_target_mark(const struct remote_target *target, struct remote_memory *memory, uint32_t *mark)
+{
+	unsigned char word[4];
+	int r = remote_memory_word(memory, target->control + offsetof(struct ringside_fw_control, mark), word, sizeof(word));
+
+	*mark = r ? 0 : (uint32_t)decode_abi_load(word, sizeof(word), target->abi.big_endian);
 	return r;
 }
 
@@ -233,9 +244,13 @@ int remote_target_check_header(const struct remote_target *target, struct remote
 int remote_target_check(const struct remote_target *target, struct remote_memory *memory, struct err *err)
 {
 	int r = remote_target_check_header(target, memory, err);
+	uint32_t mark;
 
 	for (uint32_t i = 0; !r && i < target->nr_rings; i++)
 		r = is_same_ring(target, memory, &target->rings[i]) ? 0 : begun_anew(err);
+	/* A memory that lost its content, and was begun as often as before, may look the same otherwise. */
+	if (!r && target->mark && !remote_target_mark(target, memory, &mark) && mark != target->mark)
+		r = begun_anew(err);
 	return r;
 }
 

@@ -36,6 +36,7 @@ struct remote_target {
 	uint32_t build;
 	uint32_t boots;
 	uint32_t crc;		/* of all this: with another one it is another life */
+	uint32_t mark;		/* that a host has left there, 0: none; with another one it is, too */
 	uint32_t nr_rings;
 	struct remote_ring *rings;
 };
@@ -53,6 +54,8 @@ int remote_target_find(struct remote_memory *memory, const uint64_t *self, uint6
 /* Has the memory a header there that is whole, and the same as this one (and the same rings)? 0; -ESTALE: tracing was begun again; -EBADMSG. */
 int remote_target_check_header(const struct remote_target *target, struct remote_memory *memory, struct err *err);
 int remote_target_check(const struct remote_target *target, struct remote_memory *memory, struct err *err);
+/* The mark that is there now. 0, -errno. */
+int remote_target_mark(const struct remote_target *target, struct remote_memory *memory, uint32_t *mark);
 
 /* Bytes of a page before its data, and the most that it can hold. */
 uint32_t remote_target_page_head(const struct remote_target *target);

@@ -144,12 +144,16 @@ static int tick(struct remote *remote, uint32_t ring, const struct selftest *rec
 	return r ? err_set(err, r, "%s", r == -ENODEV ? "tracing is off, or the event" : strerror(-r)) : 0;
 }
 
-static int reset(struct remote *remote, uint32_t ring, struct err *err)
+static int reset(struct remote *remote, uint32_t first, uint32_t n, struct err *err)
 {
 	uint32_t asked;
-	int r = remote_ask(remote, ring, true, &asked, err);
+	int r = 0;
 
-	return r ? r : tick(remote, ring, NULL, err);
+	for (uint32_t ring = first; !r && ring < first + n; ring++) {
+		r = remote_ask(remote, ring, true, &asked, err);
+		r = r ? r : tick(remote, ring, NULL, err);
+	}
+	return r;
 }
 
 const struct remote_kind remote_kind_test = {

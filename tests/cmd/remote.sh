@@ -68,12 +68,12 @@ cant 'Is a directory' --mem .
 cant 'neither a file nor a device' --mem fifo
 cant 'a device is not searched: say where the header is' --mem /dev/zero
 cant 'no header of a tracing memory at 0' --mem /dev/zero@0
-cant 'empty: there is no header of a tracing memory: was the target started?' --mem empty
+cant 'empty: is empty' --mem empty
 cant 'there is no header of a tracing memory' --mem zeros
 cant 'there is no header of a tracing memory at 0x100' --mem zeros@0x100
 cant 'there is no header of a tracing memory at 0x8' --mem ram@8
-cant 'the memory ends before' --mem zeros@99990
-cant 'the memory ends before' --mem ram@18446744073709551608
+cant 'the memory ends before the end of a header' --mem zeros@99990
+cant 'the memory ends before the end of a header' --mem ram@18446744073709551608
 for at in '' x -8 0x 8x 18446744073709551616 +0 ' 0'; do
 	cant 'what is behind @ is no offset' --mem "ram@$at"
 done
@@ -175,6 +175,7 @@ grep -qx "  memory  $(realpath ram) @0" "$out" || fail "not where it is"
 grep -qx "  memory  $(realpath two) @$(printf '%#x' "$size")" "$out" || fail "not where in it"
 grep '^  elf ' "$out" >elves
 printf '  elf     %s\n' "$(realpath board)" "$(realpath silent)" | cmp -s - elves || fail "not where its names came from"
+[ "$(grep -cx "          which may be another build's: not both have a build ID" "$out")" -eq 2 ] || fail "they are taken for certain"
 sed -n '/^board$/,/^second$/p' "$out" >board_only
 for line in '  state   unloaded, tracing is off, started 1 time' '  buffer  2 CPUs, 4 pages of 4096 bytes each, the newest stay' \
 	'  words   [a-z]*-endian, [36][24] bits' '  events  3' '  clock   19200000 Hz, 64 bits, matched to [0-9]* [nu]s'; do

@@ -75,7 +75,7 @@ def check_refused(board, other, dump):
     refused("No such file", "remote", "add", "x", "--mem", SCRATCH + "/nowhere", "--elf", board.elf)
     refused("No such file", "remote", "add", "x", "--mem", dump, "--elf", SCRATCH + "/nowhere")
     refused("there is no header of a tracing memory at 0x100000", "remote", "add", "x", "--mem", dump + "@0x100000", "--elf", board.elf)
-    refused("the memory ends before", "remote", "add", "x", "--mem", dump + "@0x1000000", "--elf", board.elf)
+    refused("the memory ends before the end of a header", "remote", "add", "x", "--mem", dump + "@0x1000000", "--elf", board.elf)
     refused("no offset", "remote", "add", "x", "--mem", dump + "@here", "--elf", board.elf)
     refused("the target was not started, or runs another firmware", "remote", "add", "x", "--mem", dump, "--elf", other.elf)
     refused("is not what runs there", "remote", "add", "x", "--mem", dump + "@0x100040", "--elf", other.elf)

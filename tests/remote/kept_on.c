@@ -70,14 +70,16 @@ int main(void)
 	for (; init_until(steps); steps++)
 		;
 	CHECK(steps > 8, "a start has %d steps", steps);
-	CHECK(!ringside_fw.control.on && !ringside_fw.control.enable[0], "it is on: %#x %#x", ringside_fw.control.on, ringside_fw.control.enable[0]);
+	CHECK(!ringside_fw.control.on && !ringside_fw.control.enable[0] && !ringside_fw.control.mark, "it is on: %#x %#x, mark %#x",
+	      ringside_fw.control.on, ringside_fw.control.enable[0], ringside_fw.control.mark);
 	for (int cut = 1; cut < steps; cut++) {
 		ringside_fw.control.on = 1;
+		ringside_fw.control.mark = 7;
 		ringside_fw.control.enable[0] = 5;
 		boots = ringside_fw.header.boots;
 		CHECK(init_until(cut), "not cut at step %d", cut);
 		ringside_fw_init();
-		CHECK(ringside_fw.control.on == 1 && ringside_fw.control.enable[0] == 5, "cut at step %d: it is off", cut);
+		CHECK(ringside_fw.control.on == 1 && ringside_fw.control.enable[0] == 5 && ringside_fw.control.mark == 7, "cut at step %d: it is off", cut);
 		CHECK(ringside_fw.header.boots > boots && ringside_fw.header.crc == fw_crc(&ringside_fw.header), "cut at step %d: header", cut);
 	}
 	return 0;

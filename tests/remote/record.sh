@@ -256,7 +256,7 @@ numbers gone.dat | rises 1 10
 refuse 1 record -q -o none.dat --remote board true -- 'remote board: '
 [ ! -e none.dat ] || fail "a file of a recording that never was"
 want 0 remote list
-grep -A 2 '^board$' "$out" | grep -q '  state  *the memory ends before 0$\|  state .*ends' || fail "list does not say what is wrong"
+grep -A 2 '^board$' "$out" | grep -q '  state  *the memory ends before the end of a header at 0$\|  state .*ends' || fail "list does not say what is wrong"
 want 0 remote remove board
 
 # ---- recorders that are killed in the midst of it ----

@@ -27,6 +27,35 @@ want 0 report cut.dat
 grep -q 'sched_process_exit: *comm=true' "$out" || fail "the recording ended with the memory"
 end_board
 
+# One that is another one meanwhile, with CPUs that were not there.
+for cpus in 1 3; do
+	start_board ./target file cpus$cpus rings=$cpus
+	end_board
+done
+truncate -r cpus3 cpus1
+want 0 remote add grown --mem cpus1
+want 0 record -o grown.dat --remote grown sh -c 'dd if=cpus3 of=cpus1 conv=notrunc 2>/dev/null; sleep 0.1'
+grep -q 'remote grown: .*now it has CPUs that it did not have at first' "$err" && grep -q 'could not be counted' "$err" || fail "nobody says that CPUs are missing"
+
+# Nobody answers for a dump, though it may be written to: what is in it is taken, once.
+start_board ./target file dump rings=1 on=1
+echo emit 0 1 7 >&8
+read -r answer <&9
+end_board
+want 0 remote add dump --mem dump --elf target
+want 0 record -o dump.dat --remote dump true
+grep -q 'remote dump: .*; it said nothing when all began, so what was there before is in the file$' "$err" || fail "nobody says that it is old"
+want 0 report dump.dat
+sed -n 's/.* selftest: *id=//p' "$out" | tr '\n' ' ' | grep -qx '1 2 3 4 5 6 7 ' || fail "of a dump something is missing"
+# So is the memory of who has no other name for it.
+exec 7<>dump
+want 0 remote add nameless --mem /proc/$$/fd/7
+rm dump
+refuse 1 remote add gone --mem dump -- dump
+want 0 remote add unnamed --mem /proc/$$/fd/7
+want 0 cat remotes/unnamed/trace
+grep -q 'id=1$' "$out" || fail "a memory without a name is not read"
+
 # A number of a CPU that nobody has, and a buffer of half a KiB; no remote hides a file of events/.
 start_board ./target file other rings=1 pages=2 shift=8
 end_board

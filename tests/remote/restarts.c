@@ -1,8 +1,11 @@
 /*
  * A target that starts again while somebody reads is told to have done so, once, however far its new life has come by then, and by whatever
- * way: over what there was, over what was damaged, in another file of the same name. What the new life has lost is told.
+ * way: over what there was, over what was damaged, in another file of the same name, in memory that was cleared, so that its header is the same
+ * again. What the new life has lost is told.
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "remote/hosted_lab.h"
@@ -21,10 +24,27 @@ static size_t size;
 static struct remote *remote;
 static struct remote_reader *reader;
 
+/* Between events the target looks at what it is asked. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool ticks;
+
+static void *tick(void *unused)
+{
+	while (ticks) {
+		pthread_mutex_lock(&turn);
+		for (uint32_t ring = 0; ring < fw.nr_rings; ring++)
+			ringside_fw_hosted_tick(&fw, ring);
+		pthread_mutex_unlock(&turn);
+		usleep(200);
+	}
+	return unused;
+}
+
 static void start_target(void)
 {
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
 
+	pthread_mutex_lock(&turn);
 	CHECK(fd >= 0 && !ftruncate(fd, (off_t)size), "%s", strerror(errno));
 	if (base)
 		munmap(base, size);
@@ -32,16 +52,23 @@ static void start_target(void)
 	CHECK(base != MAP_FAILED, "%s", strerror(errno));
 	close(fd);
 	CHECK(!ringside_fw_hosted_init(base, size, &how) && !ringside_fw_hosted_open(&fw, base, size), "writer");
+	pthread_mutex_unlock(&turn);
+}
+
+static void put_event(uint32_t ring, uint32_t seq)
+{
+	struct record record;
+
+	record_fill(&record, 0, seq, 0, 10);
+	pthread_mutex_lock(&turn);
+	ringside_fw_hosted_write(&fw, ring, &record, 10);
+	pthread_mutex_unlock(&turn);
 }
 
 static void write_events(uint32_t n)
 {
-	struct record record;
-
-	for (uint32_t seq = 0; seq < n; seq++) {
-		record_fill(&record, 0, seq, 0, 10);
-		ringside_fw_hosted_write(&fw, 0, &record, 10);
-	}
+	for (uint32_t seq = 0; seq < n; seq++)
+		put_event(0, seq);
 }
 
 /* What comes until nothing more does: that many, with those that are lost. */
@@ -81,6 +108,14 @@ static void damage_header(void)
 	fw.header->crc ^= 1;
 }
 
+/* As a loader does it, or a power cycle. */
+static void clear(void)
+{
+	pthread_mutex_lock(&turn);
+	memset(base, 0, size);
+	pthread_mutex_unlock(&turn);
+}
+
 static void replace(void)
 {
 	CHECK(!unlink(path), "%s", strerror(errno));
@@ -112,14 +147,6 @@ static int next(struct remote_reader *one, struct remote_row *row)
 	return r;
 }
 
-static void write_one(uint32_t ring)
-{
-	struct record record;
-
-	record_fill(&record, 0, 0, 0, 10);
-	ringside_fw_hosted_write(&fw, ring, &record, 10);
-}
-
 /* As a recorder reads: one reader for each CPU, of one handle. */
 static void try_two(int dir)
 {
@@ -138,21 +165,21 @@ static void try_two(int dir)
 
 		CHECK(!remote_reader_open(&of[cpu], remote, &consume, &err), "%s", err.text);
 		for (int i = 0; i < 3; i++)
-			write_one((uint32_t)cpu);
+			put_event((uint32_t)cpu, 0);
 		for (int i = 0; i < 3; i++)
 			CHECK(next(of[cpu], &row) == 1 && !row.restarted && !row.lost, "cpu %d: event %d", cpu, i);
 	}
 	start_target();
 	for (int cpu = 0; cpu < 2; cpu++)
 		for (int i = 0; i < 4; i++)
-			write_one((uint32_t)cpu);
+			put_event((uint32_t)cpu, 0);
 	for (int cpu = 0; cpu < 2; cpu++)
 		for (int i = 0; i < 4; i++)
 			CHECK(next(of[cpu], &row) == 1 && row.restarted == !i && !row.lost, "cpu %d: restart, event %d", cpu, i);
 	/* Now it has one core less. */
 	how.nr_rings = 1;
 	start_target();
-	write_one(0);
+	put_event(0, 0);
 	for (int i = 0; i < 3; i++)
 		CHECK(remote_reader_next(of[1], &row, NULL) == -ENODEV, "cpu 1 is gone");
 	CHECK(next(of[0], &row) == 1 && row.restarted, "cpu 0 is there");
@@ -167,6 +194,7 @@ int main(void)
 	const struct remote_how consume = { .cpu = -1, .consume = true };
 	const char *scratch = getenv("RINGSIDE_SCRATCH");
 	struct err err = ERR_INIT;
+	pthread_t thread;
 	int dir;
 
 	snprintf(path, sizeof(path), "%s/memory", scratch);
@@ -184,6 +212,20 @@ int main(void)
 	try("after a thousand", NULL, 1000, 1000);
 	try("another file", replace, 3, 1);
 	try("another file, more", replace, 3, 1000);
+	try("cleared", clear, 3, 1);
+	try("cleared, and nobody can be asked", clear, 1000, 2);
+	try("cleared, and a few pages on", clear, 1000, 20);
+	ticks = true;
+	CHECK(!pthread_create(&thread, NULL, tick, NULL), "thread");
+	try("cleared where it answers", clear, 3, 1);
+	try("cleared again, fewer", clear, 3, 1);
+	try("as many", clear, 3, 7);
+	try("and more", clear, 3, 10);
+	try("and many more", clear, 3, 1000);
+	try("far behind the first of them", clear, 1000, 20);
+	CHECK(fw.header->boots == 1, "%u boots", fw.header->boots);
+	ticks = false;
+	pthread_join(thread, NULL);
 	remote_reader_close(reader);
 	remote_close(remote);
 	try_two(dir);
