@@ -66,13 +66,16 @@ refuse:
 
 int remote_memory_open(struct remote_memory *memory, const char *path, struct err *err)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_SYNC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	/* Of a device it has to do with caches; a file would be written to its disk with each word. */
+	int how = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (!stat(path, &st) && S_ISCHR(st.st_mode) ? O_SYNC : 0);
+	int fd = open(path, O_RDWR | how);
 	bool writable = fd >= 0;
 	int r;
 
 	memory->fd = -1;
 	if (fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM))
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_SYNC | O_NONBLOCK | O_NOCTTY);
+		fd = open(path, O_RDONLY | how);
 	if (fd < 0)
 		return err_set(err, -errno, "%.200s: %s", path, strerror(errno));
 	r = remote_memory_take(memory, fd, writable, err);
