@@ -11,7 +11,8 @@
  *	one of them	#define REMOTE_EVENT_INCLUDE_FILE boot_events.h
  *			#include "define_remote_events.h"		puts the texts into the ELF file; never into memory
  *
- * IDs are below RINGSIDE_FW_EVENTS. The header is read again and again: it has no include guard, and nothing but events. A host that knows the events from here, and has no ELF file, includes the same header.
+ * IDs are below RINGSIDE_FW_EVENTS. The header is read again and again: it has no include guard, and nothing but events. A host that knows the
+ * events from here, and has no ELF file, includes the same header.
  *
  * In a program with the hosted writer, which defines RINGSIDE_FW_HOSTED before all this, it is trace_phase(&fw, ring, 7, -1), and the texts
  * are objects: &remote_event_phase is what ringside_control_remote_register() takes.

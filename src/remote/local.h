@@ -137,8 +137,8 @@ int remote_need(struct remote *remote, struct err *err);
 /* Are the cursors that are kept of this life of the target? Those of another one are forgotten, and this one is marked; by one at a time. */
 bool remote_is_settled(struct remote *remote);
 int remote_settle(struct remote *remote, struct err *err);
-/* Has a target that could not be marked answered since? */
-bool remote_is_heard_late(struct remote *remote);
+/* It could not be marked then. Can it now, or has somebody else done so? */
+bool remote_is_marked_late(struct remote *remote);
 /* The ring of a CPU, or -ENODEV. */
 int remote_ring_of(const struct remote *remote, uint32_t cpu);
 

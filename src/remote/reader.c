@@ -541,7 +541,7 @@ static int settle(struct remote *remote, struct err *err)
 {
 	int r;
 
-	if (remote_is_settled(remote) && !remote_is_heard_late(remote))
+	if (remote_is_settled(remote) && !remote_is_marked_late(remote))
 		return 0;
 	if (remote_store_lock(remote, LOCK_CHANGE, F_WRLCK, true))
 		return err_set(err, -EBUSY, "somebody else changes remote '%s'", remote->name);

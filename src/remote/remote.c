@@ -532,18 +532,21 @@ bool remote_is_settled(struct remote *remote)
 	if (remote_store_kept(remote, &kept) || kept.boots != target->boots || kept.nr_rings != target->nr_rings ||
 	    kept.dev != remote->memory.dev || kept.ino != remote->memory.ino)
 		return false;
-	/* What cannot be read says so when it is. */
-	if (!remote_target_mark(target, &remote->memory, &mark) && mark != kept.mark)
+	/* What cannot be read says so when it is. Where none could be left, somebody else may have left one since. */
+	if (kept.mark && !remote_target_mark(target, &remote->memory, &mark) && mark != kept.mark)
 		return false;
-	/* Somebody else may have left it since we looked. */
 	if (!target->mark)
 		target->mark = kept.mark;
 	return true;
 }
 
-bool remote_is_heard_late(struct remote *remote)
+bool remote_is_marked_late(struct remote *remote)
 {
-	return !remote->target.mark && remote_word_is_heard(remote);
+	struct kept kept;
+	uint32_t mark;
+
+	return !remote_store_kept(remote, &kept) && !kept.mark &&
+	       (remote_word_is_heard(remote) || (!remote_target_mark(&remote->target, &remote->memory, &mark) && mark));
 }
 
 int remote_settle(struct remote *remote, struct err *err)
@@ -553,7 +556,7 @@ int remote_settle(struct remote *remote, struct err *err)
 	struct kept kept;
 	int r = 0;
 
-	if (settled && !remote_is_heard_late(remote))
+	if (settled && !remote_is_marked_late(remote))
 		return 0;
 	remote_store_kept(remote, &kept);
 	for (uint32_t i = 0; !settled && !r && i < remote->target.nr_rings; i++)

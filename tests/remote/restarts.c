@@ -215,6 +215,18 @@ int main(void)
 	try("cleared", clear, 3, 1);
 	try("cleared, and nobody can be asked", clear, 1000, 2);
 	try("cleared, and a few pages on", clear, 1000, 20);
+	/* Another host could leave a mark, and it is the same life. */
+	clear();
+	start_target();
+	write_events(3);
+	expect("nobody answers", 3, 1);
+	CHECK(!fw.control->mark, "marked");
+	fw.control->mark = 7;
+	remote_reader_close(reader);
+	CHECK(!remote_reader_open(&reader, remote, &consume, &err), "%s", err.text);
+	write_events(3);
+	expect("others marked it", 3, 0);
+	try("cleared where others marked it", clear, 3, 1000);
 	ticks = true;
 	CHECK(!pthread_create(&thread, NULL, tick, NULL), "thread");
 	try("cleared where it answers", clear, 3, 1);

@@ -137,6 +137,17 @@ awk '$1 == n { n++ } $2 - $3 <= 1 && $3 - $2 <= 1 { near = $1 } END { exit n != 
 end_board
 want 0 remote remove board
 
+# It runs at another rate than it says, by more than may be.
+rm ram
+start_board ./board file ram rings=1 pages=64 hz=1000000 ppm=20000
+want 0 remote add board --mem ram --elf board
+begin_record -C mono -o fast.dat --remote board
+tell stamps 0 100 5000
+end_record
+told '^ringside: remote board: 1000000 Hz, [0-9]* bits, but seen to run at 10[12][0-9]\{4\}, matched to '
+end_board
+want 0 remote remove board
+
 # ---- a dump ----
 
 # What nobody may write to, root no more than others: mere COMMAND...
