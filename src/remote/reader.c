@@ -91,9 +91,9 @@ static int add_lane(struct remote_reader *reader, uint32_t ring, bool same, stru
 	if (same)
 		remote_store_cursor(remote, ring, &lane->cursor);
 	else
-		lane->cursor.known = reader->restarted;
+		lane->cursor.known = reader->how.consume;
 	/* Who read it before may have ended before he could say so: then it would stay full. */
-	if (reader->how.consume && lane->cursor.known)
+	if (reader->how.consume && same && lane->cursor.known)
 		remote_word_swap(remote, ring, lane->cursor.number);
 	if (reader->how.once)
 		r = remote_ring_end(&remote->target, &remote->memory, ring, &lane->stop, err);

@@ -170,7 +170,7 @@ static bool move_up(const struct remote_ring *ring, const struct remote_look *lo
 		*cursor = (struct remote_cursor){ .number = begin, .first = look->first };
 		return true;
 	}
-	if ((int32_t)behind < 0 && (look->time < cursor->stamp || -behind < AHEAD_MAX))
+	if ((int32_t)behind < 0 && (look->time < cursor->stamp || (cursor->stamp && -behind < AHEAD_MAX)))
 		return false;
 	if (behind <= look->tail - oldest)
 		return true;

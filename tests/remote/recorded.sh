@@ -47,7 +47,20 @@ want 0 record -o dump.dat --remote dump true
 grep -q 'remote dump: .*; it said nothing when all began, so what was there before is in the file$' "$err" || fail "nobody says that it is old"
 want 0 report dump.dat
 sed -n 's/.* selftest: *id=//p' "$out" | tr '\n' ' ' | grep -qx '1 2 3 4 5 6 7 ' || fail "of a dump something is missing"
-# So is the memory of who has no other name for it.
+# So is how much of it was gone by then.
+start_board ./target file lapped rings=1 pages=4 shift=8 on=1
+echo emit 0 1 100 >&8
+read -r answer <&9
+end_board
+want 0 remote add lapped --mem lapped --elf target
+want 0 record -i -e nothing -o lapped.dat --remote lapped true
+sed -n 's/.*: \([0-9]*\) events, .*, \([0-9]*\) lost$/\1 \2/p' "$err" | awk '{ exit $1 + $2 != 100 || !$2 }' || fail "not as much as there was: $(cat "$err")"
+cp lapped again
+want 0 remote add again --mem again --elf target
+want 0 cat remotes/again/trace_pipe
+awk 'NR == 1 { lost = $3 } { split($0, id, "id=") } id[2] { if (!first) first = id[2] } END { exit first != lost + 1 }' "$out" ||
+	fail "not told where it begins: $(head -n 2 "$out")"
+# The memory of who has no other name for it.
 exec 7<>dump
 want 0 remote add nameless --mem /proc/$$/fd/7
 rm dump
