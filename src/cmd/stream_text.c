@@ -137,11 +137,13 @@ static bool read_time(const char *line, const char *end, double *time)
 /* The end of the line that the pipe is at, and its time; NULL: there is no whole one. `last`: also one without an end. */
 static const char *line_of(struct pipe *pipe, bool last)
 {
-	const char *line = pipe->lines.data + pipe->at, *end;
+	const char *line, *end;
 	double time;
 
+	/* A pipe that nothing came from has no place, either. */
 	if (pipe->at == pipe->lines.len)
 		return NULL;
+	line = pipe->lines.data + pipe->at;
 	end = memchr(line, '\n', pipe->lines.len - pipe->at);
 	if (!end)
 		return last ? pipe->lines.data + pipe->lines.len : NULL;
