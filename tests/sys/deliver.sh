@@ -39,10 +39,21 @@ printf '%s\n' 'signal_deliver 12' 'handled 12' 'signal_deliver 10' 'handled 10' 
 "$RINGSIDE" reset
 ./deliver wait >got &
 program=$!
-while ! grep -q ready got; do sleep 0.05; done
+# Whoever waits for what does not come says so, and where the program is.
+late() {
+	tries=$((tries + 1))
+	sleep 0.02
+	[ "$tries" -ge 1000 ] || return 0
+	fail "$*: $(tr '\n' ' ' <got), $(grep -E '^(State|TracerPid|SigPnd|ShdPnd|SigBlk|SigCgt)' "/proc/$program/status" | tr '\t\n' '  ')"
+	kill -KILL $program
+	exit 1
+}
+tries=0
+until grep -q ready got; do late "it does not begin"; done
 # Signals that wait become one: until so many have come.
 came() {
-	while [ "$(grep -c came got)" -lt "$1" ]; do sleep 0.02; done
+	tries=0
+	until [ "$(grep -c came got)" -ge "$1" ]; do late "signal $1 of six does not come"; done
 }
 for round in 1 2 3; do
 	"$RINGSIDE" write events/signal/signal_deliver/enable 1 || fail "$round: cannot be switched on"
