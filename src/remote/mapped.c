@@ -87,6 +87,7 @@ bool remote_answered(struct remote *remote, uint32_t ring, uint32_t asked, struc
 	return !remote_ring_look(&remote->target, &remote->memory, ring, look) && look->answered == asked;
 }
 
+/* Each its own question, whose number is left in `asked`. */
 static int ask_rings(struct remote *remote, uint32_t first, uint32_t n, bool reset, uint32_t *asked, struct err *err)
 {
 	int r = asked ? 0 : err_set(err, -ENOMEM, "out of memory");
@@ -122,8 +123,11 @@ bool remote_word_hail(struct remote *remote)
 
 	free(remote->hailed);
 	remote->hailed = remote->memory.writable ? malloc(remote->target.nr_rings * sizeof(*remote->hailed)) : NULL;
-	if (!remote->hailed || ask_rings(remote, 0, remote->target.nr_rings, false, remote->hailed, NULL))
+	if (!remote->hailed || ask_rings(remote, 0, remote->target.nr_rings, false, remote->hailed, NULL)) {
+		free(remote->hailed);
+		remote->hailed = NULL;
 		return false;
+	}
 	while (!remote_word_is_heard(remote) && mono_ns() < until)
 		usleep(ANSWER_NAP_US);
 	return remote_word_is_heard(remote);
