@@ -13,6 +13,7 @@
 
 /* A directory that is being listed. */
 struct listing {
+	struct listing *next, **link;	/* under listings_lock */
 	struct buf names;	/* as tree_list() gives them, since the last look from the start */
 };
 
@@ -35,28 +36,55 @@ static bool is_event(const char *path)
 	return event && !strchr(event + 1, '/');
 }
 
+static void add(struct server *server, struct listing *listing)
+{
+	pthread_mutex_lock(&server->listings_lock);
+	listing->next = server->listings;
+	listing->link = &server->listings;
+	if (listing->next)
+		listing->next->link = &listing->next;
+	server->listings = listing;
+	pthread_mutex_unlock(&server->listings_lock);
+}
+
+static void drop(struct server *server, struct listing *listing)
+{
+	pthread_mutex_lock(&server->listings_lock);
+	*listing->link = listing->next;
+	if (listing->next)
+		listing->next->link = listing->link;
+	pthread_mutex_unlock(&server->listings_lock);
+	buf_fini(&listing->names);
+	free(listing);
+}
+
 void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
+	struct server *server = server_of(req);
 	struct listing *listing = calloc(1, sizeof(*listing));
 
 	if (!listing) {
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
+	add(server, listing);
 	fi->fh = (uintptr_t)listing;
-	fi->cache_readdir = fi->keep_cache = is_event(inode_of(server_of(req), ino)->path);
+	fi->cache_readdir = fi->keep_cache = is_event(inode_of(server, ino)->path);
 	if (fuse_reply_open(req, fi))
-		free(listing);
+		drop(server, listing);
 }
 
 void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct listing *listing = listing_of(fi);
-
 	(void)ino;
-	buf_fini(&listing->names);
-	free(listing);
+	drop(server_of(req), listing_of(fi));
 	fuse_reply_err(req, 0);
+}
+
+void dirs_close_all(struct server *server)
+{
+	while (server->listings)
+		drop(server, server->listings);
 }
 
 /* The names as they are now, for whoever reads from the start. */

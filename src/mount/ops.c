@@ -603,6 +603,7 @@ void server_close_all(struct server *server)
 		park_stop(handle);
 		handle_close(handle);
 	}
+	dirs_close_all(server);
 }
 
 const struct fuse_lowlevel_ops server_ops = {

@@ -41,5 +41,7 @@ void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at, struct fuse_file_info *fi);
 void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
 		    struct fuse_file_info *fi);
+/* As server_close_all(). */
+void dirs_close_all(struct server *server);
 
 #endif

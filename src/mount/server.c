@@ -98,6 +98,7 @@ static int server_init(struct server *server, struct control *control, const str
 	server->ready = -1;
 	pthread_mutex_init(&server->look_lock, NULL);
 	pthread_mutex_init(&server->change_lock, NULL);
+	pthread_mutex_init(&server->listings_lock, NULL);
 	handles_init(&server->handles);
 	r = inodes_init(&server->inodes, how->uid, how->gid, how->mode);
 	if (!r)

@@ -19,6 +19,9 @@ struct server {
 	struct place_identity identity;
 	struct inodes inodes;
 	struct handles handles;
+	/* Directories that are being listed. */
+	struct listing *listings;
+	pthread_mutex_t listings_lock;
 	struct cpus cpus;
 	struct backings backings;
 	/* Those who look do not wait for those who change, which may take long. Each under its lock. */
@@ -29,7 +32,7 @@ struct server {
 
 /* ops.c */
 extern const struct fuse_lowlevel_ops server_ops;
-/* Ends what is still open when nobody asks any more. */
+/* Ends what is still open when nobody asks any more: an unmount does not wait for the kernel to tell what was closed. */
 void server_close_all(struct server *server);
 
 /* The kernel and the server have found each other: whoever waits is told, once. */

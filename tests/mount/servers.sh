@@ -65,11 +65,14 @@ for how in term umount; do
 	until_it test -e "$place/tracing_on"
 	reads tracing_on 1
 	if [ $how = term ]; then
+		# Nobody tells a server that ends that this was closed.
+		exec 9<"$place"
 		kill -TERM $pid
 	else
 		want 0 umount "$place"
 	fi
 	wait $pid || fail "the server in the foreground failed after $how"
+	exec 9<&-
 	left=
 	[ "$(grep -c " $place fuse" /proc/mounts)" -eq 0 ] || fail "not unmounted after $how"
 done
