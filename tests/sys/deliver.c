@@ -64,13 +64,21 @@ static void must(int n, int holds)
 
 static int wait_for_end(void)
 {
+	sigset_t held, none;
+
 	tells = 1;
 	signal(SIGTERM, end);
 	signal(SIGUSR1, one);
+	/* What comes between a look and the wait would be waited for in vain. */
+	sigemptyset(&none);
+	sigemptyset(&held);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &held, NULL);
 	puts("ready");
 	fflush(stdout);
 	while (!ended)
-		pause();
+		sigsuspend(&none);
 	must(20, signal(SIGUSR1, SIG_DFL) == one);
 	printf("%d\n", count);
 	return 0;
