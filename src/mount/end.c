@@ -14,6 +14,9 @@
 #include "mount/place.h"
 
 #define SERVER_END_MS 5000
+/* Whoever else asks whose mounts there are (mount_end_all()) has this one open for a moment. */
+#define LOOK_TRIES 20
+#define LOOK_MS 10
 
 /* A descriptor that tells when the server has ended; -1: it cannot be known. */
 static int watch(const struct place_identity *identity)
@@ -32,13 +35,27 @@ static void wait_for_end(int server)
 	close(server);
 }
 
+/* Not busy is one that somebody only looks at. */
+static int unmount(const char *path, bool lazy, struct err *err)
+{
+	struct err ours = ERR_INIT;
+	int r = place_unmount(path, lazy, &ours);
+
+	for (int i = 0; r == -EBUSY && i < LOOK_TRIES; i++) {
+		poll(NULL, 0, LOOK_MS);
+		ours = (struct err)ERR_INIT;
+		r = place_unmount(path, lazy, &ours);
+	}
+	return r ? err_set(err, r, "%s", ours.text) : 0;
+}
+
 /* One of ours is there; `r` is what asking it gave. */
 static int end(const char *path, const struct place_identity *identity, int r, struct err *err)
 {
 	int server = r ? -1 : watch(identity);
 
 	/* Nobody can use a mount without a server any more, so that none need be waited for. */
-	r = place_unmount(path, r == -ENOTCONN, err);
+	r = unmount(path, r == -ENOTCONN, err);
 	if (!r)
 		wait_for_end(server);
 	else if (server >= 0)

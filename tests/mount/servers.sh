@@ -87,6 +87,21 @@ want 0 umount "$place"
 { "$RINGSIDE" mount "$place" 3>&1; } | cat
 want 0 umount "$place"
 
+# Others who look whose mounts there are have this one open for a moment: that is no use of it.
+mkdir "$RINGSIDE_SCRATCH/other"
+"$RINGSIDE" --dir "$RINGSIDE_SCRATCH/other" start >"$out" 2>"$err" || fail "no other directory"
+while [ ! -e "$RINGSIDE_SCRATCH/enough" ]; do
+	"$RINGSIDE" --dir "$RINGSIDE_SCRATCH/other" umount 2>/dev/null
+done &
+left=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	mount_tree
+	want 0 umount "$place"
+done
+touch "$RINGSIDE_SCRATCH/enough"
+wait $left
+left=
+
 # Wrong places.
 refuse 1 umount "$place" -- "$place" 'no tree of Ringside'
 want 0 umount
