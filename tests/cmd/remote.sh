@@ -178,7 +178,7 @@ printf '  elf     %s\n' "$(realpath board)" "$(realpath silent)" | cmp -s - elve
 [ "$(grep -cx "          which may be another build's: not both have a build ID" "$out")" -eq 2 ] || fail "they are taken for certain"
 sed -n '/^board$/,/^second$/p' "$out" >board_only
 for line in '  state   unloaded, tracing is off, started 1 time' '  buffer  2 CPUs, 4 pages of 4096 bytes each, the newest stay' \
-	'  words   [a-z]*-endian, [36][24] bits' '  events  3' '  clock   19200000 Hz, 64 bits, matched to [0-9]* [nu]s'; do
+	'  words   [a-z]*-endian, [36][24] bits' '  events  3' '  clock   19200000 Hz, 64 bits, matched to [0-9]* [num]\{0,1\}s'; do
 	grep -qx "$line" board_only || fail "board has no line '$line'"
 done
 sed -n '/^second$/,/^silent$/p' "$out" | grep -q '^  clock .*, not matched: ' || fail "what nobody writes to is matched"

@@ -35,7 +35,7 @@ def check_told(board):
         if words not in text:
             fail("%s: the list does not say '%s'" % (board.title, words), text)
     boards.wait("%s: its clock is matched" % board.title,
-                lambda: re.search(r"clock   \d+ Hz, \d+ bits, matched to \d+ [nu]s\n", board.listed()))
+                lambda: re.search(r"clock   \d+ Hz, \d+ bits, matched to \d+ [num]?s\n", board.listed()))
 
 
 def check_live(board):
@@ -73,10 +73,10 @@ def check_between(what, board, lines, error):
 def check_timeline(board):
     path = board.folder + "/trace.dat"
     _, err = command("record", "--remote", board.title, "-o", path, boards.TALK, board.ram, str(TIMES))
-    got = re.search(r"remote %s: \d+ Hz, \d+ bits, matched to (\d+) ([nu])s\n" % board.title, err)
+    got = re.search(r"remote %s: \d+ Hz, \d+ bits, matched to (\d+) ([num]?s)\n" % board.title, err)
     if not got or "none lost" not in err:
         fail("%s: the recorder does not know its clock" % board.title, err)
-    error = int(got[1]) if got[2] == "u" else int(got[1]) // 1000 + 1
+    error = int(got[1]) * {"us": 1, "ms": 1000, "s": 1000000}.get(got[2], 0) or int(got[1]) // 1000 + 1
     ours = check_between(board.title, board, command("report", path)[0].splitlines(), error)
     if shutil.which("trace-cmd"):
         done = subprocess.run(["trace-cmd", "report", "-i", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)

@@ -8,7 +8,8 @@ trap 'kill $board 2>/dev/null' EXIT
 
 # What the recorder told, in nanoseconds, as far as its words go: bound_of REMOTE
 bound_of() {
-	sed -n "s/^ringside: remote $1: .*matched to \([0-9]*\) \([nu]\)s\$/\1 \2/p" "$err" | awk '{ print $2 == "u" ? ($1 + 1) * 1000 : $1 }'
+	sed -n "s/^ringside: remote $1: .*matched to \([0-9]*\) \([num]\{0,1\}s\)\$/\1 \2/p" "$err" |
+		awk 'BEGIN { unit["us"] = 1e3; unit["ms"] = 1e6; unit["s"] = 1e9 } { printf "%.0f\n", $2 == "ns" ? $1 : ($1 + 1) * unit[$2] }'
 }
 
 # All stamps of a remote are in the file, and none is farther off than that: within FILE REMOTE COUNT NANOSECONDS
