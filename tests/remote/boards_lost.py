@@ -48,7 +48,7 @@ def check_recording(board):
         watch.reported(line)
     told = re.search(r": (\d+) events, .*, (\d+) lost\n", err)
     # No event of the file tells of those that no other came behind.
-    behind = re.search(r"; (\d+) events? w\w+ refused behind the last one that is there\n", err)
+    behind = re.search(r"; (\d+) events were refused behind the last one that is there\n", err)
     missing = watch.lost + (int(behind[1]) if behind else 0)
     if not told or int(told[1]) < watch.events() or int(told[2]) != missing or not watch.settled or watch.losses < 4:
         fail("%s: %d events, %d lost in the file, %d times" % (board.title, watch.events(), watch.lost, watch.losses), err)
