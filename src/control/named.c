@@ -153,6 +153,10 @@ static int put_one(void *ctx, const char *system, const char *name, const struct
 	return i < 0 ? i : 0;
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 static bool back(const void *start, uint64_t size)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)start & ~(page - 1);

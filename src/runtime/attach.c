@@ -99,11 +99,18 @@ bool runtime_back(const void *start, uint64_t size)
 	return backed;
 }
 
+/* Libraries do not agree about what kind of number it is. */
+#ifdef __GLIBC__
+typedef __rlimit_resource_t rlimit_kind;
+#else
+typedef int rlimit_kind;
+#endif
+
 bool runtime_affordable(int resource, uint64_t size)
 {
 	struct rlimit limit;
 
-	return getrlimit((__rlimit_resource_t)resource, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	return getrlimit((rlimit_kind)resource, &limit) || limit.rlim_cur == RLIM_INFINITY ||
 	       size <= limit.rlim_cur / 4;
 }
 

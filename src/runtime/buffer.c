@@ -16,6 +16,19 @@
 #include "runtime/local.h"
 #include "runtime/runtime.h"
 
+/* Not all libraries have the name. */
+static int where(unsigned int *cpu)
+{
+#ifdef __GLIBC__
+	return getcpu(cpu, NULL);
+#else
+	int now = sched_getcpu();
+
+	*cpu = (unsigned int)now;
+	return now < 0;
+#endif
+}
+
 /* How often an event may find every overflow slot taken. */
 #define WAY_TRIES 30
 
@@ -165,7 +178,7 @@ uint32_t runtime_current_cpu(void)
 	}
 #endif
 	/* The vDSO's answer: in a vfork child libc's rseq area speaks of the parent. */
-	if (getcpu(&cpu, NULL) || cpu >= runtime.ncpu)
+	if (where(&cpu) || cpu >= runtime.ncpu)
 		return 0;
 	return cpu;
 }
