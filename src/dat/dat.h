@@ -116,6 +116,8 @@ struct dat_info {
 };
 
 int dat_open(struct dat **out, const char *path, struct err *err);
+/* The same of a file that is open, and stays so; `name` is for words. */
+int dat_open_fd(struct dat **out, int fd, const char *name, struct err *err);
 void dat_close(struct dat *dat);
 
 const struct dat_info *dat_info(const struct dat *dat);

@@ -29,10 +29,15 @@ int live_fail(struct dat_live *live, int code)
 	return live->err.code;
 }
 
+static uint8_t long_size(const struct dat_live_how *how)
+{
+	return how->long_size ? how->long_size : sizeof(long);
+}
+
 static int check(const struct dat_live_how *how, struct err *err)
 {
 	struct dat_write_how like = {
-		.version = 7, .long_size = sizeof(long), .page_size = how->page_size, .nr_cpus = how->nr_cpus,
+		.version = 7, .long_size = long_size(how), .page_size = how->page_size, .nr_cpus = how->nr_cpus,
 		.buffers = how->buffers, .nr_buffers = how->nr_buffers,
 	};
 
@@ -81,14 +86,14 @@ static int open_pack(struct dat_live *live, const struct dat_live_how *how, stru
 }
 
 /* The head, the link to nothing yet, and the strings up to the end of a block. */
-static int put_start(struct live_file *f, const struct pack *pack, uint32_t page_size)
+static int put_start(struct live_file *f, const struct pack *pack, const struct dat_live_how *how)
 {
 	struct buf out = BUF_INIT, strings = BUF_INIT;
 	uint8_t head[SEVEN_HEAD];
 	int r;
 
 	live_strings(f, &strings);
-	seven_start(&out, LIVE_BIG, sizeof(long), page_size, pack);
+	seven_start(&out, LIVE_BIG, long_size(how), how->page_size, pack);
 	f->link = out.len;
 	seven_word(&out, 8, 0, LIVE_BIG);
 	f->front = live_up(out.len + SEVEN_HEAD + strings.len + SEVEN_GROWS_SIZE, LIVE_BLOCK);
@@ -118,26 +123,40 @@ static int check_free(const char *path, struct err *err)
 	return r;
 }
 
-static int begin(struct dat_live *live, const char *path, const struct dat_live_how *how, struct err *err)
+static int open_place(struct dat_live *live, const char *path, struct err *err)
 {
 	struct live_file *f = &live->file;
-	struct rlimit limit;
 	int r;
 
 	f->fd = place_open(&live->place, path, err);
 	if (f->fd < 0)
 		return f->fd;
 	r = check_free(path, err);
-	if (r)
-		return r;
-	f->path = strdup(path);
+	if (!r)
+		/* Whoever closes up files that were left behind sees by it that this is none. */
+		flock(f->fd, LOCK_EX | LOCK_NB);
+	return r;
+}
+
+/* What a file may have at most, of what is said here. */
+static void look_at_limit(struct live_file *f)
+{
+	struct rlimit limit;
+
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		f->max = (uint64_t)limit.rlim_cur;
-	/* Whoever closes up files that were left behind sees by it that this is none. */
-	flock(f->fd, LOCK_EX | LOCK_NB);
+}
+
+static int begin(struct dat_live *live, const char *path, const struct dat_live_how *how, struct err *err)
+{
+	struct live_file *f = &live->file;
+	int r;
+
+	f->path = strdup(path);
+	look_at_limit(f);
 	r = f->path ? live_measure(f, how->page_size) : -ENOMEM;
 	if (!r)
-		r = put_start(f, live->pack, how->page_size);
+		r = put_start(f, live->pack, how);
 	if (r)
 		return err_set(err, r, "cannot write %.300s: %s", path, strerror(-r));
 	live->keep = live_up(how->keep, f->step);
@@ -146,6 +165,28 @@ static int begin(struct dat_live *live, const char *path, const struct dat_live_
 		if (live->slide < (uint64_t)f->buffers[i].page_size * SLIDE_PAGES)
 			live->slide = live_up((uint64_t)f->buffers[i].page_size * SLIDE_PAGES, f->step);
 	return 0;
+}
+
+/* One that has nothing but what was asked for; `fd` is taken: -1: it has no file yet. */
+static int prepare(struct dat_live **out, int fd, const struct dat_live_how *how, struct err *err)
+{
+	struct dat_live *live = calloc(1, sizeof(*live));
+	int r;
+
+	*out = live;
+	if (!live) {
+		if (fd >= 0)
+			close(fd);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	live->file.fd = fd;
+	live->stage = live->direct = -1;
+	live->err = (struct err)ERR_INIT;
+	live->is_stale = true;
+	r = check(how, err);
+	if (!r)
+		r = copy_how(&live->file, how) ? 0 : err_set(err, -ENOMEM, "out of memory");
+	return r ? r : open_pack(live, how, err);
 }
 
 int dat_live_open(struct dat_live **out, const char *path, const struct dat_live_how *how, struct err *err)
@@ -157,18 +198,9 @@ int dat_live_open(struct dat_live **out, const char *path, const struct dat_live
 	if (!err)
 		err = &ours;
 	*out = NULL;
-	r = check(how, err);
-	if (r)
-		return r;
-	live = calloc(1, sizeof(*live));
-	if (!live)
-		return err_set(err, -ENOMEM, "out of memory");
-	live->file.fd = live->stage = live->direct = -1;
-	live->err = (struct err)ERR_INIT;
-	live->is_stale = true;
-	r = copy_how(&live->file, how) ? 0 : err_set(err, -ENOMEM, "out of memory");
+	r = prepare(&live, -1, how, err);
 	if (!r)
-		r = open_pack(live, how, err);
+		r = open_place(live, path, err);
 	if (!r)
 		r = begin(live, path, how, err);
 	if (r) {
@@ -178,6 +210,77 @@ int dat_live_open(struct dat_live **out, const char *path, const struct dat_live
 	if (!live->pack)
 		live_direct_open(live);
 	*out = live;
+	return 0;
+}
+
+int dat_live_adopt(struct dat_live **out, int fd, const char *name, const struct dat_live_how *how, struct err *err)
+{
+	struct dat_live *live;
+	int r = prepare(&live, fd, how, err);
+
+	*out = NULL;
+	if (!r)
+		r = begin(live, name, how, err);
+	if (r) {
+		dat_live_close(live);
+		return r;
+	}
+	live->is_named = true;
+	*out = live;
+	return 0;
+}
+
+int dat_live_resume(struct dat_live **out, int fd, const char *name, struct err *err)
+{
+	struct dat_live *live = calloc(1, sizeof(*live));
+	struct live_file *f = live ? &live->file : NULL;
+	int r;
+
+	*out = NULL;
+	if (!live) {
+		close(fd);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	f->fd = fd;
+	live->stage = live->direct = -1;
+	live->err = (struct err)ERR_INIT;
+	f->path = strdup(name);
+	look_at_limit(f);
+	r = f->path ? live_find(f, err) : err_set(err, -ENOMEM, "out of memory");
+	if (r) {
+		dat_live_close(live);
+		return r;
+	}
+	for (size_t i = 0; i < live_nr_lanes(f); i++)
+		live->bytes += f->lanes[i].size;
+	live->is_named = true;
+	*out = live;
+	return 0;
+}
+
+uint64_t dat_live_lane(const struct dat_live *live, size_t buffer, uint32_t cpu)
+{
+	const struct live_file *f = &live->file;
+
+	return buffer < f->nr_buffers && cpu < f->nr_cpus ? f->lanes[buffer * f->nr_cpus + cpu].size : 0;
+}
+
+int dat_live_read(const struct dat_live *live, size_t buffer, uint32_t cpu, uint64_t from, void *bytes, size_t len)
+{
+	const struct live_file *f = &live->file;
+	const struct live_lane *lane = &f->lanes[buffer * f->nr_cpus + cpu];
+
+	if (live->pack || from > lane->size || len > lane->size - from)
+		return -EINVAL;
+	for (size_t done = 0; done < len;) {
+		ssize_t n = pread(f->fd, (char *)bytes + done, len - done, (off_t)(lane->offset + from + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		done += (size_t)n;
+	}
 	return 0;
 }
 
@@ -256,7 +359,7 @@ void dat_live_forget(struct dat_live *live, enum dat_id id)
 
 	for (; from < more->len; from += len) {
 		len = 6 + (size_t)decode_abi_load(more->data + from + 2, 4, LIVE_BIG);
-		if (decode_abi_load(more->data + from, 2, LIVE_BIG) == id)
+		if (id == DAT_DONE || decode_abi_load(more->data + from, 2, LIVE_BIG) == id)
 			continue;
 		memmove(more->data + to, more->data + from, len);
 		to += len;

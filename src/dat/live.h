@@ -42,11 +42,31 @@ struct dat_live_how {
 	size_t nr_buffers;
 	/* Of each CPU the newest pages of at least so many bytes, and not many more; 0: all. Not with compression. */
 	uint64_t keep;
+	uint8_t long_size;	/* of the machine that it is about; 0: this one's */
 };
 
 /* Checks all of `how` before anything is made. The strings in it need not outlive the call. */
 int dat_live_open(struct dat_live **out, const char *path, const struct dat_live_how *how, struct err *err);
 void dat_live_close(struct dat_live *live);
+
+/*
+ * The same for whoever can open nothing: `fd` is an empty file that has its name already, open for reading and writing, and is taken
+ * also when it fails. `name` is for words.
+ */
+int dat_live_adopt(struct dat_live **out, int fd, const char *name, const struct dat_live_how *how, struct err *err);
+/*
+ * One that was left behind, to go on with, as a file that is not packed and has no window. -EBADMSG when it is none such; what was
+ * written and not accepted is gone. dat_live_lane() tells what it has.
+ */
+int dat_live_resume(struct dat_live **out, int fd, const char *name, struct err *err);
+/* Bytes of a CPU's data that count. */
+uint64_t dat_live_lane(const struct dat_live *live, size_t buffer, uint32_t cpu);
+/* The last page of it may change again, as after dat_live_accept_open(). -EINVAL: it has none. */
+int dat_live_reopen(struct dat_live *live, size_t buffer, uint32_t cpu);
+/* Of its pages only the first ones count from now on, so many bytes. */
+int dat_live_trim(struct dat_live *live, size_t buffer, uint32_t cpu, uint64_t bytes);
+/* So many of them, which lie there: 0 or -errno. */
+int dat_live_read(const struct dat_live *live, size_t buffer, uint32_t cpu, uint64_t from, void *bytes, size_t len);
 
 /*
  * One of HEADER_INFO .. CMDLINES, and in a packed file BTF and MODULES, with the payload that dat_write_section() takes.
@@ -56,7 +76,7 @@ int dat_live_section(struct dat_live *live, enum dat_id id, const void *payload,
 
 /* As dat_write_option(). Each call adds one. */
 int dat_live_option(struct dat_live *live, enum dat_id id, const void *value, size_t len);
-/* Takes back all options of that ID, to tell them anew. */
+/* Takes back all options of that ID, to tell them anew; DAT_DONE: all of them. */
 void dat_live_forget(struct dat_live *live, enum dat_id id);
 
 /* From now on the file tells of the sections and options so far. */
@@ -91,6 +111,9 @@ int dat_live_failed(const struct dat_live *live, struct err *err);
 
 /* Publishes what is pending and closes up. Returns an earlier failure, too; the file is whole all the same. */
 int dat_live_finish(struct dat_live *live, struct err *err);
+
+/* Is it a file that grows, or was left while it did? */
+bool dat_live_grows(const struct dat *dat);
 
 /*
  * Closes up a file that was left by a writer that did not come to it. 1, 0 when there was nothing to do, -errno:

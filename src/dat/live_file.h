@@ -131,6 +131,9 @@ int live_lay_out(struct live_file *f, struct err *err);
 void live_take_ballast(struct live_file *f);
 void live_drop_ballast(struct live_file *f);
 
+/* live_left.c: what the file that is open has, as it was left behind. */
+int live_find(struct live_file *f, struct err *err);
+
 /* live_close.c: as small as it can be. Where something fails, the file is whole, and larger. */
 int live_close_up(struct live_file *f);
 

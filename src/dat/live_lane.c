@@ -209,6 +209,31 @@ int dat_live_accept_open(struct dat_live *live, size_t buffer, uint32_t cpu)
 	return accept(live, buffer, cpu, true);
 }
 
+int dat_live_reopen(struct dat_live *live, size_t buffer, uint32_t cpu)
+{
+	struct live_lane *lane = lane_of(live, buffer, cpu);
+
+	if (!lane || !lane->size || live->pack)
+		return -EINVAL;
+	lane->open = live->file.buffers[buffer].page_size;
+	return 0;
+}
+
+int dat_live_trim(struct dat_live *live, size_t buffer, uint32_t cpu, uint64_t bytes)
+{
+	struct live_lane *lane = lane_of(live, buffer, cpu);
+	int r;
+
+	if (!lane || bytes > lane->size || bytes % live->file.buffers[buffer].page_size || live->pack)
+		return -EINVAL;
+	live->bytes -= lane->size - bytes;
+	lane->size = bytes;
+	lane->open = 0;
+	lane->written = 0;
+	r = live_tell_lane(&live->file, lane);
+	return r ? live_fail(live, r) : 0;
+}
+
 int dat_live_splice(struct dat_live *live, size_t buffer, uint32_t cpu, int pipe, size_t len)
 {
 	struct live_lane *lane = lane_of(live, buffer, cpu);

@@ -1,6 +1,6 @@
 /*
- * dat/live_left: a growing file that nobody writes any more. In: a path. Out: the file as live_close.c wants it, which
- * is what our own reader finds in it.
+ * dat/live_left: a growing file that nobody writes any more. In: the file. Out: what live_close.c wants of it, or who goes on with it,
+ * which is what our own reader finds in it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,21 +12,31 @@
 
 #include "dat/live.h"
 #include "dat/live_file.h"
+#include "dat/local.h"
+
+bool dat_live_grows(const struct dat *dat)
+{
+	const struct dat_section *strings = dat_section(dat, 0);
+	char mark[SEVEN_GROWS_SIZE];
+
+	return dat_info(dat)->version == 7 && strings && strings->id == DAT_STRINGS && !strings->is_packed &&
+	       strings->size >= sizeof(mark) &&
+	       !dat_read(dat, strings->at + SEVEN_HEAD + strings->size - sizeof(mark), mark, sizeof(mark), NULL) &&
+	       !memcmp(mark, SEVEN_GROWS, sizeof(mark));
+}
 
 /* Is it one of ours that still grows? Then its strings say so, right behind the link. */
 static bool grows(struct live_file *f, const struct dat *dat)
 {
 	const struct dat_info *info = dat_info(dat);
 	const struct dat_section *strings = dat_section(dat, 0);
-	char mark[SEVEN_GROWS_SIZE];
 
 	if (info->version != 7 || info->abi.big_endian != LIVE_BIG || !strings || strings->id != DAT_STRINGS ||
-	    strings->is_packed || strings->size < SEVEN_GROWS_SIZE)
+	    !dat_live_grows(dat))
 		return false;
 	f->link = strings->at - 8;
 	f->front = strings->at + SEVEN_HEAD + strings->size;
-	return pread(f->fd, mark, sizeof(mark), (off_t)(f->front - sizeof(mark))) == (ssize_t)sizeof(mark) &&
-	       !memcmp(mark, SEVEN_GROWS, sizeof(mark));
+	return true;
 }
 
 static void find_parts(struct live_file *f, const struct dat *dat)
@@ -88,23 +98,72 @@ static int find_data(struct live_file *f, const struct dat *dat)
 	return f->data && f->options.len && !buf_failed(&f->more) ? 0 : -EBADMSG;
 }
 
-static int close_left(struct live_file *f, const struct dat *dat)
+static int find_all(struct live_file *f, const struct dat *dat)
 {
 	struct buf strings = BUF_INIT;
-	struct rlimit limit;
 	int r;
 
 	find_parts(f, dat);
 	r = find_data(f, dat);
 	if (!r)
 		r = live_measure(f, dat_info(dat)->page_size);
+	if (!r)
+		live_strings(f, &strings);
+	buf_fini(&strings);
+	return r;
+}
+
+static int close_left(struct live_file *f, const struct dat *dat)
+{
+	struct rlimit limit;
+	int r = find_all(f, dat);
+
 	if (r)
 		return r;
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		f->max = (uint64_t)limit.rlim_cur;
-	live_strings(f, &strings);
-	buf_fini(&strings);
 	return live_close_up(f);
+}
+
+/* Where each CPU may lie, as live_room.c has laid it out. False: nobody has, or it was being closed up. */
+static bool find_regions(struct live_file *f, const struct dat *dat)
+{
+	for (size_t i = 0; i < f->nr_buffers; i++) {
+		const struct live_buffer *buffer = &f->buffers[i];
+		const struct dat_section *s;
+		uint64_t region = 0;
+
+		for (size_t j = 0; (s = dat_section(dat, j)); j++)
+			if (s->at == buffer->section && s->id == DAT_BUFFER && f->nr_cpus && s->size + SEVEN_HEAD > f->step)
+				region = (s->size + SEVEN_HEAD - f->step) / f->nr_cpus;
+		for (uint32_t cpu = 0; cpu < f->nr_cpus; cpu++) {
+			struct live_lane *lane = &f->lanes[i * f->nr_cpus + cpu];
+
+			lane->begin = buffer->section + f->step + region * cpu;
+			lane->end = lane->begin + region;
+			if (!lane->offset)
+				lane->offset = lane->begin;
+			if (lane->offset < lane->begin || lane->offset > lane->end || lane->size > lane->end - lane->offset ||
+			    lane->size % buffer->page_size)
+				return false;
+		}
+	}
+	return true;
+}
+
+int live_find(struct live_file *f, struct err *err)
+{
+	struct dat *dat = NULL;
+	int r = dat_open_fd(&dat, f->fd, f->path, err);
+
+	if (!r && (!grows(f, dat) || find_all(f, dat) || f->packed || !find_regions(f, dat)))
+		r = err_set(err, -EBADMSG, "%.300s: is no file that could be gone on with", f->path);
+	dat_close(dat);
+	memcpy(f->parts, f->told, sizeof(f->parts));
+	/* Rows have their places when they are told. */
+	if (!r && (r = live_tell(f)))
+		err_set(err, r, "cannot write %.300s: %s", f->path, strerror(-r));
+	return r;
 }
 
 int dat_live_close_up(const char *path, struct err *err)

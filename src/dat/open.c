@@ -17,7 +17,7 @@
 #define MAGIC_LEN 10
 #define HEAD_MAX 256	/* the longest header that is looked at: there are strings in it */
 
-static int open_file(struct dat *dat, const char *path, struct err *err)
+static int open_file(struct dat *dat, const char *path, int fd, struct err *err)
 {
 	struct stat st;
 
@@ -26,7 +26,7 @@ static int open_file(struct dat *dat, const char *path, struct err *err)
 		return err_set(err, -ENOMEM, "out of memory");
 	dat->info.path = dat->path;
 	/* A FIFO that nobody writes to is refused, too, and not waited for. */
-	dat->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	dat->fd = fd >= 0 ? dup(fd) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (dat->fd < 0 || fstat(dat->fd, &st))
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
@@ -272,7 +272,7 @@ static int read_body(struct dat *dat, uint64_t at, struct err *err)
 	return 0;
 }
 
-int dat_open(struct dat **out, const char *path, struct err *err)
+static int open_dat(struct dat **out, const char *path, int fd, struct err *err)
 {
 	struct dat *dat = calloc(1, sizeof(*dat));
 	uint64_t at = 0;
@@ -286,7 +286,7 @@ int dat_open(struct dat **out, const char *path, struct err *err)
 	dat->info.compressor_version = "";
 	pthread_mutex_init(&dat->lock, NULL);
 	dat->held = calloc(1, sizeof(*dat->held));
-	r = dat->held ? open_file(dat, path, err) : err_set(err, -ENOMEM, "out of memory");
+	r = dat->held ? open_file(dat, path, fd, err) : err_set(err, -ENOMEM, "out of memory");
 	if (!r)
 		r = read_head(dat, &at, err);
 	if (!r)
@@ -297,6 +297,16 @@ int dat_open(struct dat **out, const char *path, struct err *err)
 	}
 	*out = dat;
 	return 0;
+}
+
+int dat_open(struct dat **out, const char *path, struct err *err)
+{
+	return open_dat(out, path, -1, err);
+}
+
+int dat_open_fd(struct dat **out, int fd, const char *name, struct err *err)
+{
+	return open_dat(out, name, fd, err);
 }
 
 void dat_close(struct dat *dat)
