@@ -1,0 +1,32 @@
+/*
+ * collect/local: what listen.c and front.c share. Private to the room.
+ */
+#ifndef COLLECT_LOCAL_H
+#define COLLECT_LOCAL_H
+
+#include "collect/listen.h"
+
+/* A visit's recording. */
+struct bound {
+	struct store_record record;
+	int board;
+	char next_file[64];
+};
+
+struct listener {
+	struct listen_how how;
+	struct gate gate;
+	struct store store;
+	int64_t tidy_at;
+	uint64_t machine;
+	char name[WIRE_NAME_MAX + 1];
+};
+
+/* front.c: of the gate. */
+bool front_answer(void *ctx, struct visit *visit, const struct desk_ask *ask);
+void front_gone(void *ctx, struct visit *visit);
+
+/* listen.c: a file whose board does not come back is closed up, in a jail. */
+int listen_close_left(int file, const char *name);
+
+#endif
