@@ -135,7 +135,7 @@ static int write_tree(struct restore *restore)
 	if (!r)
 		r = record_meta_put_symbols(restore->meta, &sink, &restore->err);
 	if (!r && !opts_value(restore->opts, "tree"))
-		r = record_meta_put_machine(restore->meta, &sink, &restore->err);
+		r = record_meta_put_machine(restore->meta, 0, &sink, &restore->err);
 	if (!r && control)
 		return record_clock_put(&restore->clock, false, 0, &sink, &restore->err);
 	snprintf(text, sizeof(text), "[%s]", restore->clock_name);

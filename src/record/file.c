@@ -11,13 +11,15 @@
 
 #include "base/mono.h"
 #include "control/clock.h"
-#include "dat/live.h"
+#include "record/dest.h"
 #include "record/meta.h"
 #include "record/old.h"
 
 /* Names of threads are told again after that long, then after twice as long, and so on. */
 #define NAMES_MS 1000
 #define NAMES_MS_MAX 32000
+/* Whoever is far away is told so often how far it is. */
+#define SUMS_MS 1000
 
 struct record_file {
 	struct record_how how;
@@ -27,9 +29,9 @@ struct record_file {
 	struct dat_write_buffer *described;
 	size_t first;			/* of those, the one that belongs to buffers[0] */
 	uint32_t nr_cpus;
-	struct dat_live *live;
+	struct dest *dest;
 	struct record_meta *meta;
-	int64_t began, names_at, names_wait;
+	int64_t began, names_at, names_wait, sums_at;
 	uint64_t bytes_before;		/* in files that are done */
 	unsigned int count;
 	const struct record *told;	/* whose remotes' clocks are told of in the end */
@@ -37,12 +39,16 @@ struct record_file {
 
 static int sink_section(void *ctx, enum dat_id id, const void *payload, size_t len)
 {
-	return dat_live_section(((struct record_file *)ctx)->live, id, payload, len);
+	struct dest *dest = ((struct record_file *)ctx)->dest;
+
+	return dest->kind->section(dest, id, payload, len);
 }
 
 static int sink_option(void *ctx, enum dat_id id, const void *value, size_t len)
 {
-	return dat_live_option(((struct record_file *)ctx)->live, id, value, len);
+	struct dest *dest = ((struct record_file *)ctx)->dest;
+
+	return dest->kind->option(dest, id, value, len);
 }
 
 static struct record_sink sink_of(struct record_file *file)
@@ -55,7 +61,7 @@ static int outcome(struct record_file *file, int r, struct err *err)
 {
 	if (!r)
 		return 0;
-	dat_live_failed(file->live, err);
+	file->dest->kind->failed(file->dest, err);
 	return err_set(err, r, "cannot write %.300s: %s", file->path, strerror(-r));
 }
 
@@ -64,9 +70,12 @@ static int outcome(struct record_file *file, int r, struct err *err)
 static int tell(struct record_file *file, struct err *err)
 {
 	struct record_sink sink = sink_of(file);
-	int r = record_meta_put(file->meta, &sink, err);
+	struct err ours = ERR_INIT;
+	int r = record_meta_put(file->meta, &sink, &ours);
 
-	return r ? outcome(file, r, err) : outcome(file, dat_live_publish(file->live), err);
+	if (r && !file->dest->kind->failed(file->dest, err))
+		return err_set(err, r, "%s", ours.text);
+	return r ? outcome(file, r, err) : outcome(file, file->dest->kind->publish(file->dest), err);
 }
 
 static int tell_names(struct record_file *file, struct err *err)
@@ -74,7 +83,7 @@ static int tell_names(struct record_file *file, struct err *err)
 	struct record_sink sink = sink_of(file);
 	int r = record_meta_put_names(file->meta, &sink, err);
 
-	return r ? outcome(file, r, err) : outcome(file, dat_live_publish(file->live), err);
+	return r ? outcome(file, r, err) : outcome(file, file->dest->kind->publish(file->dest), err);
 }
 
 /* Of all sources; of files, what is on in these buffers. */
@@ -115,13 +124,15 @@ static int begin(struct record_file *file, struct err *err)
 	struct record_sink sink = sink_of(file);
 	int r = open_meta(file, err);
 
-	if (!r)
-		r = dat_live_open(&file->live, file->path, &how, err);
+	if (!r && file->how.spool)
+		r = dest_far_open(&file->dest, file->how.spool, &how, file->how.stops, file->how.stops_ctx, err);
+	else if (!r)
+		r = dest_file_open(&file->dest, file->path, &how, err);
 	if (r)
 		return r;
 	r = record_clock_put(&file->clocks[0], file->how.date, file->how.ts_offset, &sink, err);
 	if (!r)
-		r = record_meta_put_machine(file->meta, &sink, err);
+		r = record_meta_put_machine(file->meta, file->how.traceid, &sink, err);
 	file->began = mono_ms();
 	file->names_wait = NAMES_MS;
 	file->names_at = file->began + NAMES_MS;
@@ -146,19 +157,30 @@ static int put_rest(struct record_file *file, struct err *err)
 	return r;
 }
 
+static struct dest_sums sums_of(const struct record_file *file)
+{
+	struct record_sums sums = { 0 };
+
+	if (file->told)
+		record_sums_so_far(file->told, &sums);
+	return (struct dest_sums){ sums.events, sums.lost, sums.lost_more };
+}
+
 /* Closes what is open; with `last` also what an earlier failure has left. */
 static int end(struct record_file *file, struct err *err)
 {
 	struct err ours = ERR_INIT;
-	int r, rest = dat_live_failed(file->live, NULL) ? 0 : put_rest(file, &ours);
+	struct dest *dest = file->dest;
+	int r, rest = dest->kind->failed(dest, NULL) ? 0 : put_rest(file, &ours);
+	struct dest_sums sums = sums_of(file);
 
-	r = dat_live_finish(file->live, err);
+	r = dest->kind->finish(dest, &sums, err);
 	if (!r && rest)
 		r = err_set(err, rest, "%s", ours.text);
-	file->bytes_before += dat_live_bytes(file->live);
-	dat_live_close(file->live);
+	file->bytes_before += dest->kind->bytes(dest);
+	dest->kind->close(dest);
 	record_meta_close(file->meta);
-	file->live = NULL;
+	file->dest = NULL;
 	file->meta = NULL;
 	if (!r && file->how.version == 6)
 		r = record_old_make(file->path, err);
@@ -209,7 +231,7 @@ static int copy_how(struct record_file *file, const struct record_how *how, cons
 	file->how = *how;
 	/* A file has a top buffer, with or without anything in it. */
 	file->first = *how->buffers[0].name ? 1 : 0;
-	file->path = strdup(how->path);
+	file->path = strdup(how->path ? how->path : "the far end");
 	file->compression = how->compression ? strdup(how->compression) : NULL;
 	file->buffers = calloc(n, sizeof(*file->buffers));
 	file->clocks = calloc(n, sizeof(*file->clocks));
@@ -267,7 +289,8 @@ void record_file_close(struct record_file *file)
 {
 	if (!file)
 		return;
-	dat_live_close(file->live);
+	if (file->dest)
+		file->dest->kind->close(file->dest);
 	record_meta_close(file->meta);
 	for (size_t i = 0; file->buffers && i < file->how.nr_buffers; i++) {
 		free((char *)(uintptr_t)file->buffers[i].instance);
@@ -283,12 +306,12 @@ void record_file_close(struct record_file *file)
 
 int record_file_write(struct record_file *file, size_t buffer, uint32_t cpu, const struct iovec *pages, int n)
 {
-	return dat_live_write(file->live, file->first + buffer, cpu, pages, n);
+	return file->dest->kind->write(file->dest, file->first + buffer, cpu, pages, n);
 }
 
 int record_file_splice(struct record_file *file, size_t buffer, uint32_t cpu, int pipe, size_t len)
 {
-	return dat_live_splice(file->live, file->first + buffer, cpu, pipe, len);
+	return file->dest->kind->splice(file->dest, file->first + buffer, cpu, pipe, len);
 }
 
 const uint16_t *record_file_ids(const struct record_file *file)
@@ -298,29 +321,50 @@ const uint16_t *record_file_ids(const struct record_file *file)
 
 int record_file_accept(struct record_file *file, size_t buffer, uint32_t cpu, bool open, struct err *err)
 {
-	int r = dat_live_failed(file->live, NULL);
+	int r = file->dest->kind->failed(file->dest, NULL);
 
 	/* Asked behind the copy: all that the pages refer to was brought before them. */
 	if (!r && record_meta_is_stale(file->meta))
 		r = tell(file, err);
 	if (!r)
-		r = open ? dat_live_accept_open(file->live, file->first + buffer, cpu) :
-			   dat_live_accept(file->live, file->first + buffer, cpu);
+		r = file->dest->kind->accept(file->dest, file->first + buffer, cpu, open);
 	return outcome(file, r, err);
 }
 
 uint64_t record_file_room(const struct record_file *file)
 {
-	uint64_t bytes = dat_live_bytes(file->live), most = file->how.rotate_bytes ? file->how.rotate_bytes : UINT64_MAX;
+	uint64_t bytes = file->dest->kind->bytes(file->dest), room = file->dest->kind->room(file->dest);
+	uint64_t most = file->how.rotate_bytes ? file->how.rotate_bytes : UINT64_MAX;
 
-	return bytes < most ? most - bytes : 0;
+	most = bytes < most ? most - bytes : 0;
+	return most < room ? most : room;
+}
+
+bool record_file_is_behind(struct record_file *file, int ms)
+{
+	if (file->dest->kind->room(file->dest))
+		return false;
+	file->dest->kind->wait(file->dest, ms);
+	return true;
+}
+
+int record_file_failed(const struct record_file *file, struct err *err)
+{
+	return file->dest->kind->failed(file->dest, err);
 }
 
 int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
 {
 	int64_t now = mono_ms();
-	uint64_t bytes = dat_live_bytes(file->live);
+	uint64_t bytes = file->dest->kind->bytes(file->dest);
+	struct dest_sums sums;
 	int r = 0;
+
+	if (now >= file->sums_at) {
+		sums = sums_of(file);
+		file->dest->kind->tell(file->dest, &sums);
+		file->sums_at = now + SUMS_MS;
+	}
 
 	if (now >= file->names_at) {
 		if (record_meta_has_names(file->meta))
@@ -328,7 +372,7 @@ int record_file_tend(struct record_file *file, bool *is_full, struct err *err)
 		file->names_wait = file->names_wait < NAMES_MS_MAX ? file->names_wait * 2 : NAMES_MS_MAX;
 		file->names_at = now + file->names_wait;
 	}
-	*is_full = !record_file_room(file) ||
+	*is_full = (file->how.rotate_bytes && bytes >= file->how.rotate_bytes) ||
 		   (bytes && file->how.rotate_ms && now - file->began >= (int64_t)file->how.rotate_ms);
 	return r;
 }
@@ -365,7 +409,7 @@ static void take_back(struct record_file *file)
 	struct err ours = ERR_INIT;
 	char *name = old_name(file, file->count);
 
-	if (file->live)
+	if (file->dest)
 		end(file, &ours);
 	if (name && access(file->path, F_OK) && !rename(name, file->path))
 		file->count--;
@@ -390,14 +434,14 @@ int record_file_maps(struct record_file *file, int pid, struct err *err)
 {
 	struct record_sink sink = sink_of(file);
 
-	if (!file->live)
+	if (!file->dest)
 		return err_set(err, -EBADF, "%.300s is closed already", file->path);
 	return outcome(file, record_meta_put_maps(file->meta, pid, &sink, err), err);
 }
 
 uint64_t record_file_bytes(const struct record_file *file)
 {
-	return file->bytes_before + (file->live ? dat_live_bytes(file->live) : 0);
+	return file->bytes_before + (file->dest ? file->dest->kind->bytes(file->dest) : 0);
 }
 
 unsigned int record_file_count(const struct record_file *file)
@@ -407,5 +451,5 @@ unsigned int record_file_count(const struct record_file *file)
 
 int record_file_finish(struct record_file *file, struct err *err)
 {
-	return file->live ? end(file, err) : 0;
+	return file->dest ? end(file, err) : 0;
 }

@@ -30,9 +30,9 @@ static uint64_t random_id(void)
 	return id ? id : 1;
 }
 
-int record_meta_put_machine(struct record_meta *meta, const struct record_sink *sink, struct err *err)
+int record_meta_put_machine(struct record_meta *meta, uint64_t traceid, const struct record_sink *sink, struct err *err)
 {
-	uint64_t id = random_id();
+	uint64_t id = traceid ? traceid : random_id();
 	struct buf text = BUF_INIT;
 	struct utsname name;
 	int r;

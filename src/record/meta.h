@@ -77,8 +77,8 @@ bool record_meta_has_names(struct record_meta *meta);
 /* KALLSYMS: takes a while. Of a tracing directory the symbol space. */
 int record_meta_put_symbols(struct record_meta *meta, const struct record_sink *sink, struct err *err);
 
-/* UNAME, VERSION (ours) and TRACEID. */
-int record_meta_put_machine(struct record_meta *meta, const struct record_sink *sink, struct err *err);
+/* UNAME, VERSION (ours) and TRACEID; 0: any. */
+int record_meta_put_machine(struct record_meta *meta, uint64_t traceid, const struct record_sink *sink, struct err *err);
 /*
  * CPUSTAT for each CPU of a buffer: `instance` is its name in the source, NULL or "" for the top one, `name` its name in the
  * file, which stands before them if it has one.

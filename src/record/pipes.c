@@ -203,29 +203,32 @@ static void count_tap(const struct record *record, const struct tap *tap, struct
 	}
 }
 
-void record_pipes_count(struct record *record, bool now, uint64_t *events, uint64_t *lost)
+void record_pipes_count(struct record *record, bool now)
 {
 	struct pipes *pipes = record->pipes;
+	struct tap_counts sum = { 0 };
 
-	if (!record->snapshot && (now || mono_ms() - pipes->counted_at >= COUNT_MS)) {
-		struct tap_counts sum = { 0 };
+	if (record->snapshot || (!now && mono_ms() - pipes->counted_at < COUNT_MS))
+		return;
+	for (size_t t = 0; t < record->nr_taps; t++) {
+		struct tap_counts counts;
 
-		for (size_t t = 0; t < record->nr_taps; t++) {
-			struct tap_counts counts;
-
-			if (record->taps[t].kind != &tap_pipes)
-				continue;
-			count_tap(record, &record->taps[t], &counts);
-			sum.read += counts.read - record->taps[t].before.read;
-			sum.lost += counts.lost - record->taps[t].before.lost;
-		}
-		pipes->counts = sum;
-		pipes->counted_at = mono_ms();
+		if (record->taps[t].kind != &tap_pipes)
+			continue;
+		count_tap(record, &record->taps[t], &counts);
+		sum.read += counts.read - record->taps[t].before.read;
+		sum.lost += counts.lost - record->taps[t].before.lost;
 	}
-	if (events)
-		*events = pipes->counts.read > pipes->missed ? pipes->counts.read - pipes->missed : 0;
-	if (lost)
-		*lost = pipes->counts.lost + pipes->missed;
+	pipes->counts = sum;
+	pipes->counted_at = mono_ms();
+}
+
+void record_pipes_counted(const struct record *record, uint64_t *events, uint64_t *lost)
+{
+	const struct pipes *pipes = record->pipes;
+
+	*events = pipes->counts.read > pipes->missed ? pipes->counts.read - pipes->missed : 0;
+	*lost = pipes->counts.lost + pipes->missed;
 }
 
 void record_pipes_miss(struct record *record, uint64_t events)

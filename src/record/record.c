@@ -23,6 +23,8 @@
 #define WAKE_PERCENT 25
 /* What trickles in is in the file after that. */
 #define GATHER_MS 100
+/* Whoever cannot send is looked at again after that. */
+#define BEHIND_MS 100
 /* Files do not tell of less than a part of the buffer: they are looked at. */
 #define FILES_MS 250
 /* Rings are emptied in fewer. */
@@ -176,7 +178,8 @@ static int take(struct record *record, bool all, struct err *err)
 		if (!r)
 			r = record_file_rotate(record->file, err);
 	}
-	return r ? r : more;
+	/* Whoever has no room has none a moment later. */
+	return r ? r : more && !record_file_is_behind(record->file, 0);
 }
 
 int record_take(struct record *record, bool all, struct err *err)
@@ -217,6 +220,9 @@ int record_sleep(struct record *record, int timeout_ms, const uint32_t *also, ui
 	int remotes = record_remotes_wait(record), r;
 
 	*all = false;
+	/* Buffers that are full and cannot be emptied are no reason to get up. */
+	if (record_file_is_behind(record->file, timeout_ms < 0 || timeout_ms > BEHIND_MS ? BEHIND_MS : timeout_ms))
+		return also && __atomic_load_n(also, __ATOMIC_ACQUIRE) != seen ? -EINTR : 1;
 	if (remotes >= 0 && (timeout_ms < 0 || timeout_ms > remotes))
 		timeout_ms = how.timeout_ms = remotes;
 	if (!record->control)
@@ -246,15 +252,22 @@ int record_add_maps(struct record *record, int pid, struct err *err)
 	return record_file_maps(record->file, pid, err);
 }
 
-void record_sums(struct record *record, struct record_sums *sums)
+void record_sums_so_far(const struct record *record, struct record_sums *sums)
 {
 	uint64_t events = 0, lost = 0;
 
 	*sums = record->sums;
 	if (record->pipes)
-		record_pipes_count(record, false, &events, &lost);
+		record_pipes_counted(record, &events, &lost);
 	sums->events += events;
 	sums->lost += lost;
+}
+
+void record_sums(struct record *record, struct record_sums *sums)
+{
+	if (record->pipes)
+		record_pipes_count(record, false);
+	record_sums_so_far(record, sums);
 	sums->bytes = record_file_bytes(record->file);
 	sums->files = record_file_count(record->file);
 }
@@ -347,10 +360,11 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	if (!record)
 		return out_of_memory(err);
 	/* What is let go again soon is taken in small steps. */
-	record->cap = how->keep ? KEEP_PAGES : RUN_PAGES;
+	record->cap = how->keep || how->spool ? KEEP_PAGES : RUN_PAGES;
 	record->most = record->cap;
 	record->turn = how->rotate_bytes ? TURN_RUNS_ROTATED : TURN_RUNS;
 	record->snapshot = how->snapshot;
+	record->far = how->spool;
 	r = look_at_sources(record, how, err);
 	/* One more: the one that could not be opened is closed, too. */
 	record->taps = calloc(how->nr_buffers + 1, sizeof(*record->taps));
@@ -376,6 +390,16 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	return 0;
 }
 
+/* As record_take(), and there is room for it. */
+static int take_rest(struct record *record, struct err *err)
+{
+	int r = record_take(record, true, err);
+
+	while (!r && record_file_is_behind(record->file, BEHIND_MS))
+		r = record_file_failed(record->file, err) ? err->code : record_take(record, true, err);
+	return r;
+}
+
 int record_finish(struct record *record, struct err *err)
 {
 	int r = 1, end;
@@ -386,16 +410,18 @@ int record_finish(struct record *record, struct err *err)
 	/* Of a buffer that somebody has switched on again, no more than rings can hold. */
 	record_remotes_last(record);
 	for (int i = 0; i < FINISH_TURNS && r > 0; i++)
-		r = record_take(record, true, err);
+		r = take_rest(record, err);
 	/* Rings of remotes hold what they like, and are read to where they ended just now. */
 	for (record->only_remotes = true; r > 0;)
-		r = record_take(record, true, err);
+		r = take_rest(record, err);
 	if (r >= 0)
 		r = end_gathers(record, err);
+	/* Some of what the buffers still have, and of what was on its way. */
+	record->sums.lost_more |= r < 0 && record->far;
 	if (record->pipes && r < 0)
 		record_pipes_forsake(record);
 	if (record->pipes)
-		record_pipes_count(record, true, NULL, NULL);
+		record_pipes_count(record, true);
 	record_remotes_end(record);
 	/* What is in the file is closed up, whatever came in between. */
 	end = record_file_finish(record->file, err);

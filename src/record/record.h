@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "net/spool.h"
 #include "remote/remote.h"
 #include "source/source.h"
 
@@ -44,6 +45,11 @@ struct record_how {
 	uint64_t rotate_bytes;		/* begin a new file when one is so large; 0: never */
 	uint64_t rotate_ms;		/* or so old */
 	unsigned int rotate_keep;	/* of the old ones, so many; 0: all */
+	uint64_t traceid;		/* its number; 0: any */
+	/* Not into a file here, but to the courier of this spool, which outlives the recording. True of `stops`: no more is waited for. */
+	struct spool *spool;
+	bool (*stops)(void *ctx);
+	void *stops_ctx;
 };
 
 /* The strings need not outlive the call. From now on there is a file. */
@@ -76,6 +82,8 @@ struct record_sums {
 	unsigned int files;	/* that are finished */
 };
 void record_sums(struct record *record, struct record_sums *sums);
+/* The same without a look at what buffers count themselves. */
+void record_sums_so_far(const struct record *record, struct record_sums *sums);
 
 /* Takes the rest of buffers that are off by now, tells the rest, and closes the file up. What was taken before a failure is in the
  * file all the same. */

@@ -73,6 +73,7 @@ struct record {
 	uint32_t cap, most;	/* pages that are written at once, in general and now */
 	int turn;		/* runs of one CPU at once */
 	bool snapshot;
+	bool far;		/* the file is elsewhere */
 	bool only_remotes;	/* are taken any more */
 	struct record_sums sums;
 	struct err failed;	/* after that nothing is taken any more */
@@ -111,8 +112,10 @@ void record_pipes_begin(struct record *record);
 void record_pipes_end(struct record *record);
 /* How many CPUs the source has, or -errno. */
 int record_pipes_cpus(struct source *source, struct err *err);
-/* Events and losses as the buffers count them, since it began; looked at now and then, or `now`. */
-void record_pipes_count(struct record *record, bool now, uint64_t *events, uint64_t *lost);
+/* Looks at what the buffers count, if that is some time ago, or `now`. */
+void record_pipes_count(struct record *record, bool now);
+/* Events and losses since it began, as they were last looked at. */
+void record_pipes_counted(const struct record *record, uint64_t *events, uint64_t *lost);
 /* So many events were taken out of the buffers, and did not come into the file. */
 void record_pipes_miss(struct record *record, uint64_t events);
 /* Nothing can be written any more: what is still on its way is missed. */
