@@ -33,11 +33,11 @@ struct cmd {
 	int (*run)(const struct opts *opts);
 };
 
-extern const struct cmd cmd_apply, cmd_attach, cmd_detach, cmd_bootconfig, cmd_cat, cmd_check_events, cmd_clear, cmd_complete, cmd_convert, cmd_doctor,
-	cmd_dump, cmd_extract, cmd_help, cmd_hist, cmd_join, cmd_latency, cmd_list, cmd_mem, cmd_mount, cmd_probe, cmd_profile,
+extern const struct cmd cmd_agent, cmd_apply, cmd_attach, cmd_detach, cmd_bootconfig, cmd_cat, cmd_check_events, cmd_clear, cmd_complete, cmd_convert, cmd_doctor,
+	cmd_dump, cmd_extract, cmd_help, cmd_hist, cmd_join, cmd_key, cmd_latency, cmd_list, cmd_listen, cmd_mem, cmd_mount, cmd_probe, cmd_profile,
 	cmd_record, cmd_remote, cmd_report, cmd_reset, cmd_restart, cmd_restore, cmd_save, cmd_set, cmd_show, cmd_snapshot, cmd_split, cmd_sqlhist, cmd_stack,
 	cmd_start,
-	cmd_stat, cmd_stop, cmd_stream, cmd_trace, cmd_umount, cmd_write;
+	cmd_stat, cmd_stop, cmd_stream, cmd_trace, cmd_trust, cmd_umount, cmd_write;
 
 /* NULL when there is none of that name. */
 const struct cmd *cmd_find(const char *name);

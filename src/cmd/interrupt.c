@@ -14,6 +14,7 @@
 /* Handlers have no other place to leave word. */
 static uint32_t word;
 static int ending;
+static unsigned int endings;
 static int requested;
 
 static void handle(int sig)
@@ -24,6 +25,8 @@ static void handle(int sig)
 		__atomic_store_n(&requested, 1, __ATOMIC_RELEASE);
 	else if (sig != SIGCHLD)
 		__atomic_store_n(&ending, sig, __ATOMIC_RELEASE);
+	if (sig != SIGUSR1 && sig != SIGCHLD)
+		__atomic_fetch_add(&endings, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&word, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 	errno = saved;
@@ -51,6 +54,11 @@ const uint32_t *interrupt_word(void)
 int interrupt_end(void)
 {
 	return __atomic_load_n(&ending, __ATOMIC_ACQUIRE);
+}
+
+unsigned int interrupt_ends(void)
+{
+	return __atomic_load_n(&endings, __ATOMIC_RELAXED);
 }
 
 bool interrupt_request(void)

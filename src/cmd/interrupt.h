@@ -15,6 +15,8 @@ const uint32_t *interrupt_word(void);
 
 /* The signal that asked for the end, or 0. */
 int interrupt_end(void);
+/* How many asked for it. */
+unsigned int interrupt_ends(void);
 /* Was there a request since this was last asked? */
 bool interrupt_request(void);
 

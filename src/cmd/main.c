@@ -20,10 +20,14 @@ extern const int ringside_no_attach;
 const int ringside_no_attach = 1;
 
 static const struct cmd *const commands[] = {
-	&cmd_record, &cmd_attach, &cmd_detach, &cmd_extract, &cmd_remote, &cmd_stream, &cmd_trace, &cmd_list, &cmd_start, &cmd_stop, &cmd_restart,
+#ifdef RINGSIDE_BOARD
+	&cmd_record, &cmd_agent, &cmd_help,
+#else
+	&cmd_record, &cmd_attach, &cmd_detach, &cmd_extract, &cmd_remote, &cmd_listen, &cmd_agent, &cmd_key, &cmd_trust, &cmd_stream, &cmd_trace, &cmd_list, &cmd_start, &cmd_stop, &cmd_restart,
 	&cmd_set, &cmd_apply, &cmd_save, &cmd_show, &cmd_snapshot, &cmd_stat, &cmd_clear, &cmd_reset, &cmd_cat, &cmd_write, &cmd_mount, &cmd_umount, &cmd_report,
 	&cmd_bootconfig, &cmd_restore, &cmd_convert, &cmd_split, &cmd_join, &cmd_dump,
 	&cmd_probe, &cmd_profile, &cmd_stack, &cmd_hist, &cmd_latency, &cmd_sqlhist, &cmd_mem, &cmd_check_events, &cmd_doctor, &cmd_help, &cmd_complete,
+#endif
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))

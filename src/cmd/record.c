@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 #include "cmd/background.h"
+#include "cmd/boards.h"
 #include "cmd/exit_maps.h"
+#include "cmd/far.h"
 #include "cmd/flight_death.h"
 #include "cmd/interrupt.h"
 #include "cmd/launch.h"
@@ -44,6 +46,8 @@ static const struct opt record_opts[] = {
 	SETUP_ONLY_OPT,
 	SETUP_TOP_OPT,
 	{ 'o', "output", "PATH", "the file, instead of trace.dat" },
+	FAR_OPTS,
+	BOARDS_OPT,
 	{ 0, "remote", "NAME[:EVENTS]", "also what this remote records: all its events, or those named, with commas between" },
 	{ 'm', "max-size", "KB", "of each CPU only the newest events, so many KiB" },
 	{ 0, "rotate", "SIZE|TIME", "a new file when one has 100M, or after 30s; old ones are PATH.1, PATH.2 ..." },
@@ -80,6 +84,8 @@ struct session {
 	struct planner planner;
 	struct switches switches;
 	struct remotes remotes;	/* of --remote */
+	struct far_end far;	/* of -N */
+	struct boards *boards;	/* of -A */
 	struct background background;
 	struct reach reach;
 	struct flight_death others;	/* of -P without a command: whose end is ours */
@@ -167,9 +173,12 @@ static int choose_clock(struct session *session)
 	const char *said = opts_value(session->opts, "clock"), *clock = control_clock_cheapest();
 	struct buf text = BUF_INIT;
 
-	if (session->parties.n < 2 && !(session->files && opts_value(session->opts, "remote")))
+	if (session->parties.n < 2 && !(session->files && opts_value(session->opts, "remote")) && !session->far.on && !session->boards->n)
 		return 0;
-	if (source_read(session->files->source, "trace_clock", &text, NULL) || !text.data || !strstr(text.data, clock) ||
+	/* What other machines can be asked about. */
+	if (session->far.on || session->boards->n)
+		clock = "mono";
+	else if (source_read(session->files->source, "trace_clock", &text, NULL) || !text.data || !strstr(text.data, clock) ||
 	    strcmp(clock, "x86-tsc") || (session->programs && setup_wants_nanoseconds(session->programs->setup)))
 		clock = "mono";
 	buf_fini(&text);
@@ -308,8 +317,13 @@ static int reach_programs(struct session *session)
 /* Everything but the first event. */
 static int begin(struct session *session)
 {
-	int r = sweep_all(session);
+	int r = far_call(&session->far, &session->err);
 
+	if (!r)
+		r = boards_start(session->boards, &session->err);
+	session->ask.how.traceid = session->boards->machine;
+	if (!r)
+		r = sweep_all(session);
 	if (!r)
 		r = take_priority(session);
 	if (!r)
@@ -414,7 +428,7 @@ static void tell_result(struct session *session)
 		snprintf(lost, sizeof(lost), "%" PRIu64, sums.lost);
 	if (session->ask.quiet && !sums.lost && !sums.lost_more)
 		return;
-	cmd_say("%s: %" PRIu64 " events, %s, %s lost%s", session->ask.path, sums.events,
+	cmd_say("%s: %" PRIu64 " events, %s, %s lost%s", session->far.on ? session->far.text : session->ask.path, sums.events,
 		progress_bytes(bytes, sums.bytes), lost, sums.lost_more ? ", and some that could not be counted" : "");
 	if (sums.files)
 		cmd_say("%s.%u and before it: what came before", session->ask.path, sums.files);
@@ -479,10 +493,12 @@ static int record_all(struct session *session)
 	else
 		remotes_off(&session->remotes);
 	see_off(session);
+	far_end(&session->far);
 	end = record_finish(session->record, r ? NULL : &session->err);
 	if (!r && end)
 		cmd_say("%s", session->err.text);
 	tell_result(session);
+	far_tell(&session->far, session->ask.quiet || end);
 	tell_clocks(session);
 	tell_kept(session);
 	return r ? r : end;
@@ -510,7 +526,7 @@ static void take_back(struct session *session)
 
 	record_close(session->record);
 	session->record = NULL;
-	if (!session->ask.flight && !lstat(session->ask.path, &st) && S_ISREG(st.st_mode))
+	if (!session->ask.flight && !session->far.on && !lstat(session->ask.path, &st) && S_ISREG(st.st_mode))
 		unlink(session->ask.path);
 }
 
@@ -555,6 +571,7 @@ static void give_up(struct session *session)
 	switches_close(&session->switches);
 	planner_end(&session->planner);
 	launch_close(&session->launch);
+	far_close(&session->far);
 	parties_fini(&session->parties);
 	background_end(&session->background);
 	free(session->buffers);
@@ -612,13 +629,16 @@ static int open_sources(struct session *session)
 	return r;
 }
 
-static int run(const struct opts *opts)
+static int record_here(const struct opts *opts, struct boards *boards)
 {
 	struct session session = {
-		.opts = opts, .launch = LAUNCH_NONE, .background.tell = -1, .err = ERR_INIT,
+		.opts = opts, .boards = boards, .launch = LAUNCH_NONE, .background.tell = -1, .err = ERR_INIT,
 	};
 	int status = record_ask(&session.ask, &cmd_record, opts), r;
 
+	if (!status)
+		status = far_ask(&session.far, &cmd_record, opts);
+	far_set(&session.far, &session.ask.how);
 	if (status)
 		return status;
 	r = parse(&session);
@@ -633,13 +653,56 @@ static int run(const struct opts *opts)
 			return r - 1;
 		}
 	}
+	/* Before anything that the processes beside us would have, too. */
+	interrupt_catch();
 	if (!r)
 		r = open_sources(&session);
-	interrupt_catch();
 	if (!r)
 		r = begin(&session);
 	status = r ? cmd_fail(&session.err) : go(&session);
+	if (!r)
+		status |= boards_finish(boards);
 	give_up(&session);
+	return status;
+}
+
+/* Only boards do, while the command runs or until somebody says so. */
+static int record_there(const struct opts *opts, struct boards *boards)
+{
+	struct launch launch = LAUNCH_NONE;
+	struct err err = ERR_INIT;
+	char **argv = NULL;
+	int status = 0, r = opts_command(opts, 0, &argv, &err);
+	struct launch_how how = { .argv = argv, .quiet = true };
+
+	interrupt_catch();
+	if (!r && opts->nargs)
+		r = launch_start(&launch, &how, &err);
+	if (!r)
+		r = boards_start(boards, &err);
+	if (!r && opts->nargs)
+		r = launch_go(&launch, &err);
+	if (!r && !opts->nargs && !boards->quiet && isatty(STDERR_FILENO))
+		cmd_say("recording; Ctrl-C ends it");
+	while (!r && !interrupt_end() && !(opts->nargs && launch_poll(&launch, &status)))
+		poll(NULL, 0, 20);
+	status = opts->nargs && status ? launch_exit_status(status) : CMD_DONE;
+	status = r ? cmd_fail(&err) : boards_finish(boards) ? CMD_FAILED : status;
+	launch_close(&launch);
+	free(argv);
+	return status;
+}
+
+static int run(const struct opts *opts)
+{
+	struct boards boards = { 0 };
+	int status = boards_ask(&boards, &cmd_record, opts);
+
+	if (!status && boards.n && !boards.has_local)
+		status = record_there(&boards.local, &boards);
+	else if (!status)
+		status = record_here(&boards.local, &boards);
+	boards_close(&boards);
 	return status;
 }
 

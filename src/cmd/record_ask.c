@@ -9,46 +9,7 @@
 
 #include "cmd/files.h"
 #include "cmd/record_flight.h"
-
-/* A number with one of these letters or words behind it. False: it is none, or too large. */
-struct unit {
-	const char *word;
-	uint64_t factor;
-};
-
-static bool parse(const char *text, const struct unit *units, uint64_t *value)
-{
-	char *end;
-	double number;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	number = strtod(text, &end);
-	for (; units->word; units++)
-		if (!strcmp(end, units->word))
-			break;
-	if (!units->word || errno || number * (double)units->factor >= 9e18)
-		return false;
-	*value = (uint64_t)(number * (double)units->factor);
-	return true;
-}
-
-static const struct unit times[] = {
-	{ "", 1000000000 }, { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
-	{ "m", 60000000000 }, { "min", 60000000000 }, { "h", 3600000000000 }, { "d", 86400000000000 },
-	{ NULL, 0 },
-};
-
-static const struct unit sizes[] = {
-	{ "k", 1 << 10 }, { "K", 1 << 10 }, { "KB", 1 << 10 }, { "kB", 1 << 10 }, { "KiB", 1 << 10 },
-	{ "M", 1 << 20 }, { "MB", 1 << 20 }, { "MiB", 1 << 20 },
-	{ "G", 1 << 30 }, { "GB", 1 << 30 }, { "GiB", 1 << 30 },
-	{ "T", 1ull << 40 }, { "TB", 1ull << 40 }, { "TiB", 1ull << 40 },
-	{ NULL, 0 },
-};
-
-static const struct unit kilobytes[] = { { "", 1 << 10 }, { NULL, 0 } };
+#include "cmd/units.h"
 
 /* Pairs that cannot both be meant. */
 static const char *const contradictions[][2] = {
@@ -95,11 +56,11 @@ static int take_rotation(struct record_ask *ask, const struct cmd *cmd, const st
 	uint64_t ns;
 	char *end;
 
-	if (rotate && parse(rotate, sizes, &ask->how.rotate_bytes)) {
+	if (rotate && units_size(rotate, &ask->how.rotate_bytes)) {
 		if (!ask->how.rotate_bytes)
 			return cmd_misuse(cmd, "record: --rotate '%s': files of no size hold nothing", rotate);
 	} else if (rotate) {
-		if (!strcmp(rotate, "0") || !parse(rotate, times, &ns) || ns < 1000000)
+		if (!strcmp(rotate, "0") || !units_time(rotate, &ns) || ns < 1000000)
 			return cmd_misuse(cmd, "record: --rotate '%s': a size like 100M or a time like 30s is needed",
 					  rotate);
 		ask->how.rotate_ms = ns / 1000000;
@@ -123,9 +84,9 @@ static int take_flight(struct record_ask *ask, const struct cmd *cmd, const stru
 	ask->on = opts_value(opts, "on");
 	ask->before_ns = 5000000000;
 	ask->after_ns = 1000000000;
-	if (before && !parse(before, times, &ask->before_ns))
+	if (before && !units_time(before, &ask->before_ns))
 		return cmd_misuse(cmd, "record: --before '%s': a time like 5s is needed", before);
-	if (after && !parse(after, times, &ask->after_ns))
+	if (after && !units_time(after, &ask->after_ns))
 		return cmd_misuse(cmd, "record: --after '%s': a time like 1s is needed", after);
 	if (ask->flight && !ask->on)
 		ask->on = ask->has_command || opts_value(opts, "pid") ? "death" : "signal";
@@ -152,7 +113,7 @@ static int take_file(struct record_ask *ask, const struct cmd *cmd, const struct
 	ask->how.version = version ? *version - '0' : 7;
 	if (version && strcmp(version, "6") && strcmp(version, "7"))
 		return cmd_misuse(cmd, "record: --file-version %s: there are 6 and 7", version);
-	if (size && (!parse(size, kilobytes, &ask->how.keep) || !ask->how.keep))
+	if (size && (!units_kilobytes(size, &ask->how.keep) || !ask->how.keep))
 		return cmd_misuse(cmd, "record: -m '%s': a number of KiB is needed", size);
 	ask->how.all_formats = opts_value(opts, "all-formats");
 	ask->how.date = opts_value(opts, "date");

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/interrupt.h"
 #include "cmd/report_info.h"
 #include "cmd/report_profile.h"
 #include "cmd/report_wakeup.h"
@@ -19,6 +21,7 @@
 
 #define JOBS_MAX 64
 #define TEXT_WINDOW 65536
+#define FOLLOW_MS 250
 
 static const struct opt report_opts[] = {
 	{ 'i', "input", "FILE", "the trace file, trace.dat if none is named; several are merged by time" },
@@ -34,6 +37,7 @@ static const struct opt report_opts[] = {
 	{ 0, "from", "TIME", "begin at this time, in seconds as they are printed" },
 	{ 0, "to", "TIME", "end with it" },
 	{ 0, "tail", "N", "only the last N events" },
+	{ 0, "follow", NULL, "go on with what comes to a file that is being recorded" },
 	{ 'R', "raw", NULL, "fields as they are instead of each event's own text" },
 	{ 'r', "raw-event", "REGEX", "the same for these events only" },
 	{ 'n', "no-handler", "REGEX", "these events without their plugins" },
@@ -329,8 +333,11 @@ static int print(struct report *report, const struct opts *opts)
 {
 	int r;
 
-	pager_begin(&report->pager, opts, report->form == REPORT_TEXT ? PAGER_TRACE : 0, &report->err);
-	r = put_heads(report);
+	pager_begin(&report->pager, opts, (report->form == REPORT_TEXT ? PAGER_TRACE : 0) | (report->follow ? PAGER_STRAIGHT : 0),
+		    &report->err);
+	r = report->follow && report->follow->headed ? 0 : put_heads(report);
+	if (report->follow)
+		report->follow->headed = true;
 	if (!r)
 		r = put_records(report, opts);
 	if (!r)
@@ -412,7 +419,9 @@ static int show_records(struct report *report, const struct opts *opts)
 	if (!r && opts_value(opts, "align-ts"))
 		r = align(report);
 	if (!r)
-		r = report_ask_range(report, opts);
+		r = report->follow ? report_follow_range(report) : report_ask_range(report, opts);
+	if (!r && report->follow && report->follow->from > report->follow->to)
+		return 0;
 	if (!r)
 		r = report_ask_summaries(report, opts);
 	return r ? r : print(report, opts);
@@ -445,9 +454,9 @@ static void fini(struct report *report)
 	free(report->files);
 }
 
-static int run(const struct opts *opts)
+static int report_once(const struct opts *opts, struct report_follow *follow)
 {
-	struct report report = { .err = ERR_INIT };
+	struct report report = { .follow = follow, .err = ERR_INIT };
 	int r = report_ask(&report, opts);
 
 	if (r == -EINVAL) {
@@ -470,6 +479,33 @@ static int run(const struct opts *opts)
 	if (r < 0)
 		return cmd_fail(&report.err);
 	return report.went_back || report.bad_events ? CMD_FAILED : CMD_DONE;
+}
+
+/* Round for round, until nobody writes to it any more, or to us. */
+static int follow_file(const struct opts *opts)
+{
+	struct report_follow follow = { .grows = true };
+	int status = CMD_DONE;
+
+	interrupt_catch();
+	while (!status && follow.grows && !interrupt_end()) {
+		status = report_once(opts, &follow);
+		if (follow.grows)
+			poll(NULL, 0, FOLLOW_MS);
+	}
+	return status;
+}
+
+static int run(const struct opts *opts)
+{
+	static const char *const others[] = { "from", "to", "tail", "wakeup", "profile", "align-ts", "ts-diff", "ts-check" };
+
+	if (!opts_value(opts, "follow"))
+		return report_once(opts, NULL);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (opts_value(opts, others[i]))
+			return cmd_misuse(&cmd_report, "report: --follow and --%s do not go together", others[i]);
+	return follow_file(opts);
 }
 
 const struct cmd cmd_report = {

@@ -42,6 +42,15 @@ struct report_file {
 
 enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_CSV };
 
+/* Of a file that grows: what was printed, and up to where no event will come any more that is not there yet. */
+struct report_follow {
+	bool headed;
+	bool grows;		/* when it was last opened */
+	uint64_t from, to;	/* of this round */
+	uint64_t newest;	/* time of the last event that was there when it began */
+	int64_t newest_at;	/* and when that was */
+};
+
 struct report {
 	struct report_file *files;
 	size_t nr_files;
@@ -66,6 +75,7 @@ struct report {
 	struct pager pager;
 	struct report_own *passing;	/* of the thread that cuts the parts */
 	uint64_t skip;			/* records that are not printed, for --tail */
+	struct report_follow *follow;	/* --follow: this is one round of many; NULL: it is not */
 	struct line_before before;	/* of --ts-diff */
 	struct report_wakeup *wakeup;	/* -w */
 	struct report_profile *profile;	/* --profile: nothing else is printed */
@@ -78,6 +88,8 @@ int report_ask(struct report *report, const struct opts *opts);
 int report_ask_times(struct report *report, const struct opts *opts);
 int report_ask_filters(struct report *report, const struct opts *opts);
 int report_ask_plugins(struct report *report, const struct opts *opts);
+/* report_tail.c: what of a file that grows is printed now. */
+int report_follow_range(struct report *report);
 /* And with the replay: where it begins and ends, and what adds up. */
 int report_ask_range(struct report *report, const struct opts *opts);
 int report_ask_summaries(struct report *report, const struct opts *opts);

@@ -271,7 +271,8 @@ int report_ask_times(struct report *report, const struct opts *opts)
 		file = &report->files[f];
 		file->times.raw = opts_value(opts, "raw-ts") != NULL;
 		file->times.no_date = opts_value(opts, "nodate") != NULL;
-		file->times.shift = true;
+		/* What is known of another clock changes while a file grows. */
+		file->times.shift = !report->follow;
 		file->times.stock = report->look.old_layout;
 		file->ticks = replay_times_are_ticks(file->dat, &file->times);
 	}
