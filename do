@@ -12,7 +12,7 @@ PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 export PATH
 
 pkgs_build='gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3
-	libzstd-dev zlib1g-dev libzydis-dev libdw-dev'
+	libzstd-dev zlib1g-dev libzydis-dev libdw-dev libssl-dev'
 pkgs_quick="$pkgs_build g++ mandoc python3"
 # gcc-12-multilib and not gcc-multilib: the latter cannot be installed beside a cross compiler.
 pkgs_check="$pkgs_quick clang libclang-rt-14-dev gcc-12-multilib valgrind spin
