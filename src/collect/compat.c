@@ -68,7 +68,7 @@ int compat_fill(struct compat *compat)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n <= 0)
-		return err_set(&compat->err, n ? -errno : -ECONNRESET, n ? strerror(errno) : "it has hung up");
+		return err_set(&compat->err, n ? -errno : -ECONNRESET, "%s", n ? strerror(errno) : "it has hung up");
 	compat->in.len += (size_t)n;
 	return 1;
 }
