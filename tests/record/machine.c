@@ -82,7 +82,7 @@ int main(void)
 
 	room_mkdir(control, "instances/other", 0);
 	meta_put(meta, &kept);
-	CHECK(!record_meta_put_machine(meta, &sink, &err), "%s", err.text);
+	CHECK(!record_meta_put_machine(meta, 0, &sink, &err), "%s", err.text);
 	CHECK(!record_meta_put_stats(source, NULL, "", &sink, &err), "%s", err.text);
 	CHECK(!record_meta_put_stats(source, "other", "named", &sink, &err), "%s", err.text);
 	CHECK(!record_meta_put_maps(meta, getpid(), &sink, &err), "%s", err.text);

@@ -64,7 +64,7 @@ static void put_meta(struct kept *kept)
 	struct err err = ERR_INIT;
 
 	meta_put(meta, kept);
-	CHECK(!record_meta_put_symbols(meta, &sink, &err) && !record_meta_put_machine(meta, &sink, &err) &&
+	CHECK(!record_meta_put_symbols(meta, &sink, &err) && !record_meta_put_machine(meta, 0, &sink, &err) &&
 	      !record_meta_put_stats(source, NULL, NULL, &sink, &err) &&
 	      !record_meta_put_stats(source, NULL, "second", &sink, &err) &&
 	      !record_meta_put_maps(meta, getpid(), &sink, &err), "%s", err.text);
