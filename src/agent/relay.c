@@ -179,8 +179,7 @@ static int see_off(struct relay *relay)
 int relay_run(int fd, const struct admit_how *how)
 {
 	struct relay relay = { .how = how, .words = -1, .recorder = { .in = -1, .out = -1 }, .err = ERR_INIT };
-	struct tls_key *hollow = NULL;
-	int r = admit(&relay.driver, fd, &hollow, how, &relay.err);
+	int r = admit(&relay.driver, fd, how, &relay.err);
 
 	if (!r)
 		r = run(&relay);
@@ -192,6 +191,5 @@ int relay_run(int fd, const struct admit_how *how)
 		admit_refuse(&relay.driver, &relay.err);
 	channel_fini(&relay.driver);
 	channel_fini(&relay.recorder);
-	tls_key_free(hollow);
 	return r != 0;
 }

@@ -433,12 +433,11 @@ int session_run(int fd, int line, const struct session_how *how)
 {
 	struct session session = { .line = line, .how = how, .stop = -1, .err = ERR_INIT };
 	const struct admit_how by = { .line = line, .key = how->key, .bare = how->bare, .name = how->name, .machine = how->machine };
-	struct tls_key *hollow = NULL;
 	int r;
 
 	if (how->compat && how->bare && is_silent(fd))
 		return compat_run(fd, line, how);
-	r = admit(&session.channel, fd, &hollow, &by, &session.err);
+	r = admit(&session.channel, fd, &by, &session.err);
 
 	if (!r)
 		r = record(&session);
@@ -450,7 +449,6 @@ int session_run(int fd, int line, const struct session_how *how)
 	channel_fini(&session.channel);
 	if (session.bound)
 		taker_close(&session.taker);
-	tls_key_free(hollow);
 	return r < 0;
 }
 

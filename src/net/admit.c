@@ -14,21 +14,6 @@
 #define ADMIT_MS 10000
 #define TLS_HANDSHAKE 0x16
 
-static int sign(void *ctx, const uint8_t *digest, size_t len, uint8_t *signature, size_t size)
-{
-	const struct admit_how *how = ctx;
-	struct desk_ask ask = { .kind = DESK_SIGN, .len = (uint32_t)len };
-	struct desk_answer answer;
-
-	if (len > sizeof(ask.digest))
-		return -1;
-	memcpy(ask.digest, digest, len);
-	if (desk_ask(how->line, &ask, &answer, NULL, NULL) || answer.len > sizeof(answer.signature) || answer.len > size)
-		return -1;
-	memcpy(signature, answer.signature, answer.len);
-	return (int)answer.len;
-}
-
 static bool wait_for(int fd, short events, int64_t until)
 {
 	struct pollfd wait = { .fd = fd, .events = events };
@@ -38,7 +23,7 @@ static bool wait_for(int fd, short events, int64_t until)
 }
 
 /* A first byte tells whether it is TLS that comes. A pipe has none. */
-static int begin(struct channel *channel, int fd, struct tls_key **hollow, const struct admit_how *how, int64_t until, struct err *err)
+static int begin(struct channel *channel, int fd, const struct admit_how *how, int64_t until, struct err *err)
 {
 	struct tls *tls = NULL;
 	uint8_t first = 0;
@@ -53,25 +38,23 @@ static int begin(struct channel *channel, int fd, struct tls_key **hollow, const
 	if (n <= 0)
 		r = err_set(err, -ETIMEDOUT, "nothing came");
 	else if (first == TLS_HANDSHAKE && how->key)
-		r = tls_key_hollow(hollow, how->key, sign, (void *)(uintptr_t)how, err);
+		r = tls_open(&tls, fd, how->key, false, err);
 	else if (first == TLS_HANDSHAKE)
 		r = err_set(err, -EPROTO, "TLS was asked for, and there is no key");
-	if (!r && *hollow)
-		r = tls_open(&tls, fd, *hollow, false, err);
 	channel_init(channel, fd, fd, tls);
 	while (!r && tls && (r = tls_shake(tls, err)) == -EAGAIN)
 		r = wait_for(fd, tls_events(tls), until) ? 0 : err_set(err, -ETIMEDOUT, "TLS came to no end");
 	return r < 0 ? r : 0;
 }
 
-int admit(struct channel *channel, int fd, struct tls_key **hollow, const struct admit_how *how, struct err *err)
+int admit(struct channel *channel, int fd, const struct admit_how *how, struct err *err)
 {
 	int64_t until = mono_ms() + ADMIT_MS;
 	struct desk_ask ask = { .kind = DESK_WHO };
 	struct desk_answer answer;
 	struct wire_hello hello;
 	struct frame frame;
-	int r = begin(channel, fd, hollow, how, until, err);
+	int r = begin(channel, fd, how, until, err);
 
 	if (!r)
 		r = channel_await(channel, &frame, until, err);

@@ -16,7 +16,7 @@
 
 enum desk_kind {
 	/* all who are connected to */
-	DESK_SIGN = 1,	/* digest -> signature; once */
+	DESK_SIGN = 1,	/* the hash of a handshake -> signature; once */
 	DESK_WHO,	/* fingerprint, or none, and what is wanted -> name */
 	/* who receives */
 	DESK_FILE,	/* a recording -> where it stands, and its file */
@@ -39,9 +39,9 @@ enum desk_stands { DESK_NEW, DESK_OPEN, DESK_DONE };
 
 struct desk_ask {
 	uint32_t kind;
-	uint32_t len;			/* of the digest, or how many lanes */
+	uint32_t len;			/* of `said`, or how many lanes */
 	uint8_t recording[16];
-	uint8_t digest[64];
+	uint8_t said[64];
 	char fingerprint[FINGERPRINT_TEXT];
 	char name[WIRE_NAME_MAX + 1];	/* that it gave itself */
 	uint32_t wants;

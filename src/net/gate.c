@@ -55,8 +55,8 @@ static bool answer_sign(const struct gate *gate, struct visit *visit, const stru
 	struct desk_answer answer = { 0 };
 	int n = -1;
 
-	if (!visit->signed_once && ask->len <= sizeof(ask->digest) && gate->key)
-		n = tls_key_sign(gate->key, ask->digest, ask->len, answer.signature, sizeof(answer.signature));
+	if (!visit->signed_once && ask->len <= sizeof(ask->said) && gate->key)
+		n = tls_key_sign(gate->key, ask->said, ask->len, answer.signature, sizeof(answer.signature));
 	visit->signed_once = true;
 	answer.code = n > 0 ? 0 : -EACCES;
 	answer.len = n > 0 ? (uint32_t)n : 0;
@@ -226,7 +226,32 @@ static void keep_two(int *one, int *other)
 	*other = 4;
 }
 
-static void live(const struct gate *gate, int fd, int line, bool bare)
+static int sign(void *ctx, const uint8_t *said, size_t len, uint8_t *signature, size_t size)
+{
+	struct desk_ask ask = { .kind = DESK_SIGN, .len = (uint32_t)len };
+	struct desk_answer answer;
+
+	if (len > sizeof(ask.said))
+		return -1;
+	memcpy(ask.said, said, len);
+	if (desk_ask(*(const int *)ctx, &ask, &answer, NULL, NULL) || answer.len > sizeof(answer.signature) || answer.len > size)
+		return -1;
+	memcpy(signature, answer.signature, answer.len);
+	return (int)answer.len;
+}
+
+/* Here it is not in memory any more. */
+static void hollow_key(struct gate *gate, int *line)
+{
+	struct tls_key *whole = gate->key;
+	struct err err = ERR_INIT;
+
+	if (whole && tls_key_hollow(&gate->key, whole, sign, line, &err))
+		_exit(1);
+	tls_key_free(whole);
+}
+
+static void live(struct gate *gate, int fd, int line, bool bare)
 {
 	struct err err = ERR_INIT;
 
@@ -237,6 +262,7 @@ static void live(const struct gate *gate, int fd, int line, bool bare)
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, "session");
 	keep_two(&fd, &line);
+	hollow_key(gate, &line);
 	_exit(jail_enter(MEMORY, false, &err) ? 1 : gate->how.live(gate->how.ctx, fd, line, bare));
 }
 

@@ -23,12 +23,16 @@
 /* Certificates are of some 300 bytes; what is much longer is none of ours. */
 #define CERTIFICATE_MAX 4096
 #define PROTOCOL "\012ringside/1"
+/* What a server's signature in a handshake of TLS 1.3 is of, before the hash of all that was said. */
+#define PROVES "TLS 1.3, server CertificateVerify"
+#define PROVES_BLANKS 64
 
 struct tls_key {
 	EVP_PKEY *pair;
 	X509 *certificate;
-	tls_sign *sign;		/* of a hollow one */
+	tls_sign *sign;		/* of a hollow one, */
 	void *ctx;
+	SHA256_CTX *said;	/* and what was said in its handshake so far */
 };
 
 struct tls {
@@ -123,6 +127,7 @@ void tls_key_free(struct tls_key *key)
 		return;
 	EVP_PKEY_free(key->pair);
 	X509_free(key->certificate);
+	free(key->said);
 	free(key);
 }
 
@@ -152,7 +157,12 @@ void tls_key_fingerprint(const struct tls_key *key, char text[FINGERPRINT_TEXT])
 	print_fingerprint(key->certificate, text);
 }
 
-/* ---- a key that is elsewhere ---- */
+/*
+ * ---- a key that is elsewhere ----
+ *
+ * OpenSSL asks for a signature of a digest, which could be of anything. So it is passed by, and whoever has the key is asked to sign what
+ * was said in this handshake, as a server does: that is of no use anywhere else, least of all for being somebody's client.
+ */
 
 static int key_index(void)
 {
@@ -166,10 +176,15 @@ static int key_index(void)
 static ECDSA_SIG *sign_elsewhere(const unsigned char *digest, int len, const BIGNUM *inverse, const BIGNUM *r, EC_KEY *half)
 {
 	const struct tls_key *key = EC_KEY_get_ex_data(half, key_index());
-	uint8_t der[256];
+	uint8_t der[256], said[SHA256_DIGEST_LENGTH];
+	SHA256_CTX until_now = *key->said;
 	const unsigned char *at = der;
-	int size = len > 0 ? key->sign(key->ctx, digest, (size_t)len, der, sizeof(der)) : -1;
+	int size;
 
+	SHA256_Final(said, &until_now);
+	size = key->sign(key->ctx, said, sizeof(said), der, sizeof(der));
+	(void)digest;
+	(void)len;
 	(void)inverse;
 	(void)r;
 	return size > 0 ? d2i_ECDSA_SIG(NULL, &at, size) : NULL;
@@ -201,7 +216,8 @@ int tls_key_hollow(struct tls_key **out, const struct tls_key *key, tls_sign *si
 	struct tls_key *hollow = calloc(1, sizeof(*hollow));
 	const EC_KEY *whole = EVP_PKEY_get0_EC_KEY(key->pair);
 	EC_KEY *half = EC_KEY_new_by_curve_name(NID_X9_62_prime256v1);
-	bool ok = hollow && whole && half && method_elsewhere() && EC_KEY_set_method(half, method_elsewhere()) &&
+	bool ok = hollow && (hollow->said = calloc(1, sizeof(*hollow->said))) && whole && half && method_elsewhere() &&
+		  EC_KEY_set_method(half, method_elsewhere()) &&
 		  EC_KEY_set_public_key(half, EC_KEY_get0_public_key(whole)) && EC_KEY_set_ex_data(half, key_index(), hollow);
 
 	*out = NULL;
@@ -221,11 +237,19 @@ int tls_key_hollow(struct tls_key **out, const struct tls_key *key, tls_sign *si
 	return 0;
 }
 
-int tls_key_sign(const struct tls_key *key, const uint8_t *digest, size_t len, uint8_t *signature, size_t size)
+int tls_key_sign(const struct tls_key *key, const uint8_t *said, size_t len, uint8_t *signature, size_t size)
 {
-	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(key->pair, NULL);
-	bool ok = ctx && EVP_PKEY_sign_init(ctx) > 0 && EVP_PKEY_sign(ctx, signature, &size, digest, len) > 0;
+	uint8_t text[PROVES_BLANKS + sizeof(PROVES) + SHA256_DIGEST_LENGTH], digest[SHA256_DIGEST_LENGTH];
+	EVP_PKEY_CTX *ctx = len == SHA256_DIGEST_LENGTH ? EVP_PKEY_CTX_new(key->pair, NULL) : NULL;
+	bool ok = ctx && EVP_PKEY_sign_init(ctx) > 0;
 
+	if (ok) {
+		memset(text, ' ', PROVES_BLANKS);
+		memcpy(text + PROVES_BLANKS, PROVES, sizeof(PROVES));
+		memcpy(text + PROVES_BLANKS + sizeof(PROVES), said, len);
+		SHA256(text, sizeof(text), digest);
+		ok = EVP_PKEY_sign(ctx, signature, &size, digest, sizeof(digest)) > 0;
+	}
 	EVP_PKEY_CTX_free(ctx);
 	ERR_clear_error();
 	return ok ? (int)size : -1;
@@ -250,6 +274,23 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *l
 				     in_len) == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
+static void hear_said(int write, int version, int kind, const void *bytes, size_t len, SSL *ssl, void *ctx)
+{
+	(void)write;
+	(void)version;
+	(void)ssl;
+	if (kind == SSL3_RT_HANDSHAKE)
+		SHA256_Update(ctx, bytes, len);
+}
+
+/* Each key is for one connection; whoever has to be asked for a second ClientHello is none of ours. */
+static void listen_in(struct tls *tls, const struct tls_key *key)
+{
+	SHA256_Init(key->said);
+	SSL_set_msg_callback(tls->ssl, hear_said);
+	SSL_set_msg_callback_arg(tls->ssl, key->said);
+}
+
 static bool set_up(struct tls *tls, const struct tls_key *key)
 {
 	SSL_CTX *context = tls->context;
@@ -263,7 +304,7 @@ static bool set_up(struct tls *tls, const struct tls_key *key)
 	SSL_CTX_set_max_cert_list(context, CERTIFICATE_MAX);
 	SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
 	return SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) && SSL_CTX_set_num_tickets(context, 0) &&
-	       SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384") &&
+	       SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") &&
 	       !SSL_CTX_set_alpn_protos(context, (const unsigned char *)PROTOCOL, strlen(PROTOCOL)) &&
 	       SSL_CTX_use_certificate(context, key->certificate) && SSL_CTX_use_PrivateKey(context, key->pair);
 }
@@ -282,6 +323,8 @@ int tls_open(struct tls **out, int fd, const struct tls_key *key, bool calls, st
 		tls_close(tls);
 		return refuse(err, -EIO, "TLS cannot be begun");
 	}
+	if (key->said)
+		listen_in(tls, key);
 	if (calls)
 		SSL_set_connect_state(tls->ssl);
 	else

@@ -31,14 +31,14 @@ void tls_key_free(struct tls_key *key);
 void tls_key_fingerprint(const struct tls_key *key, char text[FINGERPRINT_TEXT]);
 
 /*
- * From now on the key itself is elsewhere: whoever shakes hands asks `sign` for a signature of `len` bytes of digest, which returns
- * the length of what it put into `signature` (at most *size), or -1.
+ * From now on the key itself is elsewhere: whoever is connected to and shakes hands asks `sign` to sign the handshake, of which `said` is
+ * the hash, `len` bytes; it returns the length of what it put into `signature`, or -1.
  */
-typedef int tls_sign(void *ctx, const uint8_t *digest, size_t len, uint8_t *signature, size_t size);
-/* A key of which only this much is left. */
+typedef int tls_sign(void *ctx, const uint8_t *said, size_t len, uint8_t *signature, size_t size);
+/* A key of which only this much is left, for one connection. `key` may be freed then: nothing of it stays in memory. */
 int tls_key_hollow(struct tls_key **out, const struct tls_key *key, tls_sign *sign, void *ctx, struct err *err);
-/* What `sign` has to do, by whoever has the key. */
-int tls_key_sign(const struct tls_key *key, const uint8_t *digest, size_t len, uint8_t *signature, size_t size);
+/* What `sign` has to do, by whoever has the key: nothing is signed but as the server of such a handshake. */
+int tls_key_sign(const struct tls_key *key, const uint8_t *said, size_t len, uint8_t *signature, size_t size);
 
 /* On a descriptor that does not block, and that stays the caller's; `calls`: it was we who connected. */
 int tls_open(struct tls **out, int fd, const struct tls_key *key, bool calls, struct err *err);

@@ -50,10 +50,10 @@ int tls_key_hollow(struct tls_key **out, const struct tls_key *key, tls_sign *si
 	return absent(err);
 }
 
-int tls_key_sign(const struct tls_key *key, const uint8_t *digest, size_t len, uint8_t *signature, size_t size)
+int tls_key_sign(const struct tls_key *key, const uint8_t *said, size_t len, uint8_t *signature, size_t size)
 {
 	(void)key;
-	(void)digest;
+	(void)said;
 	(void)len;
 	(void)signature;
 	(void)size;
