@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -49,7 +50,7 @@ static void find_secret(void)
 	CHECK(at + 34 < n, "that is no key");
 	for (size_t i = 0; i < 32; i++)
 		backwards[31 - i] = secret[i] = (uint8_t)~der[at + 2 + i];
-	memset(der, 0, sizeof(der));
+	explicit_bzero(der, sizeof(der));
 }
 
 static bool is_at(const uint8_t *at, const uint8_t turned[32])
@@ -181,6 +182,7 @@ int main(void)
 		puts("this build has no TLS");
 		return 77;
 	}
+	signal(SIGPIPE, SIG_IGN);
 	CHECK(!tls_key_make(&text, &err), "%s", err.text);
 	buf_add(&kept, text.data, text.len);
 	find_secret();
