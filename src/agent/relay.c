@@ -68,13 +68,19 @@ static void tell_time(struct relay *relay, const struct frame *frame, uint64_t g
 	pass(&relay->recorder, frame);
 }
 
+static bool is_full(const struct channel *channel)
+{
+	return channel->put.len - channel->put_at >= FULL;
+}
+
+/* Who asks and does not listen is asked no more himself. */
 static int hear_driver(struct relay *relay)
 {
 	struct desk_ask stop = { .kind = DESK_STOP };
 	struct frame frame;
 	int r;
 
-	for (int i = 0; i < FRAMES_MAX; i++) {
+	for (int i = 0; i < FRAMES_MAX && !is_full(&relay->recorder) && relay->driver.put.len - relay->driver.put_at < 2 * FULL; i++) {
 		r = channel_next(&relay->driver, &frame, &relay->err);
 		if (r <= 0)
 			return r == -EAGAIN ? 0 : r ? r : err_set(&relay->err, -ECONNRESET, "the driver has hung up");
@@ -96,7 +102,7 @@ static int hear_recorder(struct relay *relay)
 
 	if (relay->done)
 		return 0;
-	for (int i = 0; i < FRAMES_MAX && relay->driver.put.len - relay->driver.put_at < FULL; i++) {
+	for (int i = 0; i < FRAMES_MAX && !is_full(&relay->driver); i++) {
 		r = channel_next(&relay->recorder, &frame, &relay->err);
 		if (r == -EAGAIN)
 			return 0;
@@ -134,7 +140,7 @@ static int relay_all(struct relay *relay)
 
 	relay->heard_at = mono_ms();
 	while (!r && !relay->done) {
-		bool full = relay->driver.put.len - relay->driver.put_at >= FULL;
+		bool full = is_full(&relay->driver);
 
 		channel_poll(&relay->driver, fds, false);
 		channel_poll(&relay->recorder, fds + 2, false);

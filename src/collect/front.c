@@ -2,6 +2,7 @@
  * collect/front: what a session is answered. See net/desk.h; it may be anybody by now, and is believed nothing.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,8 +115,13 @@ static bool answer_file(struct listener *listener, struct visit *visit, const st
 	else if (answer.stands != DESK_DONE)
 		gate_say(&listener->gate, "%s (%s): %s %s", visit->name, visit->from,
 			 answer.stands == DESK_NEW ? "records to" : "goes on with", answer.file);
-	if (r)
+	if (r) {
+		/* It has no recording, and gets none on this connection. */
 		bound->record.stands = DESK_DONE;
+		if (bound->board >= 0)
+			close(bound->board);
+		bound->board = -1;
+	}
 	ok = gate_give(visit, &answer, &err, fds, fds[1] >= 0 ? 2 : 0);
 	for (int i = 0; i < 2; i++)
 		if (fds[i] >= 0)
@@ -140,6 +146,15 @@ void front_gone(void *ctx, struct visit *visit)
 
 /* ---- while it records ---- */
 
+/* Is there enough in the one it has? Else files could be had without end. */
+static bool is_full(const struct listener *listener, const struct bound *bound)
+{
+	struct stat st;
+
+	return listener->how.rotate_bytes && !fstatat(bound->board, bound->record.file, &st, AT_SYMLINK_NOFOLLOW) &&
+	       (uint64_t)st.st_size >= listener->how.rotate_bytes;
+}
+
 static bool answer_next(struct listener *listener, struct visit *visit)
 {
 	struct bound *bound = bound_of(visit);
@@ -149,6 +164,8 @@ static bool answer_next(struct listener *listener, struct visit *visit)
 	int fd, r;
 	bool ok;
 
+	if (!is_full(listener, bound))
+		return false;
 	store_thin(&listener->store, &listener->how.limits, NULL);
 	r = check_room(listener, visit->name, bound->board, &err);
 	next.generation++;
@@ -229,6 +246,15 @@ static bool closed(struct listener *listener, struct visit *visit, const struct 
 		     (unsigned long long)record->events, (unsigned long long)record->lost,
 		     record->lost_more ? ", and some that could not be counted" : "", clock);
 	return true;
+}
+
+void front_watch(struct listener *listener)
+{
+	struct err err = ERR_INIT;
+
+	for (struct visit *visit = listener->gate.visits; visit; visit = visit->next)
+		if (visit->own && visit->pid && bound_of(visit)->board >= 0 && check_room(listener, visit->name, bound_of(visit)->board, &err))
+			gate_end(visit);
 }
 
 bool front_answer(void *ctx, struct visit *visit, const struct desk_ask *ask)

@@ -14,6 +14,7 @@
 #include "collect/session.h"
 
 #define TIDY_MS 30000
+#define WATCH_MS 1000
 
 /* ---- files that were left ---- */
 
@@ -64,6 +65,10 @@ static void tidy(struct listener *listener)
 {
 	struct err err = ERR_INIT;
 
+	if (mono_ms() >= listener->watch_at) {
+		listener->watch_at = mono_ms() + WATCH_MS;
+		front_watch(listener);
+	}
 	if (mono_ms() < listener->tidy_at)
 		return;
 	listener->tidy_at = mono_ms() + TIDY_MS;

@@ -17,7 +17,7 @@ struct listener {
 	struct listen_how how;
 	struct gate gate;
 	struct store store;
-	int64_t tidy_at;
+	int64_t tidy_at, watch_at;
 	uint64_t machine;
 	char name[WIRE_NAME_MAX + 1];
 };
@@ -25,6 +25,8 @@ struct listener {
 /* front.c: of the gate. */
 bool front_answer(void *ctx, struct visit *visit, const struct desk_ask *ask);
 void front_gone(void *ctx, struct visit *visit);
+/* Whoever has more than he may have, and does not say so, ends. */
+void front_watch(struct listener *listener);
 
 /* listen.c: a file whose board does not come back is closed up, in a jail. */
 int listen_close_left(int file, const char *name);

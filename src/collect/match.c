@@ -10,6 +10,8 @@
 
 /* No two clocks run apart faster than that: a crystal is off by a ten-thousandth, and a clock that is being set by five of them. */
 #define APART 0.001
+/* Times that a clock can have, and whose differences are numbers still: 73 years. */
+#define TIME_MAX (UINT64_C(1) << 61)
 
 bool match_add(struct match *match, uint64_t t1, uint64_t got, uint64_t sent, uint64_t t4)
 {
@@ -17,7 +19,7 @@ bool match_add(struct match *match, uint64_t t1, uint64_t got, uint64_t sent, ui
 		.at = (int64_t)(got + (sent - got) / 2), .least = (int64_t)(t1 - got), .most = (int64_t)(t4 - sent),
 	};
 
-	if (t4 < t1 || sent < got || gap.least > gap.most || (match->n && gap.at <= match->gaps[match->n - 1].at))
+	if (got > TIME_MAX || sent > TIME_MAX || t4 < t1 || sent < got || gap.least > gap.most || (match->n && gap.at <= match->gaps[match->n - 1].at))
 		return false;
 	/* Of two neighbours the wider one goes, but for the first. */
 	if (match->n == MATCH_MAX) {

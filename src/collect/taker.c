@@ -43,7 +43,12 @@ static char *take_text(const uint8_t *from, size_t len)
 	return text;
 }
 
-/* Names are whatever somebody likes; what they may not be is taken for the file's sake. */
+/* It is the name of an instance, and whoever reads the file may make a path of it. */
+static bool is_buffer(const uint8_t *name, size_t len)
+{
+	return len && *name != '.' && !memchr(name, '/', len) && !memchr(name, '\0', len);
+}
+
 static int take_buffers(struct taker *taker, const uint8_t *at, size_t len, struct err *err)
 {
 	for (uint32_t i = 0; i < taker->open.nr_buffers; i++) {
@@ -57,7 +62,7 @@ static int take_buffers(struct taker *taker, const uint8_t *at, size_t len, stru
 		clock = wire16(buffer.clock_len);
 		taker->page_sizes[i] = wire32(buffer.page_size);
 		if (len - sizeof(buffer) < name + clock || name > 255 || clock > 64 || !is_page_size(taker->page_sizes[i]) ||
-		    (!i && name) || (i && !name))
+		    (!i && name) || (i && !is_buffer(at + sizeof(buffer), name)))
 			return nonsense(err, "list of buffers");
 		taker->names[i] = take_text(at + sizeof(buffer), name);
 		taker->clocks[i] = take_text(at + sizeof(buffer) + name, clock);
@@ -311,6 +316,15 @@ static int keep_again(struct taker *taker, int fd, const char *name, struct err 
 	return r;
 }
 
+/* As many lanes can be had in other ways. */
+static bool is_same_shape(const struct taker *taker)
+{
+	for (uint32_t i = 0; i < taker->open.nr_buffers; i++)
+		if (dat_live_page_size(taker->live, i) != taker->page_sizes[i])
+			return false;
+	return !dat_live_page_size(taker->live, taker->open.nr_buffers) && dat_live_cpus(taker->live) == taker->open.nr_cpus;
+}
+
 int taker_resume(struct taker *taker, int fd, const char *name, struct err *err)
 {
 	int r = taker->keeps ? keep_again(taker, fd, name, err) : 0;
@@ -319,6 +333,8 @@ int taker_resume(struct taker *taker, int fd, const char *name, struct err *err)
 		close(fd);
 	else
 		r = dat_live_resume(&taker->live, fd, name, err);
+	if (!r && !is_same_shape(taker))
+		r = nonsense(err, "description of itself, of a recording that is there already,");
 	for (size_t i = 0; !r && i < taker->nr_lanes; i++) {
 		uint32_t buffer = (uint32_t)(i / taker->open.nr_cpus), cpu = (uint32_t)(i % taker->open.nr_cpus);
 

@@ -265,6 +265,16 @@ uint64_t dat_live_lane(const struct dat_live *live, size_t buffer, uint32_t cpu)
 	return buffer < f->nr_buffers && cpu < f->nr_cpus ? f->lanes[buffer * f->nr_cpus + cpu].size : 0;
 }
 
+uint32_t dat_live_cpus(const struct dat_live *live)
+{
+	return live->file.nr_cpus;
+}
+
+uint32_t dat_live_page_size(const struct dat_live *live, size_t buffer)
+{
+	return buffer < live->file.nr_buffers ? live->file.buffers[buffer].page_size : 0;
+}
+
 int dat_live_read(const struct dat_live *live, size_t buffer, uint32_t cpu, uint64_t from, void *bytes, size_t len)
 {
 	const struct live_file *f = &live->file;

@@ -61,6 +61,9 @@ int dat_live_adopt(struct dat_live **out, int fd, const char *name, const struct
 int dat_live_resume(struct dat_live **out, int fd, const char *name, struct err *err);
 /* Bytes of a CPU's data that count. */
 uint64_t dat_live_lane(const struct dat_live *live, size_t buffer, uint32_t cpu);
+/* What it is for. 0: there is no such buffer. */
+uint32_t dat_live_cpus(const struct dat_live *live);
+uint32_t dat_live_page_size(const struct dat_live *live, size_t buffer);
 /* The last page of it may change again, as after dat_live_accept_open(). -EINVAL: it has none. */
 int dat_live_reopen(struct dat_live *live, size_t buffer, uint32_t cpu);
 /* Of its pages only the first ones count from now on, so many bytes. */

@@ -180,6 +180,18 @@ bool address_is_near(int fd)
 	return is_loopback(&own);
 }
 
+bool address_is_anybody(int fd)
+{
+	union any own = { 0 }, peer = { 0 };
+	socklen_t len = sizeof(own), peer_len = sizeof(peer);
+
+	if (getsockname(fd, &own.sa, &len) || getpeername(fd, &peer.sa, &peer_len))
+		return true;
+	if (peer.sa.sa_family == AF_VSOCK)
+		return peer.vm.svm_cid == VMADDR_CID_LOCAL || peer.vm.svm_cid == own.vm.svm_cid;
+	return peer.sa.sa_family != AF_UNIX;
+}
+
 static int wait_connected(int fd, int ms)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLOUT };

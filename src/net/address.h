@@ -32,6 +32,8 @@ void address_print(const struct address *address, char *text, size_t size);
 
 /* Can nobody listen in on the way, since there is none? Of TCP: of a connection or a socket that listens. */
 bool address_is_near(int fd);
+/* Of a connection that is near: could it be any user of this machine? No path has kept him out, and he is no guest and no host. */
+bool address_is_anybody(int fd);
 
 /* Not blocking, at most so long: a descriptor, or -errno. */
 int address_connect(const struct address *address, int ms, struct err *err);

@@ -24,6 +24,10 @@
 /* Connections whose peer nobody knows yet, and of all kinds. */
 #define STRANGERS_MAX 48
 #define VISITS_MAX 256
+/* Of one name, or of one address without keys: a board that is known may not keep out the others. */
+#define VISITS_OF_ONE 64
+/* A child in a jail that is waited for. */
+#define JAIL_MS 60000
 #define MEMORY ((size_t)512 << 20)
 
 void gate_say(const struct gate *gate, const char *fmt, ...)
@@ -34,6 +38,10 @@ void gate_say(const struct gate *gate, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	/* Words of others are among them, and terminals do what they are told. */
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
 	if (gate->how.say)
 		gate->how.say(gate->how.ctx, text);
 }
@@ -97,6 +105,15 @@ static int name_keyed(const struct gate *gate, struct visit *visit, const char *
 	return 0;
 }
 
+static int check_crowd(const struct gate *gate, const struct visit *visit, struct err *err)
+{
+	unsigned int n = 0;
+
+	for (const struct visit *other = gate->visits; other; other = other->next)
+		n += other->known && (visit->bare ? other->bare && !strcmp(other->from, visit->from) : !strcmp(other->name, visit->name));
+	return n < VISITS_OF_ONE ? 0 : err_set(err, -EBUSY, "%s has %u connections there already", visit->bare ? visit->from : visit->name, n);
+}
+
 static bool answer_who(const struct gate *gate, struct visit *visit, const struct desk_ask *ask)
 {
 	struct desk_answer answer = { 0 };
@@ -112,6 +129,8 @@ static bool answer_who(const struct gate *gate, struct visit *visit, const struc
 		r = name_keyed(gate, visit, ask->fingerprint, &err);
 	else
 		r = name_bare(gate, visit, ask->name, &err);
+	if (!r)
+		r = check_crowd(gate, visit, &err);
 	visit->known = !r;
 	if (r)
 		gate_say(gate, "%s was refused: %s", visit->from, err.text);
@@ -268,12 +287,9 @@ static void live(struct gate *gate, int fd, int line, bool bare)
 
 static bool needs_no_key(const struct gate *gate, int fd)
 {
-	char from[ADDRESS_TEXT];
-
 	if (gate->how.insecure || fd == gate->how.stdio)
 		return true;
-	address_peer(fd, from, sizeof(from));
-	return address_is_near(fd) && !(gate->how.near_needs_key && strncmp(from, "unix", 4) && strncmp(from, "vsock", 5));
+	return address_is_near(fd) && !(gate->how.near_needs_key && address_is_anybody(fd));
 }
 
 static void receive(struct gate *gate, int fd)
@@ -441,6 +457,7 @@ bool gate_attend(struct gate *gate)
 
 int gate_in_jail(int (*work)(void *ctx), void *ctx)
 {
+	int64_t until = mono_ms() + JAIL_MS;
 	pid_t pid = fork();
 	int status = -1;
 
@@ -449,7 +466,11 @@ int gate_in_jail(int (*work)(void *ctx), void *ctx)
 
 		_exit(jail_enter(MEMORY, false, &err) ? 1 : work(ctx));
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	/* What it looks at may be made to keep it for ever. */
+	while (pid > 0 && !waitpid(pid, &status, WNOHANG)) {
+		if (mono_ms() > until)
+			kill(pid, SIGKILL);
+		poll(NULL, 0, 2);
+	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 }

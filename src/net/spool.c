@@ -195,6 +195,9 @@ void spool_words(const struct spool *spool, struct err *err)
 
 	memcpy(words, spool->shared->words, sizeof(words));
 	words[sizeof(words) - 1] = '\0';
+	for (char *c = words; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
 	err_set(err, code < 0 && code > -4096 ? code : -EIO, "%s", words);
 }
 

@@ -115,7 +115,10 @@ static int read_file(const char *dir, const char *name, bool secret, struct buf 
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return err_set(err, -errno, "%.300s: %s", path, strerror(errno));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > (off_t)FILE_MAX)
+	/* Whoever may write there may put another file in its place. */
+	if (!stat(dir, &st) && st.st_mode & 022 && !(st.st_mode & S_ISVTX))
+		r = err_set(err, -EPERM, "%.300s: others may write there: `chmod go-w` keeps them out", dir);
+	else if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > (off_t)FILE_MAX)
 		r = err_set(err, -EBADMSG, "%.300s: is no file of ours", path);
 	else if (st.st_uid != geteuid() && st.st_uid)
 		r = err_set(err, -EPERM, "%.300s: belongs to somebody else", path);
