@@ -45,8 +45,9 @@ static int parse_vsock(struct address *address, const char *text, struct err *er
 	char own[16];
 
 	address->kind = ADDRESS_VSOCK;
-	snprintf(own, sizeof(own), "%.*s", (int)(colon ? colon - cid : (long)sizeof(own)), cid);
-	if (!parse_number(own, UINT32_MAX, &address->cid))
+	/* What is cut off would be another one. */
+	if (snprintf(own, sizeof(own), "%.*s", (int)(colon ? colon - cid : (long)sizeof(own)), cid) >= (int)sizeof(own) ||
+	    !parse_number(own, UINT32_MAX, &address->cid))
 		return err_set(err, -EINVAL, "%.200s: a guest's number is needed, vsock:CID or vsock:CID:PORT", text);
 	if (colon && (!parse_number(colon + 1, UINT32_MAX - 1, &address->port) || !address->port))
 		return bad_port(text, colon + 1, err);
