@@ -78,10 +78,11 @@ int channel_next(struct channel *channel, struct frame *frame, struct err *err)
 
 	for (;;) {
 		size_t have = channel->read.len - channel->read_at;
-		const uint8_t *at = (const uint8_t *)channel->read.data + channel->read_at;
 		int r;
 
 		if (have >= sizeof(head)) {
+			const uint8_t *at = (const uint8_t *)channel->read.data + channel->read_at;
+
 			memcpy(&head, at, sizeof(head));
 			frame->len = wire32(head.len);
 			frame->kind = (enum wire_kind)wire16(head.kind);
