@@ -357,7 +357,7 @@ static int hear_recorder(struct compat *compat)
 		r = 0;
 		if (frame.kind == WIRE_HELLO) {
 			r = channel_hello(&compat->recorder, 0, compat->how->machine, compat->how->name);
-		} else if (frame.kind == WIRE_OPEN) {
+		} else if (frame.kind == WIRE_OPEN && !compat->doors) {
 			r = begin(compat, &frame);
 		} else if (frame.kind != WIRE_TIME) {
 			r = stock_frame(&compat->feed, frame.kind, frame.body, frame.len, &compat->err);
