@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@ struct recorder {
 	int words;			/* what it says */
 	struct visit *visit;		/* NULL: the driver was cut off, */
 	int64_t cut_at;			/* then */
+	uint32_t given;			/* connections, */
+	uint32_t had;			/* and how many of them were over when it waited for one */
 	bool stopped;
 };
 
@@ -119,6 +122,16 @@ static struct recorder *start(struct agent *agent, struct visit *visit, const ui
 	return recorder;
 }
 
+/* It waits for another connection: what it had was cut, and it is not at its end. */
+static bool wants_another(struct recorder *recorder)
+{
+	uint32_t had;
+
+	while (recv(recorder->line, &had, sizeof(had), MSG_DONTWAIT) == (ssize_t)sizeof(had))
+		recorder->had = had;
+	return recorder->had == recorder->given;
+}
+
 /* A connection for its courier; the other end is the relay's. */
 static int connect_recorder(struct recorder *recorder, int *end, struct err *err)
 {
@@ -132,6 +145,8 @@ static int connect_recorder(struct recorder *recorder, int *end, struct err *err
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends))
 		return err_set(err, -errno, "no line to the recorder: %s", strerror(errno));
+	/* So that there is room for what it says. */
+	wants_another(recorder);
 	memset(&control, 0, sizeof(control));
 	control.head.cmsg_level = SOL_SOCKET;
 	control.head.cmsg_type = SCM_RIGHTS;
@@ -140,6 +155,7 @@ static int connect_recorder(struct recorder *recorder, int *end, struct err *err
 	if (sendmsg(recorder->line, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		r = err_set(err, -errno, "the recorder is gone");
 	close(ends[1]);
+	recorder->given += !r;
 	if (r)
 		close(ends[0]);
 	else
@@ -223,6 +239,15 @@ static bool answer_run(struct agent *agent, struct visit *visit, const struct de
 	return ok;
 }
 
+static bool answer_cut(struct visit *visit)
+{
+	struct desk_answer answer = { 0 };
+	struct err err = ERR_INIT;
+
+	err_set(&err, -ECHILD, "whoever talked for the recorder was killed");
+	return gate_give(visit, &answer, &err, NULL, 0);
+}
+
 /* It ends when its last frame was taken. */
 static bool answer_exit(struct agent *agent, struct visit *visit)
 {
@@ -233,6 +258,8 @@ static bool answer_exit(struct agent *agent, struct visit *visit)
 	int status = 0;
 
 	while (waitpid(recorder->pid, &status, WNOHANG) == 0) {
+		if (wants_another(recorder))
+			return answer_cut(visit);
 		if (mono_ms() > until) {
 			kill(recorder->pid, SIGKILL);
 			waitpid(recorder->pid, &status, 0);
@@ -367,9 +394,18 @@ bool agent_place(const struct agent *agent, size_t i, char *text, size_t size)
 	return true;
 }
 
+/* Nobody can come any more, but those who were cut off are waited for. */
+static bool waits(const struct agent *agent)
+{
+	if (!agent->recorders || !agent->how.wait)
+		return false;
+	poll(NULL, 0, 100);
+	return true;
+}
+
 void agent_run(struct agent *agent, const volatile int *stop)
 {
 	do
 		tidy(agent);
-	while (!*stop && (gate_attend(&agent->gate) || agent->recorders));
+	while (!*stop && (gate_attend(&agent->gate) || waits(agent)));
 }

@@ -22,8 +22,8 @@ struct relay {
 	const struct admit_how *how;
 	struct channel driver, recorder;
 	int words;		/* what the recorder says to people; -1: no more */
+	bool met;		/* the recorder was greeted; before that it is told nothing */
 	bool done;		/* the recorder has hung up */
-	int64_t heard_at;
 	struct err err;
 };
 
@@ -65,7 +65,8 @@ static void tell_time(struct relay *relay, const struct frame *frame, uint64_t g
 	time.sent = wire64(mono_ns());
 	channel_put(&relay->driver, WIRE_TIME, &time, sizeof(time), NULL, 0);
 	/* The recorder's courier hears of it that somebody is there. */
-	pass(&relay->recorder, frame);
+	if (relay->met)
+		pass(&relay->recorder, frame);
 }
 
 static bool is_full(const struct channel *channel)
@@ -84,7 +85,6 @@ static int hear_driver(struct relay *relay)
 		r = channel_next(&relay->driver, &frame, &relay->err);
 		if (r <= 0)
 			return r == -EAGAIN ? 0 : r ? r : err_set(&relay->err, -ECONNRESET, "the driver has hung up");
-		relay->heard_at = mono_ms();
 		if (frame.kind == WIRE_ASK)
 			tell_time(relay, &frame, mono_ns());
 		else if (frame.kind == WIRE_STOP)
@@ -112,7 +112,7 @@ static int hear_recorder(struct relay *relay)
 			return 0;
 		}
 		if (frame.kind == WIRE_HELLO)
-			channel_hello(&relay->recorder, 0, relay->how->machine, relay->how->name);
+			relay->met = !channel_hello(&relay->recorder, 0, relay->how->machine, relay->how->name);
 		/* Of what it was asked here. */
 		else if (frame.kind != WIRE_TIME)
 			pass(&relay->driver, &frame);
@@ -138,7 +138,6 @@ static int relay_all(struct relay *relay)
 	struct pollfd fds[5];
 	int r = 0;
 
-	relay->heard_at = mono_ms();
 	while (!r && !relay->done) {
 		bool full = is_full(&relay->driver);
 
@@ -160,13 +159,13 @@ static int relay_all(struct relay *relay)
 		/* What it says last is heard by its silence. */
 		if (r == -EPIPE)
 			relay->done = true;
-		if (!r && mono_ms() - relay->heard_at > SILENT_MS)
+		if (!r && mono_ms() - relay->driver.heard_at > SILENT_MS)
 			r = err_set(&relay->err, -ETIMEDOUT, "nothing was heard for %d seconds", SILENT_MS / 1000);
 	}
 	return relay->done ? 0 : r;
 }
 
-/* The recorder's end, and the last that it says. */
+/* The recorder's end, and the last that it says. -ECHILD: it goes on, and was cut off here. */
 static int see_off(struct relay *relay)
 {
 	struct desk_ask ask = { .kind = DESK_EXIT };
@@ -174,9 +173,11 @@ static int see_off(struct relay *relay)
 	struct wire_exit status = { 0 };
 	int r = desk_ask(relay->how->line, &ask, &answer, NULL, &relay->err);
 
+	if (r)
+		return r;
 	while (relay->words >= 0)
 		hear_words(relay);
-	status.status = (int32_t)wire32(r ? 1u : answer.stands);
+	status.status = (int32_t)wire32(answer.stands);
 	channel_put(&relay->driver, WIRE_EXIT, &status, sizeof(status), NULL, 0);
 	admit_linger(&relay->driver, 5000);
 	return r;
@@ -193,7 +194,7 @@ int relay_run(int fd, const struct admit_how *how)
 		r = relay_all(&relay);
 	if (!r)
 		r = see_off(&relay);
-	else
+	if (r)
 		admit_refuse(&relay.driver, &relay.err);
 	channel_fini(&relay.driver);
 	channel_fini(&relay.recorder);

@@ -14,6 +14,8 @@
 #include "cmd/units.h"
 
 #define USUAL_WAIT 60
+/* Who is at standard input does not come back. */
+#define STDIO_WAIT 0
 
 static const struct opt agent_opts[] = {
 	PLACES_OPTS,
@@ -74,6 +76,8 @@ static int run(const struct opts *opts)
 
 	if (wait && !units_time(wait, &ns))
 		return cmd_misuse(&cmd_agent, "agent: --wait '%s': a time like 60s is needed", wait);
+	if (opts_value(opts, "stdio"))
+		how.wait = STDIO_WAIT;
 	if (wait)
 		how.wait = (unsigned int)(ns / 1000000000);
 	how.compat = opts_value(opts, "compat");

@@ -210,11 +210,12 @@ int boards_start(struct boards *boards, struct err *err)
 		const struct drive *drive = &boards->all[i].drive;
 		enum drive_state state = DRIVE_CALLING;
 
-		while (state == DRIVE_CALLING && mono_ms() < until && !interrupt_end())
-			state = drive_wait(drive, DRIVE_CALLING, STEP_MS);
+		/* One that was cut off on the way may come back. */
+		while ((state == DRIVE_CALLING || state == DRIVE_CUT) && mono_ms() < until && !interrupt_end())
+			state = drive_wait(drive, state, STEP_MS);
 		if (state == DRIVE_FAILED)
 			r = err_set(err, drive->shared->code, "%s", drive->shared->words);
-		else if (state == DRIVE_CALLING)
+		else if (state == DRIVE_CALLING || state == DRIVE_CUT)
 			r = err_set(err, interrupt_end() ? -EINTR : -ETIMEDOUT, "%s: does not begin to record", boards->all[i].name);
 	}
 	return r;

@@ -89,7 +89,9 @@ static void answer_file(struct driver *driver, const struct desk_ask *ask)
 		driver->bound = true;
 		driver->nr_lanes = ask->len;
 		memcpy(driver->recording, ask->recording, sizeof(driver->recording));
-		set_state(driver, DRIVE_RECORDS);
+		/* trace-cmd's agent says no more than that. */
+		if (driver->how->compat)
+			set_state(driver, DRIVE_RECORDS);
 	}
 	snprintf(answer.file, sizeof(answer.file), "%.250s", driver->how->path);
 	fds[0] = driver->file;
@@ -103,6 +105,8 @@ static void note(struct driver *driver, const struct desk_ask *ask)
 	driver->shared->lost = ask->lost;
 	driver->shared->lost_more = ask->lost_more;
 	driver->shared->bytes = ask->bytes;
+	if (ask->kind == DESK_NOTE && ask->wants)
+		set_state(driver, DRIVE_RECORDS);
 }
 
 /* Lines of whatever it says, which may be anything. */
@@ -229,9 +233,12 @@ static void run(const struct drive_how *how, struct drive_shared *shared)
 		attend(&driver);
 		if (r == SESSION_DONE)
 			break;
-		if (r > 0)
+		if (r > 0 && how->caller.to.kind == ADDRESS_SSH && driver.bound && r != SESSION_FAILED)
+			err_set(&err, -ECONNRESET, "%.100s: ssh has ended, and with it whoever recorded there: %.300s", caller.greet.text,
+				shared->words);
+		else if (r > 0)
 			err_set(&err, -ECONNRESET, "%.100s: %.380s", caller.greet.text, shared->words);
-		if (r == SESSION_FAILED || !driver.bound || mono_ms() - heard > LOST_MS) {
+		if (r == SESSION_FAILED || !driver.bound || how->caller.to.kind == ADDRESS_SSH || mono_ms() - heard > LOST_MS) {
 			fail(&driver, &err);
 			return;
 		}
@@ -255,6 +262,7 @@ int drive_start(struct drive *drive, const struct drive_how *how, struct err *er
 	if (shared == MAP_FAILED)
 		return err_set(err, -errno, "no memory for a board: %s", strerror(errno));
 	drive->shared = shared;
+	address_print(&how->caller.to, drive->name, sizeof(drive->name));
 	drive->pid = fork();
 	if (!drive->pid) {
 		run(how, drive->shared);
@@ -266,13 +274,41 @@ int drive_start(struct drive *drive, const struct drive_how *how, struct err *er
 	return err_set(err, -errno, "no process for a board: %s", strerror(errno));
 }
 
+static bool is_gone(const struct drive *drive)
+{
+	siginfo_t info = { 0 };
+
+	return drive->pid <= 0 || (!waitid(P_PID, (id_t)drive->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == drive->pid);
+}
+
+/* What it said last counts: it says so before it ends. */
+static void look_after(const struct drive *drive)
+{
+	struct drive_shared *shared = drive->shared;
+	uint32_t state;
+
+	if (!is_gone(drive))
+		return;
+	state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
+	if (state == DRIVE_DONE || state == DRIVE_FAILED)
+		return;
+	shared->code = -ECHILD;
+	snprintf(shared->words, sizeof(shared->words), "%s: whoever talked to it was killed", drive->name);
+	__atomic_store_n(&shared->state, DRIVE_FAILED, __ATOMIC_RELEASE);
+}
+
 enum drive_state drive_wait(const struct drive *drive, enum drive_state state, int ms)
 {
 	int64_t until = mono_ms() + ms;
 	uint32_t now;
 
-	while ((now = __atomic_load_n(&drive->shared->state, __ATOMIC_ACQUIRE)) == state && mono_ms() < until)
+	for (;;) {
+		look_after(drive);
+		now = __atomic_load_n(&drive->shared->state, __ATOMIC_ACQUIRE);
+		if (now != state || mono_ms() >= until)
+			break;
 		poll(NULL, 0, 5);
+	}
 	return now <= DRIVE_FAILED ? (enum drive_state)now : DRIVE_FAILED;
 }
 

@@ -34,11 +34,13 @@ struct drive_shared {
 
 struct drive {
 	pid_t pid;
+	char name[ADDRESS_TEXT];
 	struct drive_shared *shared;
 };
 
 int drive_start(struct drive *drive, const struct drive_how *how, struct err *err);
 /* Until it is in another state than that, at most so long. */
+/* One whose process was killed has failed. */
 enum drive_state drive_wait(const struct drive *drive, enum drive_state state, int ms);
 void drive_stop(struct drive *drive);
 /* Ends it, however far it is. */

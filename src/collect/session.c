@@ -43,9 +43,11 @@ struct session {
 	struct match match;
 	int bases;		/* a file; see put_bases() */
 	uint32_t generation;	/* files of this recording before the one that is written */
-	bool bound;		/* there is a recording */
+	bool noted_sums;
+	bool bound;		/* there is a recording, */
+	bool begun;		/* and it goes on */
 	uint64_t told;		/* position */
-	int64_t heard_at, asked_at, noted_at;
+	int64_t asked_at, noted_at;
 	uint64_t asked;		/* questions; the last one has this number, */
 	uint64_t asked_ns;	/* and was asked then; 0: it was answered */
 	bool drives, exited;
@@ -143,6 +145,7 @@ static int open_recording(struct session *session, const struct frame *frame)
 		r = taker_resume(&session->taker, fds[0], answer.file, &session->err);
 	else if (!r)
 		r = taker_begin(&session->taker, fds[0], answer.file, &session->err);
+	session->begun = !r;
 	return r ? r : say_at(session, WIRE_HAVE, session->taker.at);
 }
 
@@ -328,7 +331,6 @@ static int hear(struct session *session)
 			return err_set(&session->err, -ECONNRESET, "it has hung up");
 		if (r < 0)
 			return r == -EAGAIN ? 0 : r;
-		session->heard_at = mono_ms();
 		r = hear_aside(session, &frame);
 		if (r < 0)
 			return r;
@@ -346,15 +348,17 @@ static int hear(struct session *session)
 	return 1;
 }
 
-static void note(struct session *session, int64_t now)
+static int note(struct session *session, int64_t now)
 {
 	struct desk_ask ask;
 
-	if (now - session->noted_at < NOTE_MS)
-		return;
+	if (now - session->noted_at < NOTE_MS && session->noted_sums == session->taker.summed)
+		return 0;
 	session->noted_at = now;
+	session->noted_sums = session->taker.summed;
 	ask = about(session, DESK_NOTE);
-	desk_ask(session->line, &ask, NULL, NULL, NULL);
+	ask.wants = session->taker.summed;
+	return desk_ask(session->line, &ask, NULL, NULL, &session->err);
 }
 
 static int take_all(struct session *session)
@@ -362,7 +366,6 @@ static int take_all(struct session *session)
 	int64_t now;
 	int more = 1, r;
 
-	session->heard_at = mono_ms();
 	for (;;) {
 		channel_wait(&session->channel, false, more ? 0 : session->asked < ASK_FAST ? ASK_FAST_MS : 200);
 		more = hear(session);
@@ -376,8 +379,10 @@ static int take_all(struct session *session)
 		now = mono_ms();
 		ask_time(session, now);
 		pass_stop(session);
-		note(session, now);
-		if (now - session->heard_at > SILENT_MS)
+		r = note(session, now);
+		if (r)
+			return r;
+		if (now - session->channel.heard_at > SILENT_MS)
 			return err_set(&session->err, -ETIMEDOUT, "nothing was heard for %d seconds", SILENT_MS / 1000);
 	}
 }
@@ -429,6 +434,15 @@ static bool is_silent(int fd)
 	return !poll(&wait, 1, SILENCE_MS);
 }
 
+/* Words for whoever watches; `last`: they are why it ended. */
+static void say_why(const struct session *session, bool last)
+{
+	struct desk_ask ask = { .kind = DESK_SAY, .wants = last };
+
+	ask.text_len = (uint32_t)snprintf(ask.text, sizeof(ask.text), "%s", session->err.text);
+	desk_ask(session->line, &ask, NULL, NULL, NULL);
+}
+
 int session_run(int fd, int line, const struct session_how *how)
 {
 	struct session session = { .line = line, .how = how, .stop = -1, .err = ERR_INIT };
@@ -442,6 +456,8 @@ int session_run(int fd, int line, const struct session_how *how)
 	if (!r)
 		r = record(&session);
 
+	if (r < 0 && session.begun)
+		say_why(&session, false);
 	if (r < 0)
 		admit_refuse(&session.channel, &session.err);
 	else
@@ -456,7 +472,6 @@ int session_drive(int fd, int line, int stop, const struct greet_how *greet_by, 
 		  size_t len)
 {
 	struct session session = { .line = line, .how = how, .stop = stop, .drives = true, .err = ERR_INIT };
-	struct desk_ask ask = { .kind = DESK_SAY };
 	char peer[WIRE_NAME_MAX + 1];
 	int64_t until;
 	int r = greet(&session.channel, fd, greet_by, WIRE_DRIVES, peer, &session.err);
@@ -476,10 +491,7 @@ int session_drive(int fd, int line, int stop, const struct greet_how *greet_by, 
 		taker_close(&session.taker);
 	if (r >= 0)
 		return SESSION_DONE;
-	/* Why, as the last that is said. */
-	ask.wants = 1;
-	ask.text_len = (uint32_t)snprintf(ask.text, sizeof(ask.text), "%s", session.err.text);
-	desk_ask(line, &ask, NULL, NULL, NULL);
+	say_why(&session, true);
 	return r == -EACCES || (session.said && !session.again) || (session.exited && r == -ECANCELED) ? SESSION_FAILED : SESSION_CUT;
 }
 

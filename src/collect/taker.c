@@ -547,6 +547,7 @@ static int take_sums(struct taker *taker, const struct frame *frame, struct err 
 	if (frame->len != sizeof(sums))
 		return nonsense(err, "sum");
 	memcpy(&sums, frame->body, sizeof(sums));
+	taker->summed = true;
 	taker->sums = (struct wire_sums){ .events = wire64(sums.events), .lost = wire64(sums.lost), .more = wire32(sums.more) };
 	taker->ended = frame->kind == WIRE_END;
 	return 0;

@@ -48,6 +48,7 @@ struct taker {
 	uint32_t section_id;		/* 0: none is under way */
 	bool in_options;
 	struct wire_sums sums;
+	bool summed;	/* there were any: what is recorded is switched on */
 	bool ended;
 	struct buf shift;		/* TIME_SHIFT; empty: there is none */
 };

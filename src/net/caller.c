@@ -50,12 +50,12 @@ static int know(struct caller *caller, struct err *err)
 	return r < 0 ? r : 0;
 }
 
-/* Nobody listens in on the way to ourselves; elsewhere only who said so goes without. */
+/* Nobody listens in on the way to ourselves; elsewhere only who said so goes without. What has no host's name has no key to be known by. */
 static int choose_tls(struct caller *caller, int fd, struct err *err)
 {
 	const struct caller_how *how = caller->how;
 
-	if (how->insecure || caller->greet.key || how->line || how->to.kind == ADDRESS_SSH || (address_is_near(fd) && !how->tls))
+	if (how->insecure || caller->greet.key || how->line || how->to.kind != ADDRESS_TCP || (address_is_near(fd) && !how->tls))
 		return 0;
 	return know(caller, err);
 }
@@ -78,7 +78,7 @@ static pid_t start_ssh(const struct caller_how *how, int end)
 }
 
 /* Whoever it is comes when he comes. */
-static int await_line(int line, struct err *err)
+static int await_line(int line, uint32_t *lines, struct err *err)
 {
 	union {
 		struct cmsghdr head;
@@ -91,21 +91,24 @@ static int await_line(int line, struct err *err)
 	struct cmsghdr *c;
 	int fd;
 
+	if (send(line, lines, sizeof(*lines), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN)
+		return err_set(err, -EPIPE, "nobody will be there any more");
 	if (poll(&wait, 1, CALL_MS) <= 0)
 		return err_set(err, -EAGAIN, "nobody is there");
 	if (recvmsg(line, &message, MSG_CMSG_CLOEXEC) <= 0 || !(c = CMSG_FIRSTHDR(&message)) || c->cmsg_type != SCM_RIGHTS)
 		return err_set(err, -EPIPE, "nobody will be there any more");
 	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	++*lines;
 	return fd;
 }
 
-static int call(const struct caller_how *how, pid_t *ssh, struct err *err)
+static int call(const struct caller_how *how, uint32_t *lines, pid_t *ssh, struct err *err)
 {
 	int ends[2];
 
 	*ssh = 0;
 	if (how->line)
-		return await_line(how->line, err);
+		return await_line(how->line, lines, err);
 	if (how->to.kind != ADDRESS_SSH)
 		return address_connect(&how->to, CALL_MS, err);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
@@ -128,7 +131,7 @@ static void end_ssh(pid_t ssh)
 int caller_once(struct caller *caller, int (*talk)(void *ctx, int fd, const struct greet_how *greet), void *ctx, struct err *err)
 {
 	pid_t ssh, child;
-	int fd = call(caller->how, &ssh, err), status = 0, r;
+	int fd = call(caller->how, caller->lines, &ssh, err), status = 0, r;
 
 	r = fd < 0 ? fd : choose_tls(caller, fd, err);
 	if (r < 0) {
@@ -139,7 +142,6 @@ int caller_once(struct caller *caller, int (*talk)(void *ctx, int fd, const stru
 	}
 	child = fork();
 	if (!child) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(jail_enter(MEMORY, caller->calls, err) ? 127 : talk(ctx, fd, &caller->greet));
 	}
 	close(fd);

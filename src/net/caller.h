@@ -11,7 +11,7 @@
 
 struct caller_how {
 	struct address to;
-	int line;		/* instead: who is there comes by this socket, as a descriptor; 0: not */
+	int line;		/* instead: who is there comes by this socket, as a descriptor, when it heard how many came before; 0: not */
 	const char *keys;	/* directory */
 	bool insecure;		/* without TLS, wherever that leads */
 	bool tls;		/* also where it could do without */
@@ -21,6 +21,7 @@ struct caller_how {
 struct caller {
 	const struct caller_how *how;
 	struct greet_how greet;
+	uint32_t *lines;	/* counts connections that came by how->line; NULL: there is none */
 	bool calls;		/* who talks may connect to others */
 	void (*attend)(void *ctx);	/* again and again while somebody talks, with talk's ctx; NULL: nobody need be attended to */
 };

@@ -15,7 +15,7 @@
 
 void channel_init(struct channel *channel, int in, int out, struct tls *tls)
 {
-	*channel = (struct channel){ .in = in, .out = out, .tls = tls, .read = BUF_INIT, .put = BUF_INIT };
+	*channel = (struct channel){ .in = in, .out = out, .tls = tls, .read = BUF_INIT, .put = BUF_INIT, .heard_at = mono_ms() };
 }
 
 void channel_fini(struct channel *channel)
@@ -61,6 +61,7 @@ static int fill(struct channel *channel)
 	if (n <= 0)
 		return (int)n;
 	read->len += (size_t)n;
+	channel->heard_at = mono_ms();
 	return 1;
 }
 

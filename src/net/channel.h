@@ -24,6 +24,7 @@ struct channel {
 	size_t cut;		/* bytes of the frame of channel_send() that was begun, still to come */
 	short tls_wants;	/* of the last write */
 	bool ended;
+	int64_t heard_at;	/* the last byte came then (mono_ms()) */
 	uint64_t received, sent;	/* bytes of frames */
 };
 

@@ -96,6 +96,7 @@ static void run(struct spool *spool, const struct caller_how *how, const struct 
 	caller_drop_files(keep, how->line ? 5 : 4);
 	caller_init(&carrier.caller, how);
 	carrier.caller.calls = talk->calls;
+	carrier.caller.lines = &spool->shared->lines;
 	carry(&carrier);
 }
 
@@ -119,6 +120,13 @@ int courier_start(struct courier *courier, struct spool *spool, const struct cal
 	close(ends[1]);
 	courier->life = -1;
 	return err_set(err, -errno, "no process for the connection: %s", strerror(errno));
+}
+
+bool courier_is_gone(const struct courier *courier)
+{
+	siginfo_t info = { 0 };
+
+	return courier->pid > 0 && !waitid(P_PID, (id_t)courier->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == courier->pid;
 }
 
 void courier_stop(struct courier *courier)

@@ -27,9 +27,11 @@ struct courier {
 	int life;	/* as long as it is open the recorder lives */
 };
 
-/* Has begun to call. While the caller has one thread. */
+/* Has begun to call. Where an earlier one was killed the next goes on with what is in the spool. */
 int courier_start(struct courier *courier, struct spool *spool, const struct caller_how *how, const struct courier_talk *talk,
 		  struct err *err);
+/* It has ended, or was killed. */
+bool courier_is_gone(const struct courier *courier);
 /* Ends it; what was not taken by then is not sent any more. */
 void courier_stop(struct courier *courier);
 

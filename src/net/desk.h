@@ -22,7 +22,7 @@ enum desk_kind {
 	DESK_FILE,	/* a recording -> where it stands, and its file */
 	DESK_NEXT,	/* the file is full -> the next one, which counts when it was */
 	DESK_TURNED,	/* made ready */
-	DESK_NOTE,	/* how far it is; no answer */
+	DESK_NOTE,	/* how far it is, and whether what is recorded is switched on; no answer */
 	DESK_ENDED,	/* the last frame is in the file -> it is known now that nothing more will come */
 	DESK_CLOSED,	/* and closed up; no answer */
 	DESK_PORT,	/* for pages of a CPU, by UDP if that is wanted -> a socket, and its port */

@@ -274,7 +274,6 @@ static void live(struct gate *gate, int fd, int line, bool bare)
 {
 	struct err err = ERR_INIT;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);

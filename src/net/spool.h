@@ -47,6 +47,7 @@ struct spool_shared {
 	uint32_t state;		/* enum spool_state */
 	uint32_t sleeps;	/* until more is put */
 	uint32_t cuts;		/* connections that ended before all was said */
+	uint32_t lines;		/* that an agent gave */
 	int32_t code;		/* of words */
 	int64_t offset;		/* as in struct wire_done */
 	uint64_t error;

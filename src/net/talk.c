@@ -26,7 +26,6 @@ struct talk {
 	struct channel channel;
 	int life;
 	uint64_t sent;		/* position of the next byte to be sent */
-	int64_t heard_at;
 	bool orphan;
 	int over;		/* TALK_*, or -1 */
 	struct err err;
@@ -116,7 +115,6 @@ static void hear(struct talk *talk)
 		r = channel_next(&talk->channel, &frame, &talk->err);
 		if (r <= 0)
 			break;
-		talk->heard_at = mono_ms();
 		if (frame.kind == WIRE_ASK)
 			tell_time(talk, &frame, mono_ns());
 		else if (frame.kind == WIRE_TAKEN)
@@ -172,7 +170,7 @@ static void look_around(struct talk *talk)
 {
 	struct spool_shared *shared = talk->spool->shared;
 
-	if (mono_ms() - talk->heard_at > SILENT_MS) {
+	if (mono_ms() - talk->channel.heard_at > SILENT_MS) {
 		err_set(&talk->err, -ETIMEDOUT, "nothing was heard for %d seconds", SILENT_MS / 1000);
 		cut(talk);
 	}
@@ -232,12 +230,10 @@ int talk_through(struct spool *spool, int fd, int life, const struct greet_how *
 	if (!r) {
 		memcpy(spool->shared->peer, *peer ? peer : "?", *peer ? sizeof(peer) : 2);
 		spool_say(spool, SPOOL_UP, 0, "");
-		talk.heard_at = mono_ms();
 		r = begin(&talk);
 	}
 	if (r)
 		cut(&talk);
-	talk.heard_at = mono_ms();
 	while (talk.over < 0) {
 		bool sends = speak(&talk);
 

@@ -48,7 +48,7 @@ if order != sorted(order, key=["all.dat", "all-127.0.0.1.dat", "all-two.socket.d
     fail("they are not on one timeline")
 
 # Cut off in the middle: it comes back, and nothing is missing.
-recorder = driver.start("record", "-q", "-o", SCRATCH + "/cut.dat", "-A", "127.0.0.1:%d" % where, "--tls", "-i", "-e", "ticks", "sh", "-c",
+recorder = driver.start("record", "-o", SCRATCH + "/cut.dat", "-A", "127.0.0.1:%d" % where, "--tls", "-i", "-e", "ticks", "sh", "-c",
                         "RINGSIDE_DIR=%s %s 100000 20000" % (one.env["RINGSIDE_DIR"], peers.TICKS))
 cuts = 0
 while recorder.poll() is None:
