@@ -22,6 +22,8 @@
 #define USUAL_SPOOL ((uint64_t)8 << 20)
 #define USUAL_LINGER 60000
 #define ANSWER_MS 20000
+/* Couriers that are killed follow each other no faster. */
+#define MEND_MS 1000
 
 /* An agent started us, and brings connections. It is nobody else's. */
 static bool by_agent(struct far_end *far)
@@ -80,9 +82,15 @@ int far_ask(struct far_end *far, const struct cmd *cmd, const struct opts *opts)
 	return CMD_DONE;
 }
 
-int far_call(struct far_end *far, struct err *err)
+static int send_courier(struct far_end *far, struct err *err)
 {
 	static const struct courier_talk stock = { stock_talk, true };
+
+	return courier_start(&far->courier, &far->spool, &far->how, far->compat ? &stock : NULL, err);
+}
+
+int far_call(struct far_end *far, struct err *err)
+{
 	int64_t until = mono_ms() + ANSWER_MS;
 	enum spool_state state = SPOOL_CALLING;
 	int r;
@@ -98,7 +106,7 @@ int far_call(struct far_end *far, struct err *err)
 	if (r)
 		return r;
 	far->how.keys = far->keys;
-	r = courier_start(&far->courier, &far->spool, &far->how, far->compat ? &stock : NULL, err);
+	r = send_courier(far, err);
 	while (!r && (state = spool_state(&far->spool)) == SPOOL_CALLING && mono_ms() < until && !interrupt_end())
 		spool_wait(&far->spool, SIZE_MAX, state, 100);
 	if (r || state == SPOOL_UP)
@@ -109,12 +117,33 @@ int far_call(struct far_end *far, struct err *err)
 	return err->code;
 }
 
+void far_mend(struct far_end *far)
+{
+	enum spool_state state;
+	struct err err = ERR_INIT;
+
+	if (!far->on || !courier_is_gone(&far->courier) || mono_ms() - far->mended_at < MEND_MS)
+		return;
+	state = spool_state(&far->spool);
+	if (state == SPOOL_DONE || state == SPOOL_FAILED)
+		return;
+	courier_stop(&far->courier);
+	far->mended_at = mono_ms();
+	/* trace-cmd takes nothing a second time. */
+	if (far->compat)
+		err_set(&err, -ECHILD, "%s: whoever talked to it was killed", far->text);
+	else
+		send_courier(far, &err);
+	spool_say(&far->spool, err.code ? SPOOL_FAILED : SPOOL_DOWN, err.code ? err.code : -ECHILD, err.code ? err.text : "whoever sent was killed");
+}
+
 /* Once more than the one that ended the recording, or when nothing has moved for long. */
 static bool stops(void *ctx)
 {
 	struct far_end *far = ctx;
 	uint64_t left = spool_left(&far->spool);
 
+	far_mend(far);
 	if (interrupt_ends() > 1)
 		return true;
 	if (!far->until && !interrupt_end())

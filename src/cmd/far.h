@@ -26,7 +26,7 @@ struct far_end {
 	uint64_t spool_size, linger_ms;
 	int64_t until;			/* of the linger, from then on that there is an end; 0: there is none yet */
 	uint64_t left;			/* what was still to be sent when last looked */
-	bool told;
+	int64_t mended_at;
 };
 
 /* What the line says; nothing is touched. An exit status. */
@@ -35,6 +35,8 @@ int far_ask(struct far_end *far, const struct cmd *cmd, const struct opts *opts)
 int far_call(struct far_end *far, struct err *err);
 /* Where the recording goes. */
 void far_set(struct far_end *far, struct record_how *how);
+/* Whether somebody still sends: whoever did may have been killed. Again and again while it records. */
+void far_mend(struct far_end *far);
 /* From now on nothing more comes: how long it may still take. */
 void far_end(struct far_end *far);
 /* What is to be told of it in the end. */

@@ -481,8 +481,10 @@ static int record_all(struct session *session)
 		setpriority(PRIO_PROCESS, 0, -20);
 	progress_begin(&session->progress, session->ask.quiet);
 	tell_maps_of_others(session);
-	while (r > 0)
+	while (r > 0) {
+		far_mend(&session->far);
 		r = step(session);
+	}
 	if (r < 0)
 		tell_trouble(session);
 	progress_end(&session->progress);
