@@ -218,7 +218,9 @@ static bool answer_run(struct agent *agent, struct visit *visit, const struct de
 
 	if (visit->own)
 		return false;
-	if (!recorder)
+	if (!recorder && ask->text_len == 1)
+		r = err_set(&err, -ESRCH, "what was recorded here has ended");
+	else if (!recorder)
 		r = begin(agent, visit, ask, &recorder, &err);
 	else if (recorder->visit)
 		gate_end(recorder->visit);

@@ -29,11 +29,13 @@
 /* How long one that was cut off is called again. */
 #define LOST_MS 120000
 #define STEP_MS 50
+#define RUN_NUMBER 16
 
 struct driver {
 	const struct drive_how *how;
 	struct drive_shared *shared;
-	struct buf run;			/* the body of RUN */
+	struct buf run;			/* the body of RUN, */
+	char again[RUN_NUMBER + 1];	/* and of the next ones */
 	int line[2], stop[2];
 	int file, bases;
 	uint32_t nr_lanes;
@@ -181,16 +183,19 @@ static int talk(void *ctx, int fd, const struct greet_how *greet)
 
 	if (driver->how->compat)
 		return compat_drive(fd, driver->line[1], driver->stop[0], greet, &how, driver->run.data, driver->run.len);
-	return session_drive(fd, driver->line[1], driver->stop[0], greet, &how, driver->run.data, driver->run.len);
+	/* Behind its number an empty word: that one, and no other. */
+	return session_drive(fd, driver->line[1], driver->stop[0], greet, &how, driver->bound ? driver->again : driver->run.data,
+			     driver->bound ? sizeof(driver->again) : driver->run.len);
 }
 
 static bool prepare(struct driver *driver)
 {
-	uint8_t number[16];
+	uint8_t number[RUN_NUMBER];
 
 	if (getrandom(number, sizeof(number), 0) != (ssize_t)sizeof(number))
 		return false;
 	buf_add(&driver->run, number, sizeof(number));
+	memcpy(driver->again, number, sizeof(number));
 	for (char **arg = driver->how->argv; *arg; arg++)
 		buf_add(&driver->run, *arg, strlen(*arg) + 1);
 	return !buf_failed(&driver->run) && !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, driver->line) &&

@@ -332,6 +332,8 @@ static int hear(struct session *session)
 		if (r < 0)
 			return r == -EAGAIN ? 0 : r;
 		r = hear_aside(session, &frame);
+		if (r > 0 && session->exited)
+			r = err_set(&session->err, -ECANCELED, "whoever recorded there was ended before the last word");
 		if (r < 0)
 			return r;
 		if (r)

@@ -40,7 +40,7 @@ enum wire_kind {
 	WIRE_OPEN = 16, WIRE_SECTION, WIRE_OPTIONS, WIRE_TELL, WIRE_PAGES, WIRE_PAGE, WIRE_SUMS, WIRE_END, WIRE_TIME,
 	/* of the receiver */
 	WIRE_HAVE = 32, WIRE_TAKEN, WIRE_DONE, WIRE_ASK,
-	/* between an agent and who drives it */
+	/* between an agent and who drives it; RUN: 16 bytes that number it, and words, or one empty one: it runs already */
 	WIRE_RUN = 48, WIRE_STOP, WIRE_SAY, WIRE_EXIT,
 };
 
