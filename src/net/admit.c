@@ -71,11 +71,21 @@ int admit(struct channel *channel, int fd, const struct admit_how *how, struct e
 	return r ? r : channel_hello(channel, 0, how->machine, how->name);
 }
 
+/* Where the disk is full there may be room later, and a line that is silent one way may hear this and be better the next time. */
+static bool may_pass(int code)
+{
+	static const int passing[] = { -ENOSPC, -EDQUOT, -EBUSY, -ECHILD, -ENOMEM, -ETIMEDOUT, -ECONNRESET, -EPIPE };
+
+	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+		if (code == passing[i])
+			return true;
+	return false;
+}
+
 void admit_refuse(struct channel *channel, const struct err *err)
 {
 	int code = err->code ? err->code : -EIO;
-	/* Where the disk is full there may be room later. */
-	bool again = code == -ENOSPC || code == -EDQUOT || code == -EBUSY || code == -ECHILD;
+	bool again = may_pass(code);
 
 	channel_refuse(channel, code, again, err->text);
 	admit_linger(channel, 500);

@@ -49,7 +49,9 @@ static int carry_once(struct carrier *carrier)
 		return r;
 	if (carrier->caller.how->line && r == -EAGAIN)
 		return TALK_CUT;
-	answered &= r != -EPIPE;
+	/* A host that hangs up at once says that, too. */
+	if (carrier->caller.how->line)
+		answered &= r != -EPIPE;
 	spool_say(carrier->spool, answered ? SPOOL_DOWN : SPOOL_FAILED, err.code, err.text);
 	return answered ? TALK_CUT : TALK_FAILED;
 }
