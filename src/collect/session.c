@@ -139,6 +139,8 @@ static int open_recording(struct session *session, const struct frame *frame)
 	session->bases = fds[1];
 	session->generation = answer.generation;
 	session->taker.keeps = session->how->rotate_bytes;
+	/* Behind both tables. */
+	session->taker.journal = (struct journal){ .fd = session->bases, .from = 2 * session->taker.nr_lanes * sizeof(uint64_t) };
 	if (!r)
 		r = get_bases(session);
 	if (!r && answer.stands == DESK_OPEN)

@@ -100,6 +100,7 @@ int taker_open(struct taker *taker, const uint8_t *body, size_t len, struct err 
 	else
 		r = take_buffers(taker, body + sizeof(*open), len - sizeof(*open), err);
 	taker->at = open->at;
+	taker->journal.fd = -1;
 	return r;
 }
 
@@ -325,9 +326,38 @@ static bool is_same_shape(const struct taker *taker)
 	return !dat_live_page_size(taker->live, taker->open.nr_buffers) && dat_live_cpus(taker->live) == taker->open.nr_cpus;
 }
 
+static int take(struct taker *taker, const struct frame *frame, struct err *err);
+
+static int take_again(void *ctx, const struct frame *frame, struct err *err)
+{
+	if (frame->kind != WIRE_SECTION && frame->kind != WIRE_OPTIONS)
+		return nonsense(err, "note of what came");
+	return take(ctx, frame, err);
+}
+
+static int replay(struct taker *taker, struct err *err)
+{
+	uint64_t after = 0;
+	int r = journal_replay(&taker->journal, take_again, taker, &after, err);
+
+	if (after > taker->at)
+		taker->at = after;
+	return r;
+}
+
 int taker_resume(struct taker *taker, int fd, const char *name, struct err *err)
 {
-	int r = taker->keeps ? keep_again(taker, fd, name, err) : 0;
+	int r;
+
+	if (dat_live_is_blank(fd)) {
+		r = ftruncate(fd, 0) ? err_set(err, -errno, "cannot write %.300s: %s", name, strerror(errno)) : 0;
+		if (r)
+			close(fd);
+		else
+			r = taker_begin(taker, fd, name, err);
+		return r ? r : replay(taker, err);
+	}
+	r = taker->keeps ? keep_again(taker, fd, name, err) : 0;
 
 	if (r)
 		close(fd);
@@ -341,7 +371,7 @@ int taker_resume(struct taker *taker, int fd, const char *name, struct err *err)
 		taker->lanes[i].pages = dat_live_lane(taker->live, buffer, cpu) / taker->page_sizes[buffer];
 		taker->lanes[i].unsure = taker->lanes[i].pages;
 	}
-	return r;
+	return r ? r : replay(taker, err);
 }
 
 uint64_t taker_bytes(const struct taker *taker)
@@ -577,9 +607,15 @@ static int take(struct taker *taker, const struct frame *frame, struct err *err)
 int taker_frame(struct taker *taker, const struct frame *frame, struct err *err)
 {
 	int r = taker->ended ? nonsense(err, "word after the last one") : take(taker, frame, err);
+	uint64_t after = taker->at + sizeof(struct wire_head) + frame->len;
 
+	/* Whatever is told as taken is there also for whoever comes after us. */
+	if (!r && (frame->kind == WIRE_SECTION || frame->kind == WIRE_OPTIONS))
+		r = journal_add(&taker->journal, after, frame, err);
+	if (!r && frame->kind == WIRE_TELL)
+		r = journal_clear(&taker->journal, err);
 	if (!r)
-		taker->at += sizeof(struct wire_head) + frame->len;
+		taker->at = after;
 	else if (!dat_live_failed(taker->live, err))
 		err_set(err, r, "%s", strerror(-r));
 	return r;

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "collect/journal.h"
 #include "dat/live.h"
 #include "layout/wire.h"
 #include "net/channel.h"
@@ -40,7 +41,8 @@ struct taker {
 	uint32_t *page_sizes;
 	struct taker_lane *lanes;
 	size_t nr_lanes;
-	uint64_t at;			/* up to here all is in the file */
+	uint64_t at;			/* up to here all is in the file, or in the journal */
+	struct journal journal;
 	uint64_t pages;			/* all lanes' */
 	struct buf section, options;	/* pieces that have come */
 	struct buf kept[DAT_NR_IDS];	/* sections as they were last told, for the next file; where there is to be one */
@@ -67,7 +69,7 @@ int taker_prepare(struct taker *taker, int fd, const char *name, struct err *err
 int taker_turn(struct taker *taker, struct err *err);
 /* Pages of a lane in all files before the next one. */
 uint64_t taker_before(const struct taker *taker, size_t lane);
-/* One that was left behind, of this recording. */
+/* One that was left behind, of this recording; and what was taken for it and does not show in it. One that shows nothing is begun again. */
 int taker_resume(struct taker *taker, int fd, const char *name, struct err *err);
 
 /* A frame between OPEN and END. -EPROTO: it makes no sense; -ENOSPC and others: the file. */

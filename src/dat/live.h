@@ -59,6 +59,8 @@ int dat_live_adopt(struct dat_live **out, int fd, const char *name, const struct
  * written and not accepted is gone. dat_live_lane() tells what it has.
  */
 int dat_live_resume(struct dat_live **out, int fd, const char *name, struct err *err);
+/* One that shows nothing yet: whoever made it came no further. */
+bool dat_live_is_blank(int fd);
 /* Bytes of a CPU's data that count. */
 uint64_t dat_live_lane(const struct dat_live *live, size_t buffer, uint32_t cpu);
 /* What it is for. 0: there is no such buffer. */

@@ -25,6 +25,25 @@ bool dat_live_grows(const struct dat *dat)
 	       !memcmp(mark, SEVEN_GROWS, sizeof(mark));
 }
 
+bool dat_live_is_blank(int fd)
+{
+	static const char magic[] = "\027\010\104tracing7";
+	uint8_t head[256];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+	size_t at = sizeof(magic) + 1 + 1 + 4, end = n > 0 ? (size_t)n : 0;
+	uint64_t link;
+
+	if (n < 0 || memcmp(head, magic, end < sizeof(magic) ? end : sizeof(magic)))
+		return false;
+	/* How it is packed, by which version; and then the link. */
+	for (int i = 0; i < 2 && at < end; i++)
+		at += strnlen((char *)head + at, end - at) + 1;
+	if (at + sizeof(link) > end)
+		return end < sizeof(head);
+	memcpy(&link, head + at, sizeof(link));
+	return !link;
+}
+
 /* Is it one of ours that still grows? Then its strings say so, right behind the link. */
 static bool grows(struct live_file *f, const struct dat *dat)
 {

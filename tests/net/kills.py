@@ -43,12 +43,12 @@ def files_of(store):
     return sorted(glob.glob(store + "/board/*.dat")) or sorted(glob.glob(store + "/*/*.dat"))
 
 
-def others_are_killed(number, draw):
+def others_are_killed(number, variant, draw):
     """All but the recorder: it has to come to a good end."""
     global kills
-    words = ["listen", "-q", "-d", STORE] + (["--rotate", "8M"] if number % 4 > 1 else [])
+    words = ["listen", "-q", "-d", STORE] + (["--rotate", "8M"] if variant > 1 else [])
     listener = station.serve(where, *words)
-    recorder = board.start("record", "-e", "ticks", "-i", "-N", "127.0.0.1:%d" % where, *(["--tls"] if number % 2 else []), "--spool",
+    recorder = board.start("record", "-e", "ticks", "-i", "-N", "127.0.0.1:%d" % where, *(["--tls"] if variant % 2 else []), "--spool",
                            draw.choice(["256K", "1M", "8M"]), peers.TICKS, str(COUNT), "300", stdout=subprocess.PIPE)
     while recorder.poll() is None:
         time.sleep(draw.random() * 0.25)
@@ -141,7 +141,7 @@ for number in range(ROUNDS):
     if number % 2:
         arrived.append(recorder_is_killed(number, random.Random(number)))
     else:
-        others_are_killed(number // 2 * 3 % 4, random.Random(number))
+        others_are_killed(number, number // 2 * 3 % 4, random.Random(number))
     shutil.rmtree(STORE)
     open(SCRATCH + "/board.log", "w").close()
 if not any(arrived):

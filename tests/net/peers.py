@@ -73,14 +73,15 @@ class Machine:
     def serve(self, where, *words):
         """`listen` or `agent`, when it can be reached."""
         process = self.start(*words, "--at", "127.0.0.1:%d" % where)
-        for _ in range(500):
+        for more in range(500):
             try:
                 socket.create_connection(("127.0.0.1", where)).close()
                 return process
             except OSError:
                 time.sleep(0.02)
-            if process.poll() is not None:
-                break
+            # A child of one that was killed may still be about to let go of the port.
+            if process.poll() is not None and more < 100:
+                process = self.start(*words, "--at", "127.0.0.1:%d" % where)
         return fail(self.name, "does not listen")
 
 
