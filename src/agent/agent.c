@@ -287,7 +287,7 @@ static bool answer(void *ctx, struct visit *visit, const struct desk_ask *ask)
 	if (ask->kind == DESK_EXIT)
 		return answer_exit(agent, visit);
 	if (ask->kind == DESK_PORT)
-		return agent->how.compat && visit->bare && gate_port(visit, ask);
+		return agent->how.compat && visit->bare && gate_port(&agent->gate, visit, ask);
 	if (ask->kind != DESK_STOP)
 		return false;
 	stop_recorder(visit->own);

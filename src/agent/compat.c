@@ -2,9 +2,6 @@
  * agent/compat: see compat.h and layout/tracecmd.h.
  *
  *	driver: TRACE_REQ | the recorder's OPEN | TRACE_RESP, with ports | a file's beginning | pages, by their ports | CLOSE, CLOSE_RESP
- *
- * Its clock is asked for by the driver, by the protocol ptp, on a port of its own: a burst of words is thrown back and forth, and whoever
- * was asked works out the difference from the fastest.
  */
 #include "agent/compat.h"
 
@@ -18,39 +15,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/compat_local.h"
 #include "base/mono.h"
-#include "layout/tracecmd.h"
-#include "stock/feed.h"
 
 #define WORDS_MS 10000
 #define SEND_MS 60000
 #define PIECE (TRACECMD_MSG_MAX - 12u)
 #define ASK_MS 1000
-/* A burst of ptp. */
-#define PROBES 339u
-#define PTP "ptp"
-#define NAME_SIZE 16
+#define PORT_TEXT 11	/* of a vsock they are long */
 
-struct times {
-	uint64_t sent, got;
-};
-
-struct compat {
-	const struct admit_how *how;
-	int fd;
-	struct channel recorder;
-	int words;
-	struct stock_feed feed;
-	int *doors, *fds;	/* of CPUs, and the last one for its clock */
-	struct times *probes;
-	uint64_t traceid, at;
-	bool sync, stopped, done;
-	int64_t asked_at, done_at;
-	uint64_t asked;
-	struct err err;
-};
-
-static int nonsense(struct compat *compat)
+int driven_nonsense(struct compat *compat)
 {
 	return err_set(&compat->err, -EPROTO, "what trace-cmd says makes no sense");
 }
@@ -109,12 +83,7 @@ static int get(struct compat *compat, int fd, void *bytes, size_t len)
 	return 0;
 }
 
-struct message {
-	uint32_t cmd, own_len, len;
-	uint8_t bytes[TRACECMD_MSG_MAX];
-};
-
-static int hear(struct compat *compat, int fd, struct message *message)
+int driven_hear(struct compat *compat, int fd, struct message *message)
 {
 	struct tracecmd_head head;
 	int r = get(compat, fd, &head, sizeof(head));
@@ -125,13 +94,13 @@ static int hear(struct compat *compat, int fd, struct message *message)
 	message->cmd = be32toh(head.cmd);
 	message->own_len = be32toh(head.cmd_size);
 	if (size < sizeof(head) || size > TRACECMD_MSG_MAX || message->own_len > size - sizeof(head))
-		return nonsense(compat);
+		return driven_nonsense(compat);
 	message->len = size - (uint32_t)sizeof(head);
 	return get(compat, fd, message->bytes, message->len);
 }
 
 /* In one piece: the other side answers sooner. */
-static int say(struct compat *compat, int fd, enum tracecmd_msg cmd, const void *own, uint32_t own_len, const void *rest, uint32_t len)
+int driven_say(struct compat *compat, int fd, enum tracecmd_msg cmd, const void *own, uint32_t own_len, const void *rest, uint32_t len)
 {
 	uint8_t bytes[TRACECMD_MSG_MAX];
 	struct tracecmd_head head = {
@@ -155,7 +124,7 @@ static int take_args(struct compat *compat, const uint8_t *at, size_t len, struc
 	bool skip = false;
 
 	if (len < sizeof(count))
-		return nonsense(compat);
+		return driven_nonsense(compat);
 	memcpy(&count, at, sizeof(count));
 	count = be32toh(count);
 	at += sizeof(count);
@@ -164,7 +133,7 @@ static int take_args(struct compat *compat, const uint8_t *at, size_t len, struc
 		size_t word = strnlen((const char *)at, len);
 
 		if (word == len || ask->text_len + word + 1 >= sizeof(ask->text) - 16)
-			return nonsense(compat);
+			return driven_nonsense(compat);
 		if (!skip && strcmp((const char *)at, "-C")) {
 			memcpy(ask->text + ask->text_len, at, word + 1);
 			ask->text_len += (uint32_t)word + 1;
@@ -183,7 +152,7 @@ static bool knows_ptp(const uint8_t *at, size_t len)
 	while (len) {
 		size_t word = strnlen((const char *)at, len);
 
-		if (word == strlen(PTP) && !memcmp(at, PTP, word))
+		if (word == strlen(COMPAT_PTP) && !memcmp(at, COMPAT_PTP, word))
 			return true;
 		word += word < len;
 		at += word;
@@ -195,13 +164,13 @@ static bool knows_ptp(const uint8_t *at, size_t len)
 static int take_request(struct compat *compat, struct desk_ask *ask)
 {
 	struct message message;
-	int r = hear(compat, compat->fd, &message);
+	int r = driven_hear(compat, compat->fd, &message);
 	size_t at;
 
 	if (r)
 		return r;
 	if (message.cmd != TRACECMD_TRACE_REQ || message.own_len < 16)
-		return nonsense(compat);
+		return driven_nonsense(compat);
 	for (at = message.own_len; message.len - at >= 8;) {
 		uint32_t id, len;
 
@@ -211,7 +180,7 @@ static int take_request(struct compat *compat, struct desk_ask *ask)
 		len = be32toh(len);
 		at += 8;
 		if (len > message.len - at)
-			return nonsense(compat);
+			return driven_nonsense(compat);
 		if (!id)
 			r = take_args(compat, message.bytes + at, len, ask);
 		else if (id == 1)
@@ -242,8 +211,8 @@ static int put_head(void *ctx, const void *bytes, size_t len, struct err *err)
 
 	(void)err;
 	for (size_t at = 0; !r && at < len; at += PIECE)
-		r = say(compat, compat->fd, TRACECMD_SEND_DATA, NULL, 0, (const char *)bytes + at, len - at < PIECE ? (uint32_t)(len - at) : PIECE);
-	return r ? r : say(compat, compat->fd, TRACECMD_FIN_DATA, NULL, 0, NULL, 0);
+		r = driven_say(compat, compat->fd, TRACECMD_SEND_DATA, NULL, 0, (const char *)bytes + at, len - at < PIECE ? (uint32_t)(len - at) : PIECE);
+	return r ? r : driven_say(compat, compat->fd, TRACECMD_FIN_DATA, NULL, 0, NULL, 0);
 }
 
 static int let_in(struct compat *compat, uint32_t i, int ms)
@@ -281,17 +250,17 @@ static int respond(struct compat *compat)
 	struct {
 		uint32_t flags, cpus, page_size;
 		uint64_t traceid;
-		char proto[NAME_SIZE];
+		char proto[COMPAT_NAME_SIZE];
 		uint32_t port;
 	} __attribute__((packed)) own = {
 		.cpus = htobe32(compat->feed.nr_cpus), .page_size = htobe32(compat->feed.page_size), .traceid = htobe64(compat->how->machine | 1),
 	};
-	char ports[STOCK_CPUS_MAX * 6];
+	char ports[STOCK_CPUS_MAX * PORT_TEXT];
 
 	compat->doors = calloc(n, sizeof(*compat->doors));
 	compat->fds = calloc(n, sizeof(*compat->fds));
-	compat->probes = calloc(PROBES + 1, sizeof(*compat->probes));
-	if (!compat->doors || !compat->fds || !compat->probes)
+	compat->probes = compat->sync ? calloc(COMPAT_PROBES + 1, sizeof(*compat->probes)) : NULL;
+	if (!compat->doors || !compat->fds || (compat->sync && !compat->probes))
 		return err_set(&compat->err, -ENOMEM, "out of memory");
 	memset(compat->doors, -1, n * sizeof(*compat->doors));
 	memset(compat->fds, -1, n * sizeof(*compat->fds));
@@ -309,8 +278,8 @@ static int respond(struct compat *compat)
 			own.port = htobe32((uint32_t)answer.at);
 	}
 	if (compat->sync)
-		strcpy(own.proto, PTP);
-	return say(compat, compat->fd, TRACECMD_TRACE_RESP, &own, sizeof(own), ports, len);
+		strcpy(own.proto, COMPAT_PTP);
+	return driven_say(compat, compat->fd, TRACECMD_TRACE_RESP, &own, sizeof(own), ports, len);
 }
 
 static int begin(struct compat *compat, const struct frame *frame)
@@ -375,122 +344,13 @@ static int hear_recorder(struct compat *compat)
 	return 0;
 }
 
-/* ---- its clock ---- */
-
-static int say_sync(struct compat *compat, uint32_t id, const void *rest, uint32_t len)
-{
-	struct {
-		char proto[NAME_SIZE];
-		uint32_t id;
-	} own = { .proto = PTP, .id = htobe32(id) };
-
-	return say(compat, compat->fds[compat->feed.nr_cpus], TRACECMD_TIME_SYNC, &own, sizeof(own), rest, len);
-}
-
-/* One of them: the protocol has this name, and its number is that. */
-static int hear_sync(struct compat *compat, const char *proto, uint32_t *id, struct message *message)
-{
-	int r = hear(compat, compat->fds[compat->feed.nr_cpus], message);
-
-	if (r)
-		return r;
-	if (message->cmd != TRACECMD_TIME_SYNC || message->own_len < NAME_SIZE + 4 || strncmp((char *)message->bytes, proto, NAME_SIZE))
-		return nonsense(compat);
-	memcpy(id, message->bytes + NAME_SIZE, sizeof(*id));
-	*id = be32toh(*id);
-	return 0;
-}
-
-enum { PTP_START = 1, PTP_PROBE, PTP_PROBES, PTP_OFFSET, PTP_END };
-
-/* Of all that came back the one that was quickest, and was there at `ts` by the driver's clock. */
-static int work_out(struct compat *compat, const struct message *message, uint64_t own[2])
-{
-	const uint8_t *at = message->bytes + message->own_len;
-	size_t len = message->len - message->own_len;
-	uint64_t best = UINT64_MAX;
-	uint32_t count;
-
-	if (len < 8)
-		return nonsense(compat);
-	memcpy(&count, at + 4, sizeof(count));
-	count = be32toh(count);
-	for (uint32_t i = 0; i < count && len >= 8 + (size_t)(i + 1) * 12; i++) {
-		uint64_t ts;
-		uint32_t id;
-		struct times *probe;
-
-		memcpy(&ts, at + 8 + (size_t)i * 12, sizeof(ts));
-		memcpy(&id, at + 8 + (size_t)i * 12 + 8, sizeof(id));
-		ts = be64toh(ts);
-		id = be32toh(id);
-		probe = id <= PROBES ? &compat->probes[id] : NULL;
-		if (!probe || !probe->got || !ts || probe->got - probe->sent >= best)
-			continue;
-		best = probe->got - probe->sent;
-		own[0] = htobe64(probe->sent + best / 2);
-		own[1] = htobe64(ts - (probe->sent + best / 2));
-	}
-	return best == UINT64_MAX ? nonsense(compat) : 0;
-}
-
-/* A burst, from the driver's asking for it to the difference. */
-static int burst(struct compat *compat)
-{
-	const uint32_t start[2] = { htobe32(1), htobe32(3) };
-	struct message message;
-	uint64_t own[2] = { 0, 0 };
-	uint32_t id;
-	int r = say_sync(compat, PTP_START, start, sizeof(start));
-
-	if (!r)
-		r = hear_sync(compat, PTP, &id, &message);
-	if (!r && id != PTP_START)
-		r = nonsense(compat);
-	memset(compat->probes, 0, (PROBES + 1) * sizeof(*compat->probes));
-	for (uint32_t i = 1; !r && i <= PROBES; i++) {
-		uint32_t number = htobe32(i);
-
-		compat->probes[i].sent = mono_ns();
-		r = say_sync(compat, PTP_PROBE, &number, sizeof(number));
-		if (!r)
-			r = hear_sync(compat, PTP, &id, &message);
-		compat->probes[i].got = mono_ns();
-	}
-	if (!r)
-		r = say_sync(compat, PTP_END, NULL, 0);
-	if (!r)
-		r = hear_sync(compat, PTP, &id, &message);
-	if (!r && id != PTP_PROBES)
-		r = nonsense(compat);
-	if (!r)
-		r = work_out(compat, &message, own);
-	return r ? r : say_sync(compat, PTP_OFFSET, own, sizeof(own));
-}
-
-static int hear_clock(struct compat *compat)
-{
-	struct message message;
-	uint32_t id;
-	int r = hear_sync(compat, "none", &id, &message);
-
-	if (!r && id == 1)
-		return burst(compat);
-	/* It asks no more. */
-	close(compat->fds[compat->feed.nr_cpus]);
-	compat->fds[compat->feed.nr_cpus] = -1;
-	if (r)
-		compat->err = (struct err)ERR_INIT;
-	return 0;
-}
-
 /* ---- all of it ---- */
 
 static int hear_driver(struct compat *compat)
 {
 	struct desk_ask stop = { .kind = DESK_STOP };
 	struct message message;
-	int r = hear(compat, compat->fd, &message);
+	int r = driven_hear(compat, compat->fd, &message);
 
 	if (r)
 		return r;
@@ -498,7 +358,7 @@ static int hear_driver(struct compat *compat)
 		compat->stopped = true;
 		return desk_ask(compat->how->line, &stop, NULL, NULL, &compat->err);
 	}
-	return message.cmd == TRACECMD_CLOSE ? 0 : say(compat, compat->fd, TRACECMD_NOT_SUPP, NULL, 0, NULL, 0);
+	return message.cmd == TRACECMD_CLOSE ? 0 : driven_say(compat, compat->fd, TRACECMD_NOT_SUPP, NULL, 0, NULL, 0);
 }
 
 static void ask_recorder(struct compat *compat)
@@ -515,6 +375,17 @@ static void ask_recorder(struct compat *compat)
 static bool is_over(const struct compat *compat)
 {
 	return compat->done && (compat->fds[compat->feed.nr_cpus] < 0 || mono_ms() - compat->done_at > WORDS_MS);
+}
+
+int driven_breathe(struct compat *compat)
+{
+	int r = hear_recorder(compat);
+
+	ask_recorder(compat);
+	if (!r && ((r = channel_flush(&compat->recorder)) == -EAGAIN || compat->done))
+		r = 0;
+	compat->failed = r;
+	return r;
 }
 
 static int relay(struct compat *compat)
@@ -534,14 +405,11 @@ static int relay(struct compat *compat)
 		if (compat->done)
 			fds[2].fd = fds[3].fd = -1;
 		poll(fds, 4, 200);
-		r = hear_recorder(compat);
+		r = driven_breathe(compat);
 		if (!r && fds[1].revents)
-			r = hear_clock(compat);
+			r = driven_hear_clock(compat);
 		if (!r && fds[0].revents)
 			r = hear_driver(compat);
-		ask_recorder(compat);
-		if (!r && ((r = channel_flush(&compat->recorder)) == -EAGAIN || compat->done))
-			r = 0;
 	}
 	return r;
 }
@@ -564,7 +432,7 @@ static int run(struct compat *compat)
 	ask.kind = DESK_EXIT;
 	if (!r)
 		r = desk_ask(compat->how->line, &ask, &answer, NULL, &compat->err);
-	return r ? r : say(compat, compat->fd, TRACECMD_CLOSE_RESP, NULL, 0, NULL, 0);
+	return r ? r : driven_say(compat, compat->fd, TRACECMD_CLOSE_RESP, NULL, 0, NULL, 0);
 }
 
 bool compat_speaks(int fd, int ms)
@@ -579,10 +447,13 @@ bool compat_speaks(int fd, int ms)
 int compat_run_agent(int fd, const struct admit_how *how)
 {
 	struct compat compat = { .how = how, .fd = fd, .words = -1, .recorder = { .in = -1, .out = -1 }, .err = ERR_INIT };
-	struct desk_ask ask = { .kind = DESK_SAY };
+	struct desk_ask ask = { .kind = DESK_SAY }, stop = { .kind = DESK_STOP };
 	int r = run(&compat);
 
 	if (r) {
+		/* Stock drivers do not come back. */
+		if (compat.words >= 0)
+			desk_ask(how->line, &stop, NULL, NULL, NULL);
 		ask.text_len = (uint32_t)snprintf(ask.text, sizeof(ask.text), "%s", compat.err.text);
 		desk_ask(how->line, &ask, NULL, NULL, NULL);
 	}

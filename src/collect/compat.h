@@ -7,7 +7,7 @@
 #include "collect/session.h"
 
 /* An exit status. */
-int compat_run(int fd, int line, const struct session_how *how);
+int compat_run(int fd, int line);
 
 /* As session_drive(), of a stock `trace-cmd agent`, in a jail from which it may call. */
 int compat_drive(int fd, int line, int stop, const struct greet_how *greet, const struct session_how *how, const void *run, size_t len);

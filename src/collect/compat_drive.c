@@ -16,6 +16,7 @@
 #include "base/mono.h"
 #include "collect/compat_local.h"
 #include "collect/match.h"
+#include "net/address.h"
 
 #define WORDS_MS 15000
 #define CALL_MS 5000
@@ -26,6 +27,9 @@
 #define NAME_SIZE 16
 #define PTP "ptp"
 
+/* Where words are slow there is something else to do meanwhile. */
+#define BREATH 16
+
 enum { PTP_START = 1, PTP_PROBE, PTP_PROBES, PTP_OFFSET, PTP_END };
 
 struct drive {
@@ -35,6 +39,7 @@ struct drive {
 	struct match_point points[POINTS_MAX];
 	int nr_points;
 	int64_t synced_at;
+	int failed;		/* pages came meanwhile, and could not be taken */
 };
 
 /* ---- messages of the clock's connection ---- */
@@ -156,8 +161,11 @@ static int throw_back(struct drive *drive, struct heard *heard)
 	uint32_t id = 0, words[2];
 	int r = 0;
 
-	while (!r && id != PTP_END) {
+	for (unsigned int i = 1; !r && id != PTP_END; i++) {
 		uint64_t at;
+
+		if (i % BREATH == 0 && (drive->failed = compat_look(&drive->compat, 0)) < 0)
+			return drive->failed;
 
 		r = hear(drive, &id, words, sizeof(words));
 		at = mono_ns();
@@ -239,30 +247,22 @@ static int request(struct drive *drive, const char *args, size_t len)
 	return compat_say(&drive->compat, TRACECMD_TRACE_REQ, &own, sizeof(own), text, at + 13);
 }
 
-static int call(struct drive *drive, unsigned int port, int *fd)
+/* Its ports: at most so many, of which one after the other is called. */
+static int call_ports(struct drive *drive, const char *ports, size_t len)
 {
-	union {
-		struct sockaddr sa;
-		struct sockaddr_in in;
-	} to;
-	socklen_t len = sizeof(to);
-	int64_t until = mono_ms() + CALL_MS;
-	int r, yes = 1;
+	struct compat *compat = &drive->compat;
+	size_t at = 0;
 
-	if (getpeername(drive->compat.fd, &to.sa, &len) || (to.sa.sa_family != AF_INET && to.sa.sa_family != AF_INET6))
-		return err_set(&drive->compat.err, -EPROTO, "its ports can be reached by TCP only");
-	to.in.sin_port = htons((uint16_t)port);
-	for (;;) {
-		*fd = socket(to.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		r = *fd < 0 || connect(*fd, &to.sa, len) ? -errno : 0;
-		if (r != -ECONNREFUSED || mono_ms() > until)
-			break;
-		close(*fd);
-		poll(NULL, 0, 20);
+	for (uint32_t i = 0; i < compat->nr_cpus; i++) {
+		size_t word = at < len ? strnlen(ports + at, len - at) : 0;
+
+		if (!word || at + word >= len)
+			return compat_nonsense(compat, "list of ports");
+		compat->cpus[i].fd = address_beside(compat->fd, (uint32_t)strtoul(ports + at, NULL, 10), CALL_MS, &compat->err);
+		if (compat->cpus[i].fd < 0)
+			return compat->cpus[i].fd;
+		at += word + 1;
 	}
-	if (r)
-		return err_set(&drive->compat.err, r, "its port %u: %s", port, strerror(-r));
-	setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	return 0;
 }
 
@@ -277,7 +277,6 @@ static int answer(struct drive *drive)
 		uint32_t port;
 	} __attribute__((packed)) own;
 	const char *ports;
-	uint32_t at = 0, len;
 	int r = compat_await(compat, sizeof(head));
 
 	if (!r && (r = compat_next(compat, &head)) >= 0)
@@ -292,25 +291,12 @@ static int answer(struct drive *drive)
 	r = compat_check_shape(compat);
 	if (r)
 		return r;
-	compat->cpus = calloc(compat->nr_cpus, sizeof(*compat->cpus));
-	compat->fds = calloc(2 * compat->nr_cpus + 1, sizeof(*compat->fds));
-	if (!compat->cpus || !compat->fds)
-		return err_set(&compat->err, -ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < compat->nr_cpus; i++)
-		compat->cpus[i].door = compat->cpus[i].fd = -1;
 	ports = compat->in.data + sizeof(head) + head.cmd_size;
-	len = head.size - (uint32_t)sizeof(head) - head.cmd_size;
-	for (uint32_t i = 0; !r && i < compat->nr_cpus; i++) {
-		uint32_t word = (uint32_t)strnlen(ports + at, len - at);
-
-		compat->cpus[i].page = malloc(compat->page_size);
-		if (at + word >= len || !compat->cpus[i].page)
-			return compat_nonsense(compat, "list of ports");
-		r = call(drive, (unsigned int)strtoul(ports + at, NULL, 10) & 0xffff, &compat->cpus[i].fd);
-		at += word + 1;
+	r = call_ports(drive, ports, head.size - sizeof(head) - head.cmd_size);
+	if (!r && own.port && !strncmp(own.proto, PTP, NAME_SIZE)) {
+		drive->clock = address_beside(compat->fd, be32toh(own.port), CALL_MS, &compat->err);
+		r = drive->clock < 0 ? drive->clock : 0;
 	}
-	if (!r && own.port && !strncmp(own.proto, PTP, NAME_SIZE))
-		r = call(drive, be32toh(own.port) & 0xffff, &drive->clock);
 	compat_drop(compat, head.size);
 	return r ? r : compat_find_file(compat);
 }
@@ -327,7 +313,7 @@ static bool is_told(int stop)
 /* What is not known of its clock is no reason to lose what it records. */
 static void sync_clock(struct drive *drive)
 {
-	if (drive->clock < 0 || !burst(drive))
+	if (drive->clock < 0 || !burst(drive) || drive->failed < 0)
 		return;
 	close(drive->clock);
 	drive->clock = -1;
@@ -342,7 +328,8 @@ static int take_all(struct drive *drive, int stop)
 	int r = 0;
 
 	sync_clock(drive);
-	while (r >= 0 && !(compat->closed && (!compat_is_fed(compat) || mono_ms() - moved > 2000))) {
+	r = drive->failed;
+	while (r >= 0 && !compat_is_over(compat, moved)) {
 		r = compat_look(compat, 100);
 		if (r > 0 || !compat->closed)
 			moved = mono_ms();
@@ -357,6 +344,8 @@ static int take_all(struct drive *drive, int stop)
 		}
 		if (!stopped && mono_ms() - drive->synced_at > SYNC_MS)
 			sync_clock(drive);
+		if (drive->failed < 0)
+			r = drive->failed;
 		if (compat->live && mono_ms() - noted > 1000) {
 			compat_note(compat, DESK_NOTE);
 			noted = mono_ms();
@@ -368,7 +357,7 @@ static int take_all(struct drive *drive, int stop)
 static int finish(struct drive *drive)
 {
 	struct compat *compat = &drive->compat;
-	struct desk_ask ask = { .kind = DESK_CLOSED, .bytes = dat_live_bytes(compat->live), .error = UINT64_MAX };
+	struct desk_ask ask = compat_about(compat, DESK_CLOSED);
 	struct buf shift = BUF_INIT;
 	int r = 0;
 
@@ -401,9 +390,10 @@ int compat_drive(int fd, int line, int stop, const struct greet_how *greet, cons
 		r = answer(&drive);
 	if (!r)
 		r = take_all(&drive, stop);
-	if (!r)
-		r = finish(&drive);
-	dat_live_close(compat->live);
+	/* What has come is kept. */
+	if (!r || compat->live)
+		r = finish(&drive) | r ? -1 : 0;
+	compat_fini(compat);
 	if (r) {
 		ask.text_len = (uint32_t)snprintf(ask.text, sizeof(ask.text), "%s", compat->err.text);
 		desk_ask(line, &ask, NULL, NULL, NULL);

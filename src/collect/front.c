@@ -268,7 +268,7 @@ bool front_answer(void *ctx, struct visit *visit, const struct desk_ask *ask)
 		return false;
 	switch (ask->kind) {
 	case DESK_PORT:
-		return listener->how.compat && visit->bare && ask->len < bound_of(visit)->record.nr_lanes && gate_port(visit, ask);
+		return listener->how.compat && visit->bare && ask->len < bound_of(visit)->record.nr_lanes && gate_port(&listener->gate, visit, ask);
 	case DESK_NEXT:
 		return answer_next(listener, visit);
 	case DESK_TURNED:

@@ -454,7 +454,7 @@ int session_run(int fd, int line, const struct session_how *how)
 	int r;
 
 	if (how->compat && how->bare && is_silent(fd))
-		return compat_run(fd, line, how);
+		return compat_run(fd, line);
 	r = admit(&session.channel, fd, &by, &session.err);
 
 	if (!r)

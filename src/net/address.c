@@ -290,6 +290,42 @@ int address_connect(const struct address *address, int ms, struct err *err)
 	return fd < 0 ? err_set(err, fd, "%s: %s", text, strerror(-fd)) : fd;
 }
 
+int address_beside(int fd, uint32_t port, int ms, struct err *err)
+{
+	union any to = { 0 };
+	socklen_t len = sizeof(to);
+	int64_t until = mono_ms() + ms;
+	int beside, r, yes = 1;
+
+	if (getpeername(fd, &to.sa, &len))
+		return err_set(err, -errno, "its ports: %s", strerror(errno));
+	if (to.sa.sa_family == AF_VSOCK)
+		to.vm.svm_port = port;
+	else if (to.sa.sa_family == AF_INET || to.sa.sa_family == AF_INET6)
+		/* Both have it at the same place. */
+		to.in.sin_port = htons((uint16_t)port);
+	else
+		return err_set(err, -EPROTO, "its ports can be reached by TCP and vsock only");
+	if (!port || (to.sa.sa_family != AF_VSOCK && port > 65535))
+		return err_set(err, -EPROTO, "it has no port %u", port);
+	for (;;) {
+		beside = socket(to.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		r = beside < 0 || connect(beside, &to.sa, len) ? -errno : 0;
+		if ((r != -ECONNREFUSED && r != -ECONNRESET) || mono_ms() > until)
+			break;
+		close(beside);
+		poll(NULL, 0, 20);
+	}
+	if (r) {
+		if (beside >= 0)
+			close(beside);
+		return err_set(err, r, "its port %u: %s", port, strerror(-r));
+	}
+	if (to.sa.sa_family != AF_VSOCK)
+		setsockopt(beside, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	return beside;
+}
+
 static int bind_one(const struct sockaddr *at, socklen_t len, int protocol)
 {
 	int fd = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol), yes = 1, r;

@@ -37,6 +37,8 @@ bool address_is_anybody(int fd);
 
 /* Not blocking, at most so long: a descriptor, or -errno. */
 int address_connect(const struct address *address, int ms, struct err *err);
+/* Another port of whoever is at the other end of a connection, by TCP or vsock; it may not be open yet. Blocking. */
+int address_beside(int fd, uint32_t port, int ms, struct err *err);
 /* Sockets that listen, at most `max`: their number, or -errno. A path that nobody listens at any more is taken over. */
 int address_listen(const struct address *address, int *fds, int max, struct err *err);
 

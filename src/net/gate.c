@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/vm_sockets.h>
+
 #include "base/mono.h"
 #include "net/jail.h"
 
@@ -140,6 +142,22 @@ static bool answer_who(const struct gate *gate, struct visit *visit, const struc
 
 /* ---- ports ---- */
 
+static int open_vsock(uint64_t *port, struct err *err)
+{
+	struct sockaddr_vm at = { .svm_family = AF_VSOCK, .svm_cid = VMADDR_CID_ANY, .svm_port = VMADDR_PORT_ANY };
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), code;
+
+	if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, len) && !listen(fd, 1) && !getsockname(fd, (struct sockaddr *)&at, &len)) {
+		*port = at.svm_port;
+		return fd;
+	}
+	code = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err_set(err, code, "no port for pages: %s", strerror(-code));
+}
+
 static int open_port(bool udp, uint64_t *port, struct err *err)
 {
 	struct sockaddr_in6 at = { .sin6_family = AF_INET6 };
@@ -169,13 +187,28 @@ static int open_port(bool udp, uint64_t *port, struct err *err)
 	return fd;
 }
 
-bool gate_port(const struct visit *visit, const struct desk_ask *ask)
+static int check_ports(const struct gate *gate, const struct visit *visit, struct err *err)
+{
+	unsigned int all = 0;
+
+	for (const struct visit *other = gate->visits; other; other = other->next)
+		all += other->nr_ports;
+	if (visit->nr_ports >= GATE_PORTS_MAX)
+		return err_set(err, -E2BIG, "more than %u ports are not for one", GATE_PORTS_MAX);
+	return all < GATE_PORTS_ALL ? 0 : err_set(err, -EAGAIN, "all %u ports are taken", GATE_PORTS_ALL);
+}
+
+bool gate_port(const struct gate *gate, struct visit *visit, const struct desk_ask *ask)
 {
 	struct desk_answer answer = { 0 };
 	struct err err = ERR_INIT;
-	int fd = open_port(ask->wants, &answer.at, &err);
-	bool ok = gate_give(visit, &answer, &err, &fd, 1);
+	int r = check_ports(gate, visit, &err), fd = r;
+	bool ok;
 
+	if (!r)
+		fd = strncmp(visit->from, "vsock", 5) ? open_port(ask->wants, &answer.at, &err) : open_vsock(&answer.at, &err);
+	ok = gate_give(visit, &answer, &err, &fd, 1);
+	visit->nr_ports += fd >= 0;
 	if (fd >= 0)
 		close(fd);
 	return ok;

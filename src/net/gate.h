@@ -15,6 +15,9 @@
 #include "net/trust.h"
 
 #define GATE_FDS 16
+/* Of stock peers: one for each CPU, and one for the clock. Of all of them together a few times that. */
+#define GATE_PORTS_MAX 513u
+#define GATE_PORTS_ALL 4096u
 
 struct visit {
 	struct visit *next;
@@ -24,6 +27,7 @@ struct visit {
 	int64_t since;
 	bool bare;			/* it came without TLS where that is allowed */
 	bool signed_once;
+	unsigned int nr_ports;		/* that it was given */
 	bool known;			/* it has a name: */
 	char name[WIRE_NAME_MAX + 1];
 	void *own;			/* of whoever keeps the gate */
@@ -68,7 +72,7 @@ void gate_say(const struct gate *gate, const char *fmt, ...) __attribute__((form
 bool gate_give(const struct visit *visit, struct desk_answer *answer, const struct err *err, const int *fds, int n);
 
 /* DESK_PORT, of stock peers, who come without a key. */
-bool gate_port(const struct visit *visit, const struct desk_ask *ask);
+bool gate_port(const struct gate *gate, struct visit *visit, const struct desk_ask *ask);
 
 /* A child in a jail: its exit status, or -ECHILD. */
 int gate_in_jail(int (*work)(void *ctx), void *ctx);

@@ -34,8 +34,8 @@
 #endif
 
 #define NOBODY 65534
-/* Beside what it has: a file or two that it is given. */
-#define FILES_MAX 64
+/* A file or two that it is given, and of stock peers a port for each CPU. */
+#define FILES_MAX 640
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64

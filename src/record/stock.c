@@ -4,8 +4,6 @@
 #include "record/stock.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +13,7 @@
 
 #include "base/mono.h"
 #include "layout/tracecmd.h"
+#include "net/address.h"
 #include "stock/feed.h"
 
 #define WORDS_MS 10000
@@ -120,50 +119,22 @@ static int shake(struct stock *stock)
 
 /* ---- ports ---- */
 
-static int call(struct stock *stock, int *fd, unsigned int port)
-{
-	union {
-		struct sockaddr sa;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-	} to;
-	socklen_t len = sizeof(to);
-	int64_t until = mono_ms() + CALL_MS;
-	int yes = 1, r;
-
-	if (getpeername(stock->fd, &to.sa, &len) || (to.sa.sa_family != AF_INET && to.sa.sa_family != AF_INET6))
-		return err_set(&stock->err, -EPROTO, "its ports can be reached by TCP only");
-	to.in.sin_port = htons((uint16_t)port);
-	/* It names its ports before anybody is there. */
-	for (;;) {
-		*fd = socket(to.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		r = *fd < 0 || connect(*fd, &to.sa, len) ? -errno : 0;
-		if (r != -ECONNREFUSED || mono_ms() > until)
-			break;
-		close(*fd);
-		poll(NULL, 0, 20);
-	}
-	if (r)
-		return err_set(&stock->err, r, "its port %u: %s", port, strerror(-r));
-	setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	return 0;
-}
-
 static int call_ports(struct stock *stock, const char *ports, size_t len)
 {
 	size_t at = 0;
-	int r = 0;
 
-	for (uint32_t i = 0; !r && i < stock->feed.nr_cpus; i++) {
-		size_t word = strnlen(ports + at, len - at);
-		unsigned long port = at < len && word < len - at ? strtoul(ports + at, NULL, 10) : 0;
+	for (uint32_t i = 0; i < stock->feed.nr_cpus; i++) {
+		size_t word = at < len ? strnlen(ports + at, len - at) : 0;
 
-		if (!port || port > 65535)
+		if (!word || at + word >= len)
 			return err_set(&stock->err, -EPROTO, "its list of ports makes no sense");
-		r = call(stock, &stock->fds[i], (unsigned int)port);
+		/* It names its ports before anybody is there. */
+		stock->fds[i] = address_beside(stock->fd, (uint32_t)strtoul(ports + at, NULL, 10), CALL_MS, &stock->err);
+		if (stock->fds[i] < 0)
+			return stock->fds[i];
 		at += word + 1;
 	}
-	return r;
+	return 0;
 }
 
 static int begin(struct stock *stock)

@@ -12,7 +12,7 @@
 #include "dat/dat.h"
 #include "layout/wire.h"
 
-#define STOCK_CPUS_MAX 1024u
+#define STOCK_CPUS_MAX 512u
 
 /* To the far end: 0 or -errno with words. */
 struct stock_out {
