@@ -136,7 +136,9 @@ void front_gone(void *ctx, struct visit *visit)
 
 	if (!bound)
 		return;
-	if (bound->record.stands == DESK_OPEN)
+	if (bound->record.stands == DESK_OPEN && store_drop_empty(bound->board, &bound->record))
+		gate_say(&listener->gate, "%s (%s): ends before it begins", visit->name, visit->from);
+	else if (bound->record.stands == DESK_OPEN)
 		gate_say(&listener->gate, "%s (%s): was cut off from %s, which can be read and gone on with", visit->name, visit->from,
 			 bound->record.file);
 	if (bound->board >= 0)

@@ -50,6 +50,9 @@ int store_put(int board, const struct store_record *record, struct err *err);
 /* What nobody needs any more of one whose file is gone. */
 void store_forget(int board, const struct store_record *record);
 
+/* Of one of which nothing was written, nothing is left. */
+bool store_drop_empty(int board, const struct store_record *record);
+
 /* A new file for it, named by the time it began and its generation: a descriptor, and its name in `file`. */
 int store_create(int board, const struct store_record *record, char file[64], struct err *err);
 /* One behind rotation is hidden until store_put() told that it is the one, and this. */
