@@ -218,16 +218,29 @@ static int take_ready(struct stock *stock)
 
 /* ---- all of it ---- */
 
+/* It says no more, but its end can be heard; those who take the pages may live on without it. */
+static int check_there(struct stock *stock)
+{
+	char words[256];
+	ssize_t n = recv(stock->fd, words, sizeof(words), MSG_DONTWAIT);
+
+	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+		return 0;
+	return err_set(&stock->err, n ? -errno : -ECONNRESET, "%s", n ? strerror(errno) : "it has hung up");
+}
+
 static void doze(struct stock *stock)
 {
 	struct spool_shared *shared = stock->spool->shared;
-	struct pollfd fds[2] = { { .fd = stock->spool->more, .events = POLLIN }, { .fd = stock->life, .events = POLLIN } };
+	struct pollfd fds[3] = {
+		{ .fd = stock->spool->more, .events = POLLIN }, { .fd = stock->life, .events = POLLIN }, { .fd = stock->fd, .events = POLLIN },
+	};
 	const uint8_t *at;
 	uint64_t count;
 
 	__atomic_store_n(&shared->sleeps, 1, __ATOMIC_SEQ_CST);		/* pairs with spool_end() */
 	if (!spool_ready(stock->spool, stock->at, &at))
-		poll(fds, 2, 1000);
+		poll(fds, 3, 1000);
 	__atomic_store_n(&shared->sleeps, 0, __ATOMIC_RELAXED);
 	if (fds[0].revents && read(stock->spool->more, &count, sizeof(count)) < 0)
 		errno = 0;
@@ -244,6 +257,9 @@ static int look_at_open(struct stock *stock)
 
 	while (!__atomic_load_n(&shared->open_len, __ATOMIC_ACQUIRE)) {		/* pairs with put_open() in dest_far.c */
 		doze(stock);
+		r = check_there(stock);
+		if (r)
+			return r;
 		if (stock->ended || __atomic_load_n(&shared->gives_up, __ATOMIC_ACQUIRE))
 			return err_set(&stock->err, -ECANCELED, "the recorder is no more");
 	}
@@ -274,6 +290,8 @@ int stock_talk(struct spool *spool, int fd, int life, const struct greet_how *ho
 			r = stock_begin(&stock.feed, &stock.err);
 		if (!r && !stock.ended)
 			doze(&stock);
+		if (!r && !stock.ended)
+			r = check_there(&stock);
 		if (!r && __atomic_load_n(&spool->shared->gives_up, __ATOMIC_ACQUIRE))
 			r = err_set(&stock.err, -ECANCELED, "the recorder is no more");
 	}
