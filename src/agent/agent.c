@@ -39,6 +39,7 @@ struct recorder {
 	uint32_t given;			/* connections, */
 	uint32_t had;			/* and how many of them were over when it waited for one */
 	bool stopped;
+	bool once;			/* a stock driver's, who does not come back */
 };
 
 struct agent {
@@ -65,7 +66,8 @@ static void forget(struct agent *agent, struct recorder *recorder)
 	while (*link != recorder)
 		link = &(*link)->next;
 	*link = recorder->next;
-	close(recorder->line);
+	if (recorder->line >= 0)
+		close(recorder->line);
 	close(recorder->words);
 	free(recorder);
 }
@@ -205,6 +207,8 @@ static int begin(struct agent *agent, struct visit *visit, const struct desk_ask
 		r = agent->how.check(agent->how.gate.ctx, argv, err);
 	if (!r && !(*out = start(agent, visit, ask->recording, argv, err)))
 		r = err->code;
+	if (!r)
+		(*out)->once = ask->wants;
 	return r;
 }
 
@@ -304,6 +308,13 @@ static void gone(void *ctx, struct visit *visit)
 	gate_say(&agent->gate, "%s (%s): was cut off", visit->name, visit->from);
 	recorder->visit = NULL;
 	recorder->cut_at = mono_ms();
+	if (!recorder->once)
+		return;
+	/* So it knows that it need not wait for anybody. */
+	recorder->cut_at -= (int64_t)agent->how.wait * 1000;
+	close(recorder->line);
+	recorder->line = -1;
+	stop_recorder(recorder);
 }
 
 /* ---- all of it ---- */
@@ -378,7 +389,8 @@ void agent_close(struct agent *agent)
 		struct recorder *recorder = agent->recorders;
 
 		stop_recorder(recorder);
-		close(recorder->line);
+		if (recorder->line >= 0)
+			close(recorder->line);
 		recorder->line = -1;
 		kill(recorder->pid, SIGINT);
 		while (waitpid(recorder->pid, NULL, 0) < 0 && errno == EINTR)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -420,6 +421,9 @@ static int run(struct compat *compat)
 	struct desk_answer answer;
 	int fds[2], r = desk_ask(compat->how->line, &who, &answer, NULL, &compat->err);
 
+	/* Nobody goes on with it. */
+	if (!r && getrandom(ask.recording, sizeof(ask.recording), 0) != (ssize_t)sizeof(ask.recording))
+		r = err_set(&compat->err, -EIO, "no number for the recording");
 	if (!r)
 		r = take_request(compat, &ask);
 	if (!r)

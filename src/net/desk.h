@@ -27,7 +27,7 @@ enum desk_kind {
 	DESK_CLOSED,	/* and closed up; no answer */
 	DESK_PORT,	/* for pages of a CPU, by UDP if that is wanted -> a socket, and its port */
 	/* an agent */
-	DESK_RUN,	/* what is to be recorded -> whoever records it, and what he says */
+	DESK_RUN,	/* what is to be recorded, once if it `wants` that -> whoever records it, and what he says */
 	DESK_STOP,	/* he is to end; no answer */
 	DESK_EXIT,	/* -> how he ended */
 	/* all */
