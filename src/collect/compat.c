@@ -81,7 +81,7 @@ static int take_messages(struct compat *compat)
 		return r;
 	/* A recorder that ends without a word has ended all the same. */
 	if (got == -ECONNRESET && compat->live) {
-		compat->closed = true;
+		compat->closed = compat->cut = true;
 		compat->err = (struct err)ERR_INIT;
 		return 0;
 	}
@@ -187,7 +187,9 @@ int compat_run(int fd, int line)
 	if (!r)
 		r = take_all(&compat);
 	ended = r && !compat.live ? r : finish(&compat);
-	if (r || ended) {
+	if (compat.cut && !r && !ended)
+		err_set(&compat.err, 0, "it has hung up without a last word; what it sent is kept");
+	if (r || ended || compat.cut) {
 		ask.text_len = (uint32_t)snprintf(ask.text, sizeof(ask.text), "%s", compat.err.text);
 		desk_ask(line, &ask, NULL, NULL, NULL);
 	}

@@ -21,6 +21,9 @@
 #define WORDS_MS 15000
 #define CALL_MS 5000
 #define SYNC_MS 10000
+/* It tells its formats, and then switches on what it records; of that it says nothing. */
+#define BEGIN_MS 300
+#define NOTE_MS 1000
 #define PROBES_MAX 678u
 #define PROBES_LEN (8 + PROBES_MAX * 12)
 #define POINTS_MAX 256
@@ -323,7 +326,7 @@ static void sync_clock(struct drive *drive)
 static int take_all(struct drive *drive, int stop)
 {
 	struct compat *compat = &drive->compat;
-	int64_t noted = 0, moved = mono_ms();
+	int64_t noted = 0, moved = mono_ms(), began = 0;
 	bool stopped = false;
 	int r = 0;
 
@@ -346,7 +349,9 @@ static int take_all(struct drive *drive, int stop)
 			sync_clock(drive);
 		if (drive->failed < 0)
 			r = drive->failed;
-		if (compat->live && mono_ms() - noted > 1000) {
+		if (compat->live && !began)
+			began = mono_ms();
+		if (began && mono_ms() - began > BEGIN_MS && mono_ms() - noted > NOTE_MS) {
 			compat_note(compat, DESK_NOTE);
 			noted = mono_ms();
 		}
@@ -390,6 +395,8 @@ int compat_drive(int fd, int line, int stop, const struct greet_how *greet, cons
 		r = answer(&drive);
 	if (!r)
 		r = take_all(&drive, stop);
+	if (!r && compat->cut)
+		r = err_set(&compat->err, -ECONNRESET, "it has hung up");
 	/* What has come is kept. */
 	if (!r || compat->live)
 		r = finish(&drive) | r ? -1 : 0;

@@ -27,6 +27,7 @@ struct compat {
 	struct pollfd *fds;
 	uint32_t nr_cpus, page_size;
 	bool udp, closed;
+	bool cut;		/* it was closed without a word */
 	bool old;		/* version 1 */
 	int meta, file;		/* files: the beginning as it came; the recording */
 	uint64_t meta_len, told_len;

@@ -250,7 +250,7 @@ struct desk_ask compat_about(const struct compat *compat, enum desk_kind kind)
 {
 	return (struct desk_ask){
 		.kind = kind, .bytes = compat->live ? dat_live_bytes(compat->live) : 0, .error = UINT64_MAX, .events = compat->events,
-		.lost = compat->lost, .lost_more = compat->lost_more,
+		.lost = compat->lost, .lost_more = compat->lost_more, .wants = kind == DESK_NOTE,
 	};
 }
 

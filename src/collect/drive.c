@@ -91,9 +91,6 @@ static void answer_file(struct driver *driver, const struct desk_ask *ask)
 		driver->bound = true;
 		driver->nr_lanes = ask->len;
 		memcpy(driver->recording, ask->recording, sizeof(driver->recording));
-		/* trace-cmd's agent says no more than that. */
-		if (driver->how->compat)
-			set_state(driver, DRIVE_RECORDS);
 	}
 	snprintf(answer.file, sizeof(answer.file), "%.250s", driver->how->path);
 	fds[0] = driver->file;

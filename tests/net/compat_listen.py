@@ -154,6 +154,8 @@ wait_for("the killed one's file", lambda: log().count(" events, ") == 6)
 seen, lost = peers.ticks_of(files()[5])
 if not seen or len(set(seen)) != len(seen) or stock_ticks(files()[5])[0] != seen:
     fail("of one that was killed", len(seen), "events are there")
+if "hung up without a last word" not in log():
+    fail("nobody is told that one was killed")
 for switch in ("events/enable", "tracing_on"):
     open("/sys/kernel/tracing/" + switch, "w", encoding="ascii").write("0" if switch.startswith("ev") else "1")
 
