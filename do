@@ -20,7 +20,7 @@ pkgs_check="$pkgs_quick clang libclang-rt-14-dev gcc-12-multilib valgrind spin
 	qemu-user qemu-system-arm qemu-system-misc qemu-system-x86 e2fsprogs cpio busybox-static
 	trace-cmd libtraceevent1-plugin libtraceevent-dev libtracefs-dev libtracecmd-dev libkshark-dev libjson-c-dev linux-source-6.12 xz-utils gawk uftrace nginx-light wrk
 	bpftrace bpftool gdb clang-format zsh linux-perf systemtap-sdt-dev
-	sqlite3 git golang-go musl-tools libjemalloc2 strace libpython3.11-testsuite python3-greenlet procps"
+	sqlite3 git golang-go musl-tools libjemalloc2 strace libpython3.11-testsuite python3-greenlet procps iproute2"
 pkgs_bench="$pkgs_build uftrace lttng-tools liblttng-ust-dev python3 trace-cmd libtraceevent1-plugin
 	gcc-arm-none-eabi gcc-riscv64-unknown-elf gcc-aarch64-linux-gnu qemu-system-arm python3-barectf"
 pkgs_fuzz="$pkgs_build clang libclang-rt-14-dev"
