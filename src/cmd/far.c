@@ -76,8 +76,8 @@ int far_ask(struct far_end *far, const struct cmd *cmd, const struct opts *opts)
 	far->how.insecure = opts_value(opts, "insecure");
 	far->compat = opts_value(opts, "compat");
 	far->how.tls = opts_value(opts, "tls");
-	if (far->compat && (far->how.tls || far->how.to.kind != ADDRESS_TCP))
-		return cmd_misuse(cmd, "record: --compat: `trace-cmd listen` is reached by TCP, and knows no TLS");
+	if (far->compat && (far->how.tls || (far->how.to.kind != ADDRESS_TCP && far->how.to.kind != ADDRESS_VSOCK)))
+		return cmd_misuse(cmd, "record: --compat: `trace-cmd listen` is reached by TCP or vsock, and knows no TLS");
 	far->how.command = "ringside listen --stdio";
 	return CMD_DONE;
 }

@@ -32,7 +32,7 @@ static int tinit(struct compat *compat, const struct tracecmd_head *head)
 	memcpy(&init, compat->in.data + sizeof(*head), sizeof(init));
 	compat->nr_cpus = be32toh(init.cpus);
 	compat->page_size = be32toh(init.page_size);
-	compat->udp = !compat_wants_tcp(compat->in.data + sizeof(*head) + head->cmd_size, head->size - sizeof(*head) - head->cmd_size);
+	compat->udp = !compat_wants_stream(compat->in.data + sizeof(*head) + head->cmd_size, head->size - sizeof(*head) - head->cmd_size);
 	r = compat_check_shape(compat);
 	if (!r)
 		r = compat_find_file(compat);

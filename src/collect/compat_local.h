@@ -49,7 +49,7 @@ int compat_await_string(struct compat *compat, char *text, size_t size);
 void compat_drop(struct compat *compat, size_t len);
 int compat_say(struct compat *compat, enum tracecmd_msg cmd, const void *own, uint32_t own_len, const void *rest, uint32_t len);
 int compat_next(struct compat *compat, struct tracecmd_head *head);
-bool compat_wants_tcp(const char *at, size_t len);
+bool compat_wants_stream(const char *at, size_t len);
 
 /*
  * compat_take.c: ports, the file, pages. compat_check_shape() also makes room for the CPUs; compat_open_ports() hands out the ports as text,

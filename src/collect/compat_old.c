@@ -44,7 +44,7 @@ static int take_options(struct compat *compat)
 			r = compat_await(compat, size);
 		if (r)
 			return r;
-		compat->udp &= !compat_wants_tcp(compat->in.data, size);
+		compat->udp &= !compat_wants_stream(compat->in.data, size);
 		compat_drop(compat, size);
 	}
 	return r;

@@ -125,13 +125,13 @@ int compat_next(struct compat *compat, struct tracecmd_head *head)
 	return compat->in.len >= head->size;
 }
 
-/* Options, each with its NUL. */
-bool compat_wants_tcp(const char *at, size_t len)
+/* Options, each with its NUL: does it want to send in a stream? */
+bool compat_wants_stream(const char *at, size_t len)
 {
 	while (len) {
 		size_t word = strnlen(at, len);
 
-		if (word == 3 && !strncasecmp(at, "tcp", 3))
+		if ((word == 3 && !strncasecmp(at, "tcp", 3)) || (word == 5 && !strncmp(at, "vsock", 5)))
 			return true;
 		word += word < len;
 		at += word;

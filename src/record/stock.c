@@ -26,6 +26,7 @@
 struct stock {
 	struct spool *spool;
 	int fd, life;
+	const struct greet_how *how;
 	struct stock_feed feed;
 	int *fds;		/* of CPUs */
 	uint64_t at;
@@ -145,7 +146,8 @@ static int begin(struct stock *stock)
 	struct tracecmd_head head;
 	char answer[TRACECMD_MSG_MAX];
 	uint32_t size, own;
-	int r = say(stock, TRACECMD_TINIT, &init, sizeof(init), "tcp", 4);
+	const char *way = strncmp(stock->how->text, "vsock:", 6) ? "tcp" : "vsock";
+	int r = say(stock, TRACECMD_TINIT, &init, sizeof(init), way, (uint32_t)strlen(way) + 1);
 
 	if (!r)
 		r = get(stock, &head, sizeof(head));
@@ -270,7 +272,7 @@ static int look_at_open(struct stock *stock)
 
 int stock_talk(struct spool *spool, int fd, int life, const struct greet_how *how)
 {
-	struct stock stock = { .spool = spool, .fd = fd, .life = life, .err = ERR_INIT };
+	struct stock stock = { .spool = spool, .fd = fd, .life = life, .how = how, .err = ERR_INIT };
 	char words[SPOOL_WORDS];
 	int64_t tell_at;
 	int r = shake(&stock);
