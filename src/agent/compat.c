@@ -64,10 +64,11 @@ static int get(struct compat *compat, int fd, void *bytes, size_t len)
 	while (len) {
 		struct pollfd wait = { .fd = fd, .events = POLLIN };
 		ssize_t n = recv(fd, to, len, MSG_DONTWAIT);
-		int yes = 1;
+		int code = errno, yes = 1;
 
-		/* Its words come in halves, of which the second waits for a word about the first. */
+		/* Its words come in halves, of which by TCP the second waits for a word about the first. */
 		setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &yes, sizeof(yes));
+		errno = code;
 		if (n > 0) {
 			to += n;
 			len -= (size_t)n;
