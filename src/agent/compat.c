@@ -245,7 +245,7 @@ static int put_pages(void *ctx, uint32_t cpu, const void *bytes, size_t len, str
 	       put(compat, compat->fds[cpu], bytes, len);
 }
 
-/* A port for each CPU, and one for its clock. */
+/* A port for each CPU, and one for its clock. A driver that offers FIFOs gets ports, too: trace-cmd 3.1.6 reads nothing out of its FIFOs. */
 static int respond(struct compat *compat)
 {
 	uint32_t n = compat->feed.nr_cpus + 1, len = 0;
@@ -328,6 +328,7 @@ static int hear_recorder(struct compat *compat)
 		r = 0;
 		if (frame.kind == WIRE_HELLO) {
 			r = channel_hello(&compat->recorder, 0, compat->how->machine, compat->how->name);
+			compat->greeted = true;
 		} else if (frame.kind == WIRE_OPEN && !compat->doors) {
 			r = begin(compat, &frame);
 		} else if (frame.kind != WIRE_TIME) {
@@ -367,7 +368,8 @@ static void ask_recorder(struct compat *compat)
 {
 	const struct wire_ask ask = { wire64(++compat->asked) };
 
-	if (mono_ms() - compat->asked_at < ASK_MS)
+	/* The first that it hears is HELLO. */
+	if (!compat->greeted || mono_ms() - compat->asked_at < ASK_MS)
 		return;
 	compat->asked_at = mono_ms();
 	channel_put(&compat->recorder, WIRE_ASK, &ask, sizeof(ask), NULL, 0);
@@ -440,6 +442,17 @@ static int run(struct compat *compat)
 	return r ? r : driven_say(compat, compat->fd, TRACECMD_CLOSE_RESP, NULL, 0, NULL, 0);
 }
 
+/* What the recorder said last: a stock driver has no ear for it. */
+static void take_words(const struct compat *compat, char *words, size_t size)
+{
+	ssize_t n = compat->words < 0 ? 0 : read(compat->words, words, size - 1);
+
+	words[n > 0 ? n : 0] = '\0';
+	for (char *c = words; *c; c++)
+		if (*c < ' ')
+			*c = c[1] ? ' ' : '\0';
+}
+
 bool compat_speaks(int fd, int ms)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
@@ -453,13 +466,15 @@ int compat_run_agent(int fd, const struct admit_how *how)
 {
 	struct compat compat = { .how = how, .fd = fd, .words = -1, .recorder = { .in = -1, .out = -1 }, .err = ERR_INIT };
 	struct desk_ask ask = { .kind = DESK_SAY }, stop = { .kind = DESK_STOP };
+	char words[256];
 	int r = run(&compat);
 
 	if (r) {
+		take_words(&compat, words, sizeof(words));
 		/* Stock drivers do not come back. */
 		if (compat.words >= 0)
 			desk_ask(how->line, &stop, NULL, NULL, NULL);
-		ask.text_len = (uint32_t)snprintf(ask.text, sizeof(ask.text), "%s", compat.err.text);
+		ask.text_len = (uint32_t)snprintf(ask.text, sizeof(ask.text), "%s%s%s", compat.err.text, *words ? ": " : "", words);
 		desk_ask(how->line, &ask, NULL, NULL, NULL);
 	}
 	channel_fini(&compat.recorder);

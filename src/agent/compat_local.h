@@ -27,7 +27,7 @@ struct compat {
 	int *doors, *fds;	/* of CPUs, and the last one for its clock */
 	struct times *probes;
 	uint64_t traceid, at;
-	bool sync, stopped, done;
+	bool greeted, sync, stopped, done;
 	int64_t asked_at, done_at;
 	uint64_t asked;
 	int failed;		/* while it was asked for the clock */

@@ -57,7 +57,9 @@ static void name_board(struct boards *boards, struct board *board)
 	from = at ? at + 1 : from;
 	at = to->kind == ADDRESS_UNIX ? strrchr(from, '/') : NULL;
 	from = at ? at + 1 : from;
-	if (to->kind == ADDRESS_VSOCK)
+	if (board->how.guest)
+		snprintf(board->name, sizeof(board->name), "%s", board->guest);
+	else if (to->kind == ADDRESS_VSOCK)
 		snprintf(board->name, sizeof(board->name), "vsock-%u", to->cid);
 	else
 		snprintf(board->name, sizeof(board->name), "%.*s", (int)strcspn(from, "/"), from);
@@ -115,6 +117,20 @@ static void shorten(struct board *board)
 				snprintf(*word, 3, "-%c", opt->letter);
 }
 
+/* A guest by its name, whose pages may come by FIFOs, before its address: NAME@vsock:3. */
+static const char *take_guest(struct board *board, const char *text)
+{
+	const char *at = strchr(text, '@');
+
+	if (!board->how.compat || !at || at == text)
+		return text;
+	snprintf(board->guest, sizeof(board->guest), "%.*s", (int)(at - text), text);
+	if (!trust_is_name(board->guest))
+		return text;
+	board->how.guest = board->guest;
+	return at + 1;
+}
+
 static int begin_board(struct boards *boards, const struct cmd *cmd, const struct opts *opts, const char *text)
 {
 	struct err err = ERR_INIT;
@@ -125,6 +141,8 @@ static int begin_board(struct boards *boards, const struct cmd *cmd, const struc
 	board = add(boards, opts);
 	if (!board)
 		return cmd_fail(&(struct err){ -ENOMEM, -1, "out of memory" });
+	board->how.compat = opts_value(opts, "compat");
+	text = take_guest(board, text);
 	if (address_parse(&board->how.caller.to, text, WIRE_PORT, &err))
 		return cmd_misuse(cmd, "record: -A: %s", err.text);
 	if (board->how.caller.to.kind == ADDRESS_TCP && !*board->how.caller.to.host)
@@ -132,7 +150,6 @@ static int begin_board(struct boards *boards, const struct cmd *cmd, const struc
 	board->how.caller.command = "ringside agent --stdio";
 	board->how.caller.insecure = opts_value(opts, "insecure");
 	board->how.caller.tls = opts_value(opts, "tls");
-	board->how.compat = opts_value(opts, "compat");
 	name_board(boards, board);
 	return CMD_DONE;
 }

@@ -17,6 +17,7 @@ struct board {
 	struct drive drive;
 	struct drive_how how;
 	char name[WIRE_NAME_MAX + 1];
+	char guest[WIRE_NAME_MAX + 1];
 	char path[4096];
 	char **argv;
 };

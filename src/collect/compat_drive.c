@@ -29,6 +29,8 @@
 #define POINTS_MAX 256
 #define NAME_SIZE 16
 #define PTP "ptp"
+/* Pages come by FIFOs, and not by ports. */
+#define USES_FIFOS 1
 
 /* Where words are slow there is something else to do meanwhile. */
 #define BREATH 16
@@ -223,7 +225,7 @@ static int request(struct drive *drive, const char *args, size_t len)
 	const struct {
 		uint32_t flags, zero;
 		uint64_t traceid;
-	} own = { .traceid = htobe64(drive->how->machine) };
+	} own = { .flags = htobe32(drive->how->nr_fifos ? USES_FIFOS : 0), .traceid = htobe64(drive->how->machine) };
 	uint8_t text[TRACECMD_MSG_MAX - 64];
 	uint32_t n = 0, at = 12, id, size;
 
@@ -270,6 +272,18 @@ static int call_ports(struct drive *drive, const char *ports, size_t len)
 	return 0;
 }
 
+static int take_fifos(struct drive *drive)
+{
+	struct compat *compat = &drive->compat;
+
+	if (drive->how->nr_fifos < compat->nr_cpus)
+		return err_set(&compat->err, -ENXIO, "it has %u CPUs, and of FIFOs there are %u", compat->nr_cpus, drive->how->nr_fifos);
+	compat->fifo = true;
+	for (uint32_t i = 0; i < compat->nr_cpus; i++)
+		compat->cpus[i].fd = drive->how->fifos[i];
+	return 0;
+}
+
 static int answer(struct drive *drive)
 {
 	struct compat *compat = &drive->compat;
@@ -296,7 +310,10 @@ static int answer(struct drive *drive)
 	if (r)
 		return r;
 	ports = compat->in.data + sizeof(head) + head.cmd_size;
-	r = call_ports(drive, ports, head.size - sizeof(head) - head.cmd_size);
+	if (be32toh(own.flags) & USES_FIFOS)
+		r = take_fifos(drive);
+	else
+		r = call_ports(drive, ports, head.size - sizeof(head) - head.cmd_size);
 	if (!r && own.port && !strncmp(own.proto, PTP, NAME_SIZE)) {
 		drive->clock = address_beside(compat->fd, be32toh(own.port), CALL_MS, &compat->err);
 		r = drive->clock < 0 ? drive->clock : 0;

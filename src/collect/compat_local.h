@@ -26,7 +26,7 @@ struct compat {
 	struct compat_cpu *cpus;
 	struct pollfd *fds;
 	uint32_t nr_cpus, page_size;
-	bool udp, closed;
+	bool udp, fifo, closed;
 	bool cut;		/* it was closed without a word */
 	bool old;		/* version 1 */
 	int meta, file;		/* files: the beginning as it came; the recording */

@@ -204,12 +204,13 @@ int compat_take_pages(struct compat *compat, uint32_t i)
 	int some = 0;
 
 	for (int n = 0; n < 64 && cpu->fd >= 0; n++) {
-		ssize_t got = recv(cpu->fd, cpu->page + cpu->have, compat->page_size - cpu->have, MSG_DONTWAIT);
+		size_t room = compat->page_size - cpu->have;
+		ssize_t got = compat->fifo ? read(cpu->fd, cpu->page + cpu->have, room) : recv(cpu->fd, cpu->page + cpu->have, room, MSG_DONTWAIT);
 		int r = 0;
 
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			break;
-		if (got <= 0 && !compat->udp) {
+		if (got <= 0 && !compat->udp && !compat->fifo) {
 			close(cpu->fd);
 			cpu->fd = -1;
 		}
@@ -269,7 +270,7 @@ bool compat_is_over(const struct compat *compat, int64_t moved_at)
 
 	for (uint32_t i = 0; i < compat->nr_cpus; i++)
 		fed |= compat->cpus[i].fd >= 0;
-	return compat->closed && (!fed || mono_ms() - moved_at > (compat->udp ? QUIET_MS : STUCK_MS));
+	return compat->closed && (!fed || mono_ms() - moved_at > (compat->udp || compat->fifo ? QUIET_MS : STUCK_MS));
 }
 
 void compat_fini(struct compat *compat)

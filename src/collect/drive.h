@@ -13,7 +13,8 @@ enum drive_state { DRIVE_CALLING, DRIVE_RECORDS, DRIVE_CUT, DRIVE_DONE, DRIVE_FA
 
 struct drive_how {
 	struct caller_how caller;
-	bool compat;		/* a stock `trace-cmd agent` is there */
+	bool compat;		/* a stock `trace-cmd agent` is there; */
+	const char *guest;	/* it is in the virtual machine of that name, to which FIFOs may lead; NULL: not */
 	char **argv;		/* options of `record` for it */
 	const char *path;
 	uint64_t machine;	/* whose time it is to be told in */

@@ -16,6 +16,8 @@ struct session_how {
 	char name[65];			/* our own */
 	uint64_t machine;
 	uint64_t rotate_bytes;		/* 0: never */
+	const int *fifos;		/* by which pages of a stock guest come, by CPU; */
+	uint32_t nr_fifos;		/* 0: by its ports */
 };
 
 /* `line` leads to the desk. An exit status: 0 when a recording came to its end. */

@@ -16,6 +16,9 @@ cat >work <<END
 for i in \$(seq $count); do
 	/bin/true
 done
+for process in /proc/[0-9]*; do
+	! ls -l \$process/fd 2>/dev/null | grep -q trace-pipe-cpu || cat \$process/comm
+done >/tmp/by-fifo
 END
 chmod +x work
 
@@ -58,15 +61,25 @@ ringside agent --kernel --compat --at vsock:4294967295:9003 >>said 2>&1 &
 sleep 2
 trace-cmd record -o by-stock.dat -B host -e sched:sched_process_exec -A guest@1:9003 -e sched:sched_process_exec ./work >>said 2>&1 || fail "record -A ends with $?"
 holds by-stock-guest.dat
-kill $!
 echo "stock record -A, our agent"
+kill $!
 
 # We drive, stock records.
 trace-cmd agent -p 9004 >>said 2>&1 &
 sleep 2
 ringside record -o by-us.dat -A vsock:1:9004 --compat -e sched:sched_process_exec ./work >>said 2>&1 || fail "record -A --compat ends with $?"
-ls >>said
-holds by-us-*.dat
+holds by-us-vsock-1.dat
 grep -q 'its clock matched to' said || fail "nothing is said of the guest's clock"
-kill $!
+! grep -q trace-cmd by-fifo || fail "trace-cmd uses FIFOs unasked"
 echo "our record -A, stock agent"
+# A guest of this name has FIFOs, as a virtual machine would: what it writes to a port comes out of its .out.
+trace-cmd setup-guest -c 2 guest >>said 2>&1 || fail "setup-guest ends with $?"
+mkdir -p /dev/virtio-ports
+for cpu in 0 1; do
+	ln -s /var/lib/trace-cmd/virt/guest/trace-pipe-cpu$cpu.out /dev/virtio-ports/trace-pipe-cpu$cpu
+done
+ringside record -o fifo-us.dat -A guest@vsock:1:9004 --compat -e sched:sched_process_exec ./work >>said 2>&1 || fail "record -A guest@... ends with $?"
+holds fifo-us-guest.dat
+grep -q trace-cmd by-fifo || fail "trace-cmd uses no FIFOs: $(cat by-fifo)"
+kill $!
+echo "the same by FIFOs"
