@@ -173,7 +173,8 @@ static int open_port(bool udp, uint64_t *port, struct err *err)
 		fd = socket(AF_INET, kind, 0);
 		ok = fd >= 0 && !bind(fd, (struct sockaddr *)&old, sizeof(old));
 	}
-	if (ok && udp)
+	/* What does not fit is lost, and nobody knows; root may have more than is usual. */
+	if (ok && udp && setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &much, sizeof(much)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &much, sizeof(much));
 	if (!ok || (!udp && listen(fd, 1)) || getsockname(fd, (struct sockaddr *)&at, &len)) {
 		int code = -errno;
