@@ -30,6 +30,9 @@ holds() {
 }
 
 : >said
+for name in vsock vmw_vsock_virtio_transport_common vsock_loopback; do
+	insmod /lib/modules/$name.ko
+done
 [ -e /dev/vsock ] || { echo "this kernel has no vsock"; exit 77; }
 
 # Stock sends, we take.
