@@ -247,6 +247,24 @@ says(channel, 1, struct.pack(">III", 2, 4096, 1), b"tcp\0")
 says(channel, 3, b"", b"\x17\x08Dtracing7\0" + bytes(500))
 says(channel, 4)
 hangs_up(channel)
+# A large machine is none of that: each CPU has a port.
+channel = connect()
+hears(channel, b"tracecmd")
+for word, answer in zip(HELLO, (b"V3\0", b"OK")):
+    channel.sendall(word)
+    hears(channel, answer)
+says(channel, 1, struct.pack(">III", 500, 4096, 1), b"tcp\0")
+answer = b""
+while len(answer) < 16 or len(answer) < struct.unpack(">I", answer[:4])[0]:
+    some = channel.recv(65536)
+    if not some:
+        break
+    answer += some
+ports = answer[16:].split(b"\0")[:-1]
+if len(set(ports)) != 500:
+    fail("500 CPUs have", len(set(ports)), "ports")
+socket.create_connection((hosts.HERE, int(ports[-1]))).close()
+channel.close()
 wait_for("what was refused to be gone", lambda: files() == before)
 if "1000000 CPUs are more than can be taken" not in log():
     fail("a million CPUs are not refused")
