@@ -16,7 +16,7 @@
 #include "base/mono.h"
 #include "collect/compat.h"
 #include "net/desk.h"
-#include "collect/match.h"
+#include "collect/clock.h"
 #include "collect/taker.h"
 #include "net/admit.h"
 #include "net/channel.h"
@@ -27,11 +27,6 @@
 #define SILENT_MS 15000
 /* Frames before it is told how far we are. */
 #define FRAMES_MAX 64
-/* Questions about its clock: some at once, then each second. */
-#define ASK_FAST 16
-#define ASK_FAST_MS 5
-#define ASK_MS 1000
-#define ASK_LAST_MS 1000
 #define NOTE_MS 1000
 #define SILENCE_MS 300
 
@@ -40,16 +35,14 @@ struct session {
 	const struct session_how *how;
 	struct channel channel;
 	struct taker taker;
-	struct match match;
+	struct clock clock;
 	int bases;		/* a file; see put_bases() */
 	uint32_t generation;	/* files of this recording before the one that is written */
 	bool noted_sums;
 	bool bound;		/* there is a recording, */
 	bool begun;		/* and it goes on */
 	uint64_t told;		/* position */
-	int64_t asked_at, noted_at;
-	uint64_t asked;		/* questions; the last one has this number, */
-	uint64_t asked_ns;	/* and was asked then; 0: it was answered */
+	int64_t noted_at;
 	bool drives, exited;
 	bool said, again;	/* it was refused, for now */
 	int stop;		/* -1: it was told to, or nobody can tell */
@@ -117,6 +110,17 @@ static int get_bases(struct session *session)
 	return r ? err_set(&session->err, r, "what was rotated is not known: %s", strerror(-r)) : 0;
 }
 
+/* Behind the bases. */
+static off_t gaps_at(const struct session *session)
+{
+	return (off_t)(2 * session->taker.nr_lanes * sizeof(uint64_t));
+}
+
+static int put_clock(struct session *session, struct match_points *points)
+{
+	return clock_put(&session->clock, &session->taker, session->how->machine, session->bases, gaps_at(session), points);
+}
+
 /* 1: it is done long since, and that was said. */
 static int open_recording(struct session *session, const struct frame *frame)
 {
@@ -137,10 +141,11 @@ static int open_recording(struct session *session, const struct frame *frame)
 		return r ? r : say_done(session, 0, UINT64_MAX) ? -ENOMEM : 1;
 	}
 	session->bases = fds[1];
+	clock_load(&session->clock, session->bases, gaps_at(session));
 	session->generation = answer.generation;
 	session->taker.keeps = session->how->rotate_bytes;
-	/* Behind both tables. */
-	session->taker.journal = (struct journal){ .fd = session->bases, .from = 2 * session->taker.nr_lanes * sizeof(uint64_t) };
+	/* Behind both tables, and what is known of the clock. */
+	session->taker.journal = (struct journal){ .fd = session->bases, .from = (uint64_t)gaps_at(session) + CLOCK_KEPT };
 	if (!r)
 		r = get_bases(session);
 	if (!r && answer.stands == DESK_OPEN)
@@ -154,12 +159,16 @@ static int open_recording(struct session *session, const struct frame *frame)
 static int rotate(struct session *session)
 {
 	struct desk_ask ask = about(session, DESK_NEXT);
+	struct match_points points;
 	struct desk_answer answer;
 	int fds[2], r;
 
 	if (!session->how->rotate_bytes || taker_bytes(&session->taker) < session->how->rotate_bytes)
 		return 0;
-	r = put_bases(session);
+	r = put_clock(session, &points);
+	match_points_fini(&points);
+	if (!r)
+		r = put_bases(session);
 	if (!r)
 		r = desk_ask(session->line, &ask, &answer, fds, &session->err);
 	if (!r)
@@ -173,70 +182,17 @@ static int rotate(struct session *session)
 
 /* ---- its clock ---- */
 
-static void ask_time(struct session *session, int64_t now)
+static void tell_jumps(const struct session *session, const struct match_points *points)
 {
-	const struct wire_ask ask = { wire64(session->asked + 1) };
-	int64_t wait = session->asked < ASK_FAST && !session->asked_ns ? ASK_FAST_MS : ASK_MS;
+	struct desk_ask ask = { .kind = DESK_SAY };
 
-	if (now - session->asked_at < wait || (session->asked_ns && now - session->asked_at < ASK_MS))
+	if (!points->jumps)
 		return;
-	session->asked++;
-	session->asked_at = now;
-	session->asked_ns = mono_ns();
-	channel_put(&session->channel, WIRE_ASK, &ask, sizeof(ask), NULL, 0);
-	channel_flush(&session->channel);
-}
-
-static void hear_time(struct session *session, const struct frame *frame)
-{
-	uint64_t now = mono_ns();
-	struct wire_time time;
-
-	if (frame->len != sizeof(time))
-		return;
-	memcpy(&time, frame->body, sizeof(time));
-	if (wire64(time.number) != session->asked || !session->asked_ns)
-		return;
-	match_add(&session->match, session->asked_ns, wire64(time.got), wire64(time.sent), now);
-	session->asked_ns = 0;
-}
-
-/* When all has come nothing is in the way of questions any more. */
-static void ask_last(struct session *session)
-{
-	int64_t until = mono_ms() + ASK_LAST_MS;
-	struct frame frame;
-
-	for (int i = 0; i < ASK_FAST && session->taker.open.flags & WIRE_MONO; i++) {
-		session->asked_at = 0;
-		ask_time(session, mono_ms());
-		while (session->asked_ns && !channel_await(&session->channel, &frame, until, &session->err))
-			if (frame.kind == WIRE_TIME)
-				hear_time(session, &frame);
-	}
-	session->err = (struct err)ERR_INIT;
-}
-
-/* What is known of it by now goes into the file. */
-static int put_shift(struct session *session, int64_t *offset, uint64_t *error)
-{
-	struct match_point *points;
-	struct buf shift = BUF_INIT;
-	int n = match_points(&session->match, &points), r = 0;
-
-	if (n > 0 && !(session->taker.open.flags & WIRE_MONO))
-		n = 0;
-
-	*offset = 0;
-	*error = match_error(points, n > 0 ? n : 0);
-	if (n > 0) {
-		*offset = points[n - 1].offset;
-		match_shift(points, n, session->how->machine, session->taker.open.nr_cpus, &shift);
-		r = taker_shift(&session->taker, &shift);
-	}
-	buf_fini(&shift);
-	free(points);
-	return r;
+	ask.text_len = (uint32_t)snprintf(ask.text, sizeof(ask.text),
+					  "one of the machines slept: their clocks jumped apart %u times, by up to %.3f s; events within %.1f s "
+					  "of that may be off by as much", points->jumps, (double)points->jumped / 1e9,
+					  (double)points->unsure / 1e9);
+	desk_ask(session->line, &ask, NULL, NULL, NULL);
 }
 
 /* ---- of a board that is driven ---- */
@@ -260,7 +216,7 @@ static int hear_aside(struct session *session, const struct frame *frame)
 
 	switch (frame->kind) {
 	case WIRE_TIME:
-		hear_time(session, frame);
+		clock_hear(&session->clock, frame);
 		return 1;
 	case WIRE_SAY:
 		say(session, frame);
@@ -299,14 +255,17 @@ static void pass_stop(struct session *session)
 static int finish(struct session *session)
 {
 	struct desk_ask ask = about(session, DESK_ENDED);
+	struct match_points points;
 	struct desk_answer answer;
-	int64_t offset;
-	uint64_t error;
 	int r;
 
-	ask_last(session);
-	r = put_shift(session, &offset, &error);
-
+	if (session->taker.open.flags & WIRE_MONO)
+		clock_ask_last(&session->clock, &session->channel);
+	r = put_clock(session, &points);
+	tell_jumps(session, &points);
+	ask.offset = points.n ? points.all[points.n - 1].offset : 0;
+	ask.error = points.error;
+	match_points_fini(&points);
 	if (!r)
 		r = desk_ask(session->line, &ask, &answer, NULL, &session->err);
 	if (!r)
@@ -314,11 +273,9 @@ static int finish(struct session *session)
 	if (r)
 		return r;
 	ask.kind = DESK_CLOSED;
-	ask.offset = offset;
-	ask.error = error;
 	desk_ask(session->line, &ask, NULL, NULL, NULL);
 	r = say_at(session, WIRE_TAKEN, session->taker.at);
-	return r ? r : say_done(session, offset, error) ? -ENOMEM : 1;
+	return r ? r : say_done(session, ask.offset, ask.error) ? -ENOMEM : 1;
 }
 
 /* 1: more may be there already; 0: not; 2: all is done. */
@@ -371,7 +328,7 @@ static int take_all(struct session *session)
 	int more = 1, r;
 
 	for (;;) {
-		channel_wait(&session->channel, false, more ? 0 : session->asked < ASK_FAST ? ASK_FAST_MS : 200);
+		channel_wait(&session->channel, false, more ? 0 : clock_wait(&session->clock));
 		more = hear(session);
 		if (more < 0 || more == 2)
 			return more < 0 ? more : 0;
@@ -381,11 +338,14 @@ static int take_all(struct session *session)
 		if (r && r != -EAGAIN)
 			return err_set(&session->err, r, "%s", strerror(-r));
 		now = mono_ms();
-		ask_time(session, now);
+		clock_ask(&session->clock, &session->channel, now);
 		pass_stop(session);
 		r = note(session, now);
 		if (r)
 			return r;
+		r = clock_show(&session->clock, &session->taker, session->how->machine, session->bases, gaps_at(session), now);
+		if (r)
+			return err_set(&session->err, r, "its clock cannot be told: %s", strerror(-r));
 		if (now - session->channel.heard_at > SILENT_MS)
 			return err_set(&session->err, -ETIMEDOUT, "nothing was heard for %d seconds", SILENT_MS / 1000);
 	}
@@ -398,11 +358,9 @@ static int await_open(struct session *session, struct frame *frame)
 	int r = 0;
 
 	while (!r) {
-		int64_t wait = session->asked < ASK_FAST ? ASK_FAST_MS : ASK_MS / 4;
-
-		ask_time(session, mono_ms());
+		clock_ask(&session->clock, &session->channel, mono_ms());
 		pass_stop(session);
-		r = channel_await(&session->channel, frame, mono_ms() + wait, &session->err);
+		r = channel_await(&session->channel, frame, mono_ms() + clock_wait(&session->clock), &session->err);
 		if (r == -ETIMEDOUT && mono_ms() < until) {
 			session->err = (struct err)ERR_INIT;
 			r = 0;
