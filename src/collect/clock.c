@@ -10,12 +10,14 @@
 
 #include "base/mono.h"
 
-/* Some questions at once, then fewer, then each second. */
-#define AT_ONCE 16
+#define ROUND 4u
+/* Some rounds at once, then fewer, then each second. */
+#define AT_ONCE (16 * ROUND)
 #define AT_ONCE_MS 5
-#define OFTEN 64
+#define OFTEN (64 * ROUND)
 #define OFTEN_MS 100
 #define ASK_MS 1000
+#define LAST 4
 #define LAST_MS 1000
 #define SHOW_FIRST_MS 500
 #define SHOW_MS 30000
@@ -27,13 +29,25 @@ int clock_wait(const struct clock *clock)
 	return clock->asked < AT_ONCE ? AT_ONCE_MS : clock->asked < OFTEN ? OFTEN_MS : 200;
 }
 
+static void end_round(struct clock *clock)
+{
+	if (clock->best.known)
+		match_add(&clock->match, clock->best.t1, clock->best.got, clock->best.sent, clock->best.t4);
+	clock->best.known = false;
+	clock->left = 0;
+	clock->asked_ns = 0;
+}
+
 void clock_ask(struct clock *clock, struct channel *channel, int64_t now)
 {
 	const struct wire_ask ask = { wire64(clock->asked + 1) };
 	int64_t wait = clock->asked < AT_ONCE ? AT_ONCE_MS : clock->asked < OFTEN ? OFTEN_MS : ASK_MS;
 
-	if (now - clock->asked_at < (clock->asked_ns ? ASK_MS : wait))
+	if (now - clock->asked_at < (clock->asked_ns ? ASK_MS : clock->left ? 0 : wait))
 		return;
+	if (clock->asked_ns)
+		end_round(clock);
+	clock->left = (clock->left ? clock->left : ROUND) - 1;
 	clock->asked++;
 	clock->asked_at = now;
 	channel_put(channel, WIRE_ASK, &ask, sizeof(ask), NULL, 0);
@@ -41,18 +55,35 @@ void clock_ask(struct clock *clock, struct channel *channel, int64_t now)
 	channel_flush(channel);
 }
 
+/* How long it took, but for what the other side took. */
+static uint64_t width(uint64_t t1, uint64_t got, uint64_t sent, uint64_t t4)
+{
+	return (t4 - t1) - (sent - got);
+}
+
 void clock_hear(struct clock *clock, const struct frame *frame)
 {
-	uint64_t now = mono_ns();
+	uint64_t now = mono_ns(), got, sent;
 	struct wire_time time;
 
 	if (frame->len != sizeof(time))
 		return;
 	memcpy(&time, frame->body, sizeof(time));
+	got = wire64(time.got);
+	sent = wire64(time.sent);
 	if (wire64(time.number) != clock->asked || !clock->asked_ns)
 		return;
-	match_add(&clock->match, clock->asked_ns, wire64(time.got), wire64(time.sent), now);
+	if (!clock->best.known || width(clock->asked_ns, got, sent, now) <
+	    width(clock->best.t1, clock->best.got, clock->best.sent, clock->best.t4)) {
+		clock->best.t1 = clock->asked_ns;
+		clock->best.got = got;
+		clock->best.sent = sent;
+		clock->best.t4 = now;
+		clock->best.known = true;
+	}
 	clock->asked_ns = 0;
+	if (!clock->left)
+		end_round(clock);
 }
 
 void clock_ask_last(struct clock *clock, struct channel *channel)
@@ -61,13 +92,14 @@ void clock_ask_last(struct clock *clock, struct channel *channel)
 	struct err none = ERR_INIT;
 	struct frame frame;
 
-	for (int i = 0; i < AT_ONCE; i++) {
+	for (unsigned int i = 0; i < LAST * ROUND && mono_ms() < until; i++) {
 		clock->asked_at = 0;
 		clock_ask(clock, channel, mono_ms());
 		while (clock->asked_ns && !channel_await(channel, &frame, until, &none))
 			if (frame.kind == WIRE_TIME)
 				clock_hear(clock, &frame);
 	}
+	end_round(clock);
 }
 
 /* ---- what comes of them ---- */

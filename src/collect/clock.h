@@ -1,5 +1,7 @@
 /*
  * collect/clock: a board's clock against ours, while its session lasts: questions and answers (match.h), and what comes of them in the file.
+ *
+ * Questions come in rounds, one behind the other, and the quickest answer counts: the first ones only wake both sides up.
  */
 #ifndef COLLECT_CLOCK_H
 #define COLLECT_CLOCK_H
@@ -12,6 +14,11 @@ struct clock {
 	struct match match;
 	uint64_t asked;		/* questions; the last one has this number, */
 	uint64_t asked_ns;	/* and was asked then; 0: it was answered */
+	unsigned int left;	/* questions of this round */
+	struct {
+		uint64_t t1, got, sent, t4;
+		bool known;
+	} best;			/* answer of this round */
 	int64_t asked_at, shown_at;
 	uint64_t saved;		/* gaps that are kept beside the file */
 };
@@ -21,7 +28,7 @@ struct clock {
 
 /* How long may be waited before the next question. */
 int clock_wait(const struct clock *clock);
-/* One, when it is time. */
+/* Asks, when it is time. */
 void clock_ask(struct clock *clock, struct channel *channel, int64_t now);
 void clock_hear(struct clock *clock, const struct frame *frame);
 /* When all has come nothing is in the way of questions any more: some at once. */
