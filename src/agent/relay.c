@@ -75,13 +75,18 @@ static bool is_full(const struct channel *channel)
 }
 
 /* Who asks and does not listen is asked no more himself. */
+static bool may_ask(const struct relay *relay)
+{
+	return !is_full(&relay->recorder) && relay->driver.put.len - relay->driver.put_at < 2 * FULL;
+}
+
 static int hear_driver(struct relay *relay)
 {
 	struct desk_ask stop = { .kind = DESK_STOP };
 	struct frame frame;
 	int r;
 
-	for (int i = 0; i < FRAMES_MAX && !is_full(&relay->recorder) && relay->driver.put.len - relay->driver.put_at < 2 * FULL; i++) {
+	for (int i = 0; i < FRAMES_MAX && may_ask(relay); i++) {
 		r = channel_next(&relay->driver, &frame, &relay->err);
 		if (r <= 0)
 			return r == -EAGAIN ? 0 : r ? r : err_set(&relay->err, -ECONNRESET, "the driver has hung up");
@@ -133,6 +138,12 @@ static void hear_words(struct relay *relay)
 	}
 }
 
+/* Something that was read is to be passed on, and can be. */
+static bool has_more(const struct relay *relay)
+{
+	return (!relay->driver.dry && may_ask(relay)) || (!relay->recorder.dry && !is_full(&relay->driver));
+}
+
 static int relay_all(struct relay *relay)
 {
 	struct pollfd fds[5];
@@ -146,7 +157,7 @@ static int relay_all(struct relay *relay)
 		if (full)
 			fds[2].fd = -1;
 		fds[4] = (struct pollfd){ .fd = relay->words, .events = POLLIN };
-		poll(fds, 5, 1000);
+		poll(fds, 5, has_more(relay) ? 0 : 1000);
 		if (fds[4].revents)
 			hear_words(relay);
 		r = hear_recorder(relay);

@@ -97,6 +97,7 @@ int channel_next(struct channel *channel, struct frame *frame, struct err *err)
 			}
 		}
 		r = channel->ended ? 0 : fill(channel);
+		channel->dry = r == -EAGAIN;
 		if (r == -EAGAIN)
 			return r;
 		if (r <= 0) {

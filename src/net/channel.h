@@ -24,6 +24,7 @@ struct channel {
 	size_t cut;		/* bytes of the frame of channel_send() that was begun, still to come */
 	short tls_wants;	/* of the last write */
 	bool ended;
+	bool dry;		/* nothing is at hand that was not looked at; else nothing need wake whoever sleeps */
 	int64_t heard_at;	/* the last byte came then (mono_ms()) */
 	uint64_t received, sent;	/* bytes of frames */
 };

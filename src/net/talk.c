@@ -159,7 +159,7 @@ static void sleep_well(struct talk *talk, bool sends)
 	fds[3] = (struct pollfd){ .fd = talk->orphan ? -1 : talk->life, .events = POLLIN };
 	__atomic_store_n(&shared->sleeps, 1, __ATOMIC_SEQ_CST);		/* pairs with spool_end() */
 	if (sends || !spool_ready(talk->spool, talk->sent, &bytes))
-		poll(fds, 4, 1000);
+		poll(fds, 4, talk->channel.dry ? 1000 : 0);
 	__atomic_store_n(&shared->sleeps, 0, __ATOMIC_RELAXED);
 	if (fds[2].revents && read(talk->spool->more, &count, sizeof(count)) < 0)
 		errno = 0;
