@@ -21,6 +21,7 @@
 #include <openssl/x509.h>
 
 /* Certificates are of some 300 bytes; what is much longer is none of ours. */
+#define READ_AHEAD ((size_t)128 << 10)
 #define CERTIFICATE_MAX 4096
 #define PROTOCOL "\012ringside/1"
 /* What a server's signature in a handshake of TLS 1.3 is of, before the hash of all that was said. */
@@ -300,7 +301,10 @@ static bool set_up(struct tls *tls, const struct tls_key *key)
 	SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_PRIORITIZE_CHACHA |
 			    SSL_OP_CIPHER_SERVER_PREFERENCE);
 	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-	SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	/* Many records with one call of the system. */
+	SSL_CTX_set_read_ahead(context, 1);
+	SSL_CTX_set_default_read_buffer_len(context, READ_AHEAD);
 	SSL_CTX_set_max_cert_list(context, CERTIFICATE_MAX);
 	SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
 	return SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) && SSL_CTX_set_num_tickets(context, 0) &&
