@@ -155,4 +155,19 @@ END {
 		if ("raw_mount_splice" in ns)
 			ratio("raw pages by 64: splice over direct", ns["raw_mount_splice"] / ns["raw_direct_64"])
 	}
+	if (ns["net_tls_kb"] > 0) {
+		speed = ns["net_plain_kb"] / ns["net_tls_kb"]
+		worst = ns["net_tls_sender_kb"] > ns["net_tls_receiver_kb"] ? ns["net_tls_sender_kb"] : ns["net_tls_receiver_kb"]
+		core = worst > 0 ? 1000 / worst : 0
+		ratio("speed with TLS over that without", speed)
+		ratio("GB a second on a core, the slower side", core)
+		target("0.8 of the one or 1 of the other", core > speed / 0.8 ? core : speed / 0.8, ">=", 1)
+	}
+	ours = ns["net_kernel_plain_sender_kb"] + ns["net_kernel_plain_receiver_kb"]
+	safe = ns["net_kernel_tls_sender_kb"] + ns["net_kernel_tls_receiver_kb"]
+	if (ours > 0 && safe > 0) {
+		stock = ns["net_kernel_trace_cmd_sender_kb"] + ns["net_kernel_trace_cmd_receiver_kb"]
+		ratio("trace-cmd's CPU for a byte sent, over ours", stock / ours)
+		ratio("the same over ours with TLS", stock / safe)
+	}
 }
