@@ -31,6 +31,7 @@ tick = 1 / os.sysconf("SC_CLK_TCK")
 os.environ["RINGSIDE_KEYS"] = os.path.join(place, "keys")
 os.environ["RINGSIDE_DIR"] = os.path.join(place, "dir")
 rows = {}
+begun = []
 
 
 def fail(text):
@@ -137,6 +138,7 @@ def from_kernel(listener, name, words, readers):
     os.makedirs(instance, exist_ok=True)
     listener.begin()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    begun.append(process)
     switch = os.path.join(instance, "tracing_on")
     wait_for(lambda: receives(listener.process.pid, readers) and open(switch).read(1) == "1", f"{name} does not begin")
     time.sleep(1)
@@ -183,6 +185,9 @@ def kernel(listener, where):
             from_kernel(listener, "tls", [*ours, "--tls"], 0)
     finally:
         theirs.close()
+        for process in begun:
+            process.kill()
+            process.wait()
         if os.path.isdir(instance):
             os.rmdir(instance)
 
