@@ -112,8 +112,9 @@ static int check_crowd(const struct gate *gate, const struct visit *visit, struc
 	unsigned int n = 0;
 
 	for (const struct visit *other = gate->visits; other; other = other->next)
-		n += other->known && (visit->bare ? other->bare && !strcmp(other->from, visit->from) : !strcmp(other->name, visit->name));
-	return n < VISITS_OF_ONE ? 0 : err_set(err, -EBUSY, "%s has %u connections there already", visit->bare ? visit->from : visit->name, n);
+		n += other->known && other->keyed == visit->keyed &&
+		     !strcmp(visit->keyed ? other->name : other->from, visit->keyed ? visit->name : visit->from);
+	return n < VISITS_OF_ONE ? 0 : err_set(err, -EBUSY, "%s has %u connections there already", visit->keyed ? visit->name : visit->from, n);
 }
 
 static bool answer_who(const struct gate *gate, struct visit *visit, const struct desk_ask *ask)
@@ -124,10 +125,11 @@ static bool answer_who(const struct gate *gate, struct visit *visit, const struc
 
 	if (visit->known)
 		return false;
+	visit->keyed = *ask->fingerprint && gate->key;
 	if (ask->wants != gate->how.wants)
 		r = err_set(&err, -ENOTSUP, gate->how.wants == WIRE_RECORDS ? "`ringside listen` is there, which records nothing" :
 			    "`ringside agent` is there, which receives nothing");
-	else if (*ask->fingerprint && gate->key)
+	else if (visit->keyed)
 		r = name_keyed(gate, visit, ask->fingerprint, &err);
 	else
 		r = name_bare(gate, visit, ask->name, &err);

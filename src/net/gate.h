@@ -28,6 +28,7 @@ struct visit {
 	bool bare;			/* it came without TLS where that is allowed */
 	bool signed_once;
 	unsigned int nr_ports;		/* that it was given */
+	bool keyed;			/* it has shown a key */
 	bool known;			/* it has a name: */
 	char name[WIRE_NAME_MAX + 1];
 	void *own;			/* of whoever keeps the gate */
