@@ -193,7 +193,7 @@ static int maps_too_much(void)
 
 static int opens_files_without_end(void)
 {
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 2000; i++)
 		if (dup(file) < 0)
 			return errno == EMFILE ? REFUSED : FAILED;
 	return DONE;
