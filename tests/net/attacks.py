@@ -391,7 +391,7 @@ for path, mode in (("/trust", 0o666), ("/key", 0o644), ("", 0o777)):
 # No room: it is said so, and when there is some it goes on.
 full = SCRATCH + "/full"
 os.makedirs(full)
-if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", full], stderr=subprocess.DEVNULL, check=False).returncode:
+if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", full], stderr=subprocess.DEVNULL, check=False).returncode:
     print("a full disk is left out: it takes root to have one")
 else:
     try:
