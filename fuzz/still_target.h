@@ -26,6 +26,7 @@ int still_clock(clockid_t clock, struct timespec *now);
 
 static uint64_t still_now;
 static int still_peer = -1;	/* the other end of the connection */
+static unsigned int still_silent;	/* looks at it before the first word comes */
 
 static inline void still_insist(bool holds)
 {
@@ -49,7 +50,8 @@ int still_poll(struct pollfd *fds, nfds_t n, int ms)
 
 	while (still_peer >= 0 && recv(still_peer, heard, sizeof(heard), MSG_DONTWAIT) > 0)
 		;
-	r = (int)syscall(SYS_ppoll, fds, n, &none, NULL, 0);
+	r = still_silent ? 0 : (int)syscall(SYS_ppoll, fds, n, &none, NULL, 0);
+	still_silent -= still_silent > 0;
 	/* Nobody waits for ever. */
 	still_insist(r || ms >= 0);
 	still_now += r ? 1000 : (uint64_t)ms * 1000000;
@@ -62,6 +64,7 @@ static inline void still_begin(void)
 	while (dup(2) < OWN_FDS)
 		;
 	still_now = 1000000000;
+	still_silent = 0;
 }
 
 static inline void still_end(void)

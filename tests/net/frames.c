@@ -417,6 +417,7 @@ static void try_pages(void)
 	CHECK(!say_page(4, 16, 16, 4, 100, WIRE_IS_OPEN) && !say_page(4, 16, 116, 5, 50, WIRE_IS_OPEN), "%s", err.text);
 	CHECK(dat_live_lane(taker.live, 0, 0) == 5 * PAGE && byte_at(4 * PAGE + 99) == 4, "a page that grows is not there");
 	CHECK(byte_at(4 * PAGE) == 5 && byte_at(4 * PAGE + 116) == 5 && byte_at(4 * PAGE + 116 + 34) == 0, "a page that grows is another");
+	CHECK(say_page(4, 16, PAGE - 6, 6, 100, WIRE_IS_OPEN) == -EPROTO, "a page grows behind its end");
 	CHECK(say_page(5, 16, 16, 6, 100, 0) == -EPROTO, "a page behind one that is open is taken");
 	CHECK(!say_page(4, 16, 150, 6, 20, 0) && !say_page(4, 16, 16, 7, 30, 0) && byte_at(4 * PAGE + 16) == 4, "what is done is written over");
 	CHECK(!say_page(3, 16, 16, 7, 30, 0) && !say_pages(0, 0, 0, 7, 5 * PAGE) && byte_at(0) == 1, "what is done is written over");
