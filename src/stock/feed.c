@@ -154,6 +154,9 @@ int stock_finish(struct stock_feed *feed, struct err *err)
 
 int stock_frame(struct stock_feed *feed, enum wire_kind kind, const uint8_t *body, size_t len, struct err *err)
 {
+	/* OPEN comes first. */
+	if (!feed->cpus)
+		return nonsense(err);
 	switch (kind) {
 	case WIRE_SECTION:
 		return section(feed, body, len, err);
