@@ -15,7 +15,7 @@
 #define FILES_MAX 4
 
 static struct taker taker;
-static int file, files;
+static int file, files, journal;
 static bool is_told;
 
 static size_t put_open(uint8_t *body, uint8_t shape)
@@ -66,6 +66,7 @@ static bool begin(uint8_t shape)
 
 	still_insist(!taker_open(&taker, body, len, &err));
 	taker.keeps = shape & 128;
+	taker.journal = (struct journal){ .fd = journal };
 	return true;
 }
 
@@ -121,6 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	files = 0;
 	is_told = false;
 	file = memfd_create("file", 0);
+	journal = memfd_create("journal", 0);
 	still_insist(file >= 0 && begin(shape) && !taker_begin(&taker, dup(file), "file", &err));
 	while (goes_on && size >= 3) {
 		uint8_t kind = data[0];
@@ -148,5 +150,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_file();
 	taker_close(&taker);
 	close(file);
+	close(journal);
 	return 0;
 }
