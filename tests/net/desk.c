@@ -82,6 +82,9 @@ static bool quietly(struct session *session, struct desk_ask *what)
 	int code = 0, fds[2];
 	bool answered = ask(session, what, &code, fds);
 
+	/* What has nothing in it is forgotten. */
+	if (what->kind == DESK_FILE && fds[0] >= 0)
+		CHECK(write(fds[0], "x", 1) == 1, "no room");
 	for (int i = 0; i < 2; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
