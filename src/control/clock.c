@@ -67,12 +67,19 @@ static uint64_t rate(const struct moment *from, const struct moment *to)
 {
 	uint64_t ns = to->ns - from->ns;
 	uint64_t counts = to->counter - from->counter;
-	long double mult;
+	uint64_t mult, rest;
 
-	if (to->ns <= from->ns || to->counter <= from->counter)
+	if (to->ns <= from->ns || to->counter <= from->counter || counts >> 62 || ns / counts >> 30)
 		return 0;
-	mult = (long double)ns / (long double)counts * 4294967296.0L;
-	return mult >= 1 && mult < (long double)(1ull << 62) ? (uint64_t)(mult + 0.5L) : 0;
+	mult = ns / counts;
+	rest = ns % counts;
+	/* Bit by bit: not all processors divide longer numbers. */
+	for (int i = 0; i < 32; i++) {
+		rest <<= 1;
+		mult = mult << 1 | (rest >= counts);
+		rest -= rest >= counts ? counts : 0;
+	}
+	return mult ? mult + (rest >= counts - rest) : 0;
 }
 
 static bool agree(uint64_t a, uint64_t b)
