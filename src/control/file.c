@@ -132,7 +132,8 @@ int control_file_back(const struct segment_dir *dir, enum segment_kind kind, uin
 static int write_zeros(const struct segment_dir *dir, enum segment_kind kind, uint64_t offset,
 		       uint64_t len, struct err *err)
 {
-	static const char zeros[65536];
+	/* Not const: memory that no file has to bring. */
+	static char zeros[65536];
 	int r = 0;
 
 	while (len && !r) {

@@ -49,6 +49,10 @@ static inline bool node_writes(const struct node *node)
 int node_find(struct node_request *request, const char *path, const struct node **found,
 	      struct err *err);
 
+/* All lines. */
+extern const struct node control_nodes[];
+extern const uint32_t control_nodes_nr;
+
 /* The i-th line; NULL behind the last. */
 const struct node *node_at(uint32_t i);
 

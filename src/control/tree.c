@@ -1,7 +1,7 @@
 /*
  * control/tree: see tree.h.
  *
- * One table holds every file. A part of a pattern matches one part of a path: a word itself, `*` a
+ * One table holds every file: nodes.c. A part of a pattern matches one part of a path: a word itself, `*` a
  * system or an event that programs brought, `#` at the end of one a CPU that the directory knows, `@` an option. The table
  * describes the top; instances/NAME/ shows all of it but what is marked TOP. remotes/ is a tree of another kind: remotes.c.
  */
@@ -20,180 +20,6 @@
 #include "control/remotes.h"
 #include "control/table.h"
 
-enum { TOP = NODE_TOP };
-
-static const struct node nodes[] = {
-	{ "README", node_readme_read, NULL, NULL, TOP,
-	  "this text" },
-	{ "available_events", node_available_read, NULL, NULL, TOP,
-	  "the events that programs brought, and the kernel's names for such" },
-	{ "available_filter_functions", node_functions_read, NULL, NULL, TOP,
-	  "the functions of programs that can be traced" },
-	{ "available_filter_functions_addrs", node_functions_addrs_read, NULL, NULL, TOP,
-	  "the same with their addresses in records" },
-	{ "available_tracers", node_tracers_read, NULL, NULL, 0,
-	  "the tracers that can be chosen" },
-	{ "buffer_percent", node_percent_read, node_percent_write, NULL, 0,
-	  "how full a CPU's buffer is when a waiting reader is woken, 0 to 100" },
-	{ "buffer_size_kb", node_size_read, node_size_write, NULL, 0,
-	  "size of each CPU's buffer" },
-	{ "buffer_subbuf_size_kb", node_subbuf_read, node_subbuf_write, NULL, 0,
-	  "size of the pages that a buffer is made of" },
-	{ "buffer_total_size_kb", node_total_size_read, NULL, NULL, 0,
-	  "size of all CPUs' buffers" },
-	{ "current_tracer", node_tracer_read, node_tracer_write, NULL, 0,
-	  "the tracer that is chosen" },
-	{ "dyn_ftrace_total_info", node_functions_total_read, NULL, NULL, TOP,
-	  "how many functions can be traced" },
-	{ "dynamic_events", node_dynamic_read, node_dynamic_write, NULL, TOP | NODE_AT_OPEN | NODE_SPEC,
-	  "events that were made here; `>` removes them, `>>` adds, see below" },
-	{ "enabled_functions", node_functions_enabled_read, NULL, NULL, TOP,
-	  "functions that are traced, or set off something" },
-	{ "error_log", node_errors_read, node_errors_write, NULL, NODE_QUIET | NODE_AT_OPEN,
-	  "the last writes that were refused, and why; `>` empties it" },
-	{ "events/enable", node_enable_read, node_enable_write, NULL, 0,
-	  "all events on or off (1, 0); X: some are on" },
-	{ "events/ftrace/bprint/format", node_bprint_format_read, NULL, NULL, 0,
-	  "what a printf records" },
-	{ "events/ftrace/funcgraph_entry/format", node_graph_entry_format_read, NULL, NULL, 0,
-	  "what function_graph records of a call" },
-	{ "events/ftrace/funcgraph_exit/format", node_graph_exit_format_read, NULL, NULL, 0,
-	  "and of its return" },
-	{ "events/ftrace/function/format", node_function_format_read, NULL, NULL, 0,
-	  "what function records of a call" },
-	{ "events/ftrace/kernel_stack/format", node_kernel_stack_format_read, NULL, NULL, 0,
-	  "what a stack trace records" },
-	{ "events/ftrace/print/format", node_print_format_read, NULL, NULL, 0,
-	  "what a marker records" },
-	{ "events/ftrace/print/hist", node_print_hist_read, NULL, NULL, 0,
-	  "histograms of markers" },
-	{ "events/ftrace/print/trigger", node_print_trigger_read, node_print_trigger_write, NULL, NODE_AT_OPEN | NODE_SPEC,
-	  "what a marker sets off" },
-	{ "events/ftrace/raw_data/format", node_raw_data_format_read, NULL, NULL, 0,
-	  "what a raw marker records" },
-	{ "events/header_event", node_header_event_read, NULL, NULL, 0,
-	  "what stands before each record in a page" },
-	{ "events/header_page", node_header_page_read, NULL, NULL, 0,
-	  "what stands before the records of a page" },
-	{ "events/*/enable", node_enable_read, node_enable_write, NULL, 0,
-	  "a system's events on or off" },
-	{ "events/*/filter", node_filter_read, node_filter_write, NULL, NODE_SPEC,
-	  "the same as an event's, for all of a system" },
-	{ "events/*/*/enable", node_enable_read, node_enable_write, NULL, 0,
-	  "an event on or off" },
-	{ "events/*/*/filter", node_filter_read, node_filter_write, NULL, NODE_SPEC,
-	  "only records for which this holds; 0: all" },
-	{ "events/*/*/format", node_format_read, NULL, NULL, 0,
-	  "its fields" },
-	{ "events/*/*/hist", node_hist_read, NULL, NULL, 0,
-	  "its histograms" },
-	{ "events/*/*/hist_debug", node_hist_debug_read, NULL, NULL, 0,
-	  "what its histograms are made of" },
-	{ "events/*/*/id", node_id_read, NULL, NULL, 0,
-	  "its number in records" },
-	{ "events/*/*/inject", NULL, node_inject_write, NULL, 0,
-	  "`field=value ...` records one" },
-	{ "events/*/*/trigger", node_trigger_read, node_trigger_write, NULL, NODE_AT_OPEN | NODE_SPEC,
-	  "what it sets off; `>` removes its histograms, a leading ! a trigger" },
-	{ "free_buffer", NULL, node_free_buffer_write, NULL, NODE_AT_CLOSE,
-	  "closing it gives the buffer's memory back" },
-	{ "function_profile_enabled", node_profile_read, node_profile_write, NULL, TOP,
-	  "counting and timing of functions, on or off" },
-	{ "kprobe_events", node_kprobes_read, node_kprobes_write, NULL, TOP | NODE_AT_OPEN | NODE_SPEC,
-	  "probes in functions; `>` removes them, `>>` adds, see below" },
-	{ "kprobe_profile", node_kprobe_profile_read, NULL, NULL, TOP,
-	  "how often they were hit, and missed" },
-	{ "max_graph_depth", node_graph_depth_read, node_graph_depth_write, NULL, TOP,
-	  "how deep function_graph looks; 0: all the way" },
-	{ "options/@", node_option_read, node_option_write, NULL, 0,
-	  "an option, 0 or 1" },
-	{ "per_cpu/cpu#/buffer_size_kb", node_cpu_size_read, node_cpu_size_write, NULL, 0,
-	  "size of one CPU's buffer" },
-	{ "per_cpu/cpu#/snapshot", NULL, node_snapshot_write, &node_snapshot_flow, 0,
-	  "what was set aside of one CPU" },
-	{ "per_cpu/cpu#/snapshot_raw", NULL, NULL, &node_snapshot_raw_flow, 0,
-	  "its pages, taken out as they are read" },
-	{ "per_cpu/cpu#/stats", node_stats_read, NULL, NULL, 0,
-	  "numbers of one CPU's buffer" },
-	{ "per_cpu/cpu#/trace", NULL, node_trace_write, &node_trace_flow, NODE_AT_OPEN,
-	  "what was recorded on one CPU; `>` empties it" },
-	{ "per_cpu/cpu#/trace_pipe", NULL, NULL, &node_pipe_flow, 0,
-	  "the same, taken out as it is read" },
-	{ "per_cpu/cpu#/trace_pipe_raw", NULL, NULL, &node_raw_flow, 0,
-	  "its pages, taken out as they are read" },
-	{ "printk_formats", node_printk_formats_read, NULL, NULL, TOP,
-	  "the formats of printfs in records, by address" },
-	{ "saved_cmdlines", node_cmdlines_read, NULL, NULL, TOP,
-	  "names of threads that recorded something" },
-	{ "saved_cmdlines_size", node_cmdlines_size_read, node_cmdlines_size_write, NULL, TOP,
-	  "how many of them are told" },
-	{ "saved_tgids", node_tgids_read, NULL, NULL, TOP,
-	  "their processes, with the option record-tgid" },
-	{ "set_event", node_set_event_read, node_set_event_write, NULL, NODE_AT_OPEN,
-	  "events that are on; `>` sets, `>>` adds, a leading ! switches off" },
-	{ "set_event_notrace_pid", node_not_pids_read, node_not_pids_write, NULL, NODE_AT_OPEN,
-	  "threads whose events are not recorded" },
-	{ "set_event_pid", node_only_pids_read, node_only_pids_write, NULL, NODE_AT_OPEN,
-	  "threads whose events are recorded, all if empty; with event-fork their children, too" },
-	{ "set_ftrace_filter", node_ftrace_filter_read, node_ftrace_filter_write, NULL, NODE_QUIET | NODE_WORDS,
-	  "functions that are traced, all if empty, and what functions set off; see below" },
-	{ "set_ftrace_notrace", node_ftrace_notrace_read, node_ftrace_notrace_write, NULL, NODE_QUIET | NODE_WORDS,
-	  "functions that are not" },
-	{ "set_ftrace_notrace_pid", node_not_func_pids_read, node_not_func_pids_write, NULL, NODE_AT_OPEN,
-	  "threads whose functions are not traced" },
-	{ "set_ftrace_pid", node_only_func_pids_read, node_only_func_pids_write, NULL, NODE_AT_OPEN,
-	  "threads whose functions are traced, all if empty; with function-fork their children, too" },
-	{ "set_graph_function", node_graph_function_read, node_graph_function_write, NULL, NODE_QUIET | NODE_WORDS,
-	  "function_graph shows these and what they call, all if empty" },
-	{ "set_graph_notrace", node_graph_notrace_read, node_graph_notrace_write, NULL, NODE_QUIET | NODE_WORDS,
-	  "and not these, nor what they call" },
-	{ "show_event_filters", node_filters_read, NULL, NULL, 0,
-	  "all filters that are set" },
-	{ "show_event_triggers", node_triggers_read, NULL, NULL, 0,
-	  "all triggers that are set" },
-	{ "snapshot", NULL, node_snapshot_write, &node_snapshot_flow, 0,
-	  "what was set aside; 1 swaps, 2 empties, 0 frees" },
-	{ "stack_max_size", node_stack_size_read, node_stack_size_write, NULL, TOP,
-	  "bytes of the deepest stack; only deeper ones than what is written count" },
-	{ "stack_trace", node_stack_trace_read, NULL, NULL, TOP,
-	  "the deepest stack of any thread, at the entry of a function" },
-	{ "stack_trace_filter", node_stack_filter_read, node_stack_filter_write, NULL, TOP | NODE_QUIET | NODE_WORDS,
-	  "functions in which the stack is looked at, all if empty" },
-	{ "stack_tracer_enabled", node_stack_tracer_read, node_stack_tracer_write, NULL, TOP,
-	  "looking for the deepest stack, on or off" },
-	{ "synthetic_events", node_synthetic_read, node_synthetic_write, NULL, TOP | NODE_AT_OPEN | NODE_SPEC,
-	  "events that histograms make; `>` removes them, `>>` adds, see below" },
-	{ "timestamp_mode", node_timestamp_mode_read, NULL, NULL, 0,
-	  "how times are stored in pages" },
-	{ "touched_functions", node_functions_touched_read, NULL, NULL, TOP,
-	  "functions that were ever traced in a program, or set off something" },
-	{ "trace", NULL, node_trace_write, &node_trace_flow, NODE_AT_OPEN,
-	  "what was recorded; `>` empties it" },
-	{ "trace_clock", node_clock_read, node_clock_write, NULL, 0,
-	  "clocks; the one in brackets is used" },
-	{ "trace_marker", NULL, node_marker_write, NULL, NODE_QUIET,
-	  "text written here is recorded" },
-	{ "trace_marker_raw", NULL, node_marker_raw_write, NULL, NODE_QUIET,
-	  "bytes written here are recorded: four of an id, then data" },
-	{ "trace_options", node_options_read, node_options_write, NULL, 0,
-	  "all options; `name` or `noname` sets one" },
-	{ "trace_pipe", NULL, NULL, &node_pipe_flow, 0,
-	  "what was recorded, taken out as it is read" },
-	{ "trace_stat/function#", node_function_stat_read, NULL, NULL, TOP,
-	  "how often functions were called on one CPU, and how long that took; see function_profile_enabled" },
-	{ "tracing_cpumask", node_cpumask_read, node_cpumask_write, NULL, 0,
-	  "CPUs that record, in hexadecimal" },
-	{ "tracing_on", node_tracing_on_read, node_tracing_on_write, NULL, 0,
-	  "recording on or off" },
-	{ "tracing_thresh", node_thresh_read, node_thresh_write, NULL, TOP,
-	  "microseconds: function_graph shows calls that take longer; 0: all" },
-	{ "uprobe_events", node_uprobes_read, node_uprobes_write, NULL, TOP | NODE_AT_OPEN | NODE_SPEC,
-	  "probes in files; `>` removes them, `>>` adds, see below" },
-	{ "uprobe_profile", node_uprobe_profile_read, NULL, NULL, TOP,
-	  "how often they were hit" },
-};
-
-#define NNODES (sizeof(nodes) / sizeof(nodes[0]))
 #define PARTS_MAX 8
 #define INSTANCES "instances"
 
@@ -378,18 +204,18 @@ int node_find(struct node_request *request, const char *path, const struct node 
 		return r == -EISDIR ? err_set(err, r, "%.200s: is a directory of the tree", path) : r;
 	}
 	is_dir = !want.n || (!request->buffer && want.n == 1 && !strcmp(want.part[0], INSTANCES));
-	for (size_t i = 0; i < NNODES; i++) {
-		if (!may_match(nodes[i].path, &want))
+	for (size_t i = 0; i < control_nodes_nr; i++) {
+		if (!may_match(control_nodes[i].path, &want))
 			continue;
-		cut(&have, nodes[i].path);
-		if (!is_shown(request, &nodes[i]) || want.n > have.n ||
+		cut(&have, control_nodes[i].path);
+		if (!is_shown(request, &control_nodes[i]) || want.n > have.n ||
 		    !match(request, &have, &want, want.n))
 			continue;
 		r = is_known(request, &have, err);
 		if (r < 0)
 			return r;
 		if (r && want.n == have.n) {
-			*found = &nodes[i];
+			*found = &control_nodes[i];
 			return 0;
 		}
 		is_dir |= r;
@@ -423,7 +249,7 @@ int tree_stat(struct control *control, const char *path, struct tree_stat *stat,
 
 const struct node *node_at(uint32_t i)
 {
-	return i < NNODES ? &nodes[i] : NULL;
+	return i < control_nodes_nr ? &control_nodes[i] : NULL;
 }
 
 struct names {
@@ -538,15 +364,15 @@ static int names_collect(struct names *names, struct node_request *request, cons
 
 	if (!events)
 		return err ? err->code : -EIO;
-	for (size_t i = 0; i < NNODES; i++) {
+	for (size_t i = 0; i < control_nodes_nr; i++) {
 		const char *next;
 		bool is_dir;
 
-		if (!may_match(nodes[i].path, dir))
+		if (!may_match(control_nodes[i].path, dir))
 			continue;
-		cut(&have, nodes[i].path);
+		cut(&have, control_nodes[i].path);
 		is_dir = dir->n + 1 < have.n;
-		if (dir->n >= have.n || !is_shown(request, &nodes[i]) ||
+		if (dir->n >= have.n || !is_shown(request, &control_nodes[i]) ||
 		    (is_dir && same_start(&before, &have, dir->n + 1)) ||
 		    !match(request, &have, dir, dir->n) || is_known(request, &have, err) != 1)
 			continue;
@@ -556,7 +382,7 @@ static int names_collect(struct names *names, struct node_request *request, cons
 		else
 			names_add(names, next, is_dir);
 		if (is_dir)
-			cut(&before, nodes[i].path);
+			cut(&before, control_nodes[i].path);
 	}
 	return 0;
 }
