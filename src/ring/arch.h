@@ -11,7 +11,7 @@
 #elif defined(__aarch64__)
 #include "ring/arch/aarch64/section.h"
 #else
-#error "no sections for this CPU"
+#include "ring/arch/any/section.h"
 #endif
 
 #endif

@@ -40,8 +40,10 @@ struct ring_ref {
 	uint64_t mult;
 	uint64_t counter0;
 	uint64_t ns0;
-#if __SIZEOF_POINTER__ == 4
+#if defined(__i386__)
 	uint32_t pad[3];
+#elif __SIZEOF_POINTER__ == 4
+	uint32_t pad[2];		/* words of eight bytes lie at multiples of eight */
 #endif
 };
 static_assert(sizeof(struct ring_ref) == 64, "one line");
@@ -57,7 +59,7 @@ struct ring_near {
 	uint64_t mult;
 	uint64_t counter0;
 	uint64_t ns0;
-#if __SIZEOF_POINTER__ == 4
+#if defined(__i386__)
 	uint32_t pad[2];
 #endif
 };

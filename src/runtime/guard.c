@@ -145,6 +145,27 @@ __asm__(".pushsection .text\n"
 	"	ret\n"
 	".size runtime_raw_syscall, . - runtime_raw_syscall\n"
 	".popsection\n");
+#elif defined(__arm__)
+__asm__(".pushsection .text\n"
+	".syntax unified\n"
+	".arm\n"
+	".balign 4\n"
+	".hidden runtime_raw_syscall\n"
+	".globl runtime_raw_syscall\n"
+	".type runtime_raw_syscall, %function\n"
+	"runtime_raw_syscall:\n"
+	"	push {r4, r5, r7, lr}\n"
+	"	mov r7, r0\n"
+	"	mov r0, r1\n"
+	"	mov r1, r2\n"
+	"	mov r2, r3\n"
+	"	ldr r3, [sp, #16]\n"
+	"	ldr r4, [sp, #20]\n"
+	"	ldr r5, [sp, #24]\n"
+	"	svc #0\n"
+	"	pop {r4, r5, r7, pc}\n"
+	".size runtime_raw_syscall, . - runtime_raw_syscall\n"
+	".popsection\n");
 #endif
 
 static long call_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -364,6 +385,12 @@ __asm__(".pushsection .text\n"
 	"	.cfi_endproc\n"
 	".size vfork, . - vfork\n"
 	".popsection\n");
+#else
+/* What may be done in its child can be done in any. */
+pid_t vfork(void)
+{
+	return fork();
+}
 #endif
 
 __attribute__((visibility("hidden"), used)) void runtime_vfork_enter(void);

@@ -20,6 +20,8 @@
 #include "runtime/arch/i386/frame.h"
 #elif defined(__aarch64__)
 #include "runtime/arch/aarch64/frame.h"
+#elif defined(__arm__)
+#include "runtime/arch/arm/frame.h"
 #endif
 
 /* Stack that may be read: [low, high), and above that page by page if one may ask the kernel. */

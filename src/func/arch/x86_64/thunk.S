@@ -310,4 +310,4 @@
 	END func_call_with_vectors
 
 #endif
-	.section .note.GNU-stack, "", @progbits
+	.section .note.GNU-stack, "", %progbits

@@ -277,4 +277,4 @@ sys_range_end:
 	END sys_deliver
 
 #endif
-	.section .note.GNU-stack, "", @progbits
+	.section .note.GNU-stack, "", %progbits
