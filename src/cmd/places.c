@@ -65,7 +65,8 @@ int places_prepare(struct places *places, struct gate_how *gate, const struct op
 	if (gate->insecure)
 		cmd_say("--insecure: %s, and everybody on the way can read it", warning);
 	else if (!gate->keys && gate->stdio < 0)
-		cmd_say("there is no key yet (`ringside key` makes one): only this machine itself gets in");
+		cmd_say(tls_is_there() ? "there is no key yet (`ringside key` makes one): only this machine itself gets in" :
+			"there is no TLS here: only this machine itself gets in, or whoever has ssh");
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGHUP, &end, NULL);

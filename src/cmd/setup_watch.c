@@ -26,7 +26,7 @@ static void let_go(int pidfd)
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
 	dup2(pidfd, STDERR_FILENO + 1);
-	close_range(STDERR_FILENO + 2, ~0u, 0);
+	syscall(SYS_close_range, STDERR_FILENO + 2, ~0u, 0);
 }
 
 static _Noreturn void watch(const char *tree, int pidfd)

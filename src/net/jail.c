@@ -54,8 +54,8 @@
 static const unsigned short allowed[] = {
 	__NR_read, __NR_write, __NR_readv, __NR_writev, __NR_pread64, __NR_pwrite64, __NR_preadv, __NR_pwritev, __NR_close,
 	__NR_fallocate, __NR_copy_file_range, __NR_ppoll, __NR_brk, __NR_munmap, __NR_mremap, __NR_madvise, __NR_futex,
-	__NR_clock_gettime, __NR_getrandom, __NR_getpid, __NR_gettid, __NR_exit, __NR_exit_group, __NR_rt_sigreturn,
-	__NR_rt_sigprocmask, __NR_restart_syscall, __NR_nanosleep, __NR_clock_nanosleep, __NR_sendmsg, __NR_recvmsg, __NR_dup,
+	__NR_getrandom, __NR_getpid, __NR_gettid, __NR_exit, __NR_exit_group, __NR_rt_sigreturn,
+	__NR_rt_sigprocmask, __NR_restart_syscall, __NR_nanosleep, __NR_sendmsg, __NR_recvmsg, __NR_dup,
 	__NR_accept4, __NR_sigaltstack, __NR_sched_yield, __NR_fsync, __NR_fdatasync, __NR_shutdown, __NR_getrusage,
 	__NR_recvfrom, __NR_sendto,
 #ifdef __NR_poll
@@ -84,6 +84,11 @@ static const unsigned short allowed[] = {
 #endif
 #ifdef __NR_gettimeofday
 	__NR_gettimeofday,
+#endif
+#ifdef __NR_clock_gettime
+	__NR_clock_gettime, __NR_clock_nanosleep,
+#elif defined(__NR_clock_gettime32)
+	__NR_clock_gettime32, __NR_clock_nanosleep_time32,	/* musl calls those so */
 #endif
 #ifdef __NR_clock_gettime64
 	__NR_clock_gettime64, __NR_ppoll_time64, __NR_futex_time64, __NR_clock_nanosleep_time64,
