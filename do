@@ -16,7 +16,7 @@ pkgs_build='gcc libc6-dev meson ninja-build pkg-config libfuse3-dev fuse3
 pkgs_quick="$pkgs_build g++ mandoc python3"
 # gcc-12-multilib and not gcc-multilib: the latter cannot be installed beside a cross compiler.
 pkgs_check="$pkgs_quick clang libclang-rt-14-dev gcc-12-multilib valgrind spin
-	gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-none-eabi gcc-riscv64-unknown-elf
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-arm-none-eabi gcc-riscv64-unknown-elf
 	qemu-user qemu-system-arm qemu-system-misc qemu-system-x86 e2fsprogs cpio busybox-static
 	trace-cmd libtraceevent1-plugin libtraceevent-dev libtracefs-dev libtracecmd-dev libkshark-dev libjson-c-dev linux-source-6.12 xz-utils gawk uftrace nginx-light wrk
 	bpftrace bpftool gdb clang-format zsh linux-perf systemtap-sdt-dev
@@ -25,6 +25,7 @@ pkgs_bench="$pkgs_build uftrace lttng-tools liblttng-ust-dev python3 trace-cmd l
 	gcc-arm-none-eabi gcc-riscv64-unknown-elf gcc-aarch64-linux-gnu qemu-system-arm python3-barectf"
 pkgs_fuzz="$pkgs_build clang libclang-rt-14-dev"
 pkgs_vm="$pkgs_build qemu-system-x86 cpio xz-utils busybox-static trace-cmd libtraceevent1-plugin"
+pkgs_board="$pkgs_build gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 pkgs_prove="$pkgs_build clang libclang-rt-14-dev spin valgrind g++ python3"
 
 say() {
@@ -47,6 +48,7 @@ usage() {
 	  check long             the same, with the tests that take long in their full form
 	  bench [NAME] [--json]  what an event costs, beside other tracers
 	  fuzz [SECONDS]         feed random bytes to everything that reads bytes of others
+	  board [ARCH...]        for small boards: build/board/ARCH/ringside, static, and libringside.a: armhf, arm64, amd64
 	  vm [COMMAND...]        boot Debian's 6.12 kernel, with all of ftrace, and run COMMAND or a shell in it
 	  prove                  seed faults into the source and see that the checks catch each one
 	  help                   this text
@@ -140,6 +142,14 @@ fuzz)
 	need $pkgs_fuzz
 	build
 	run fuzz/run "$@"
+	;;
+board)
+	need $pkgs_board
+	[ $# -gt 0 ] || set -- armhf arm64 amd64
+	for arch; do
+		tools/board "$arch"
+		say "built build/board/$arch/ringside: $(wc -c <"build/board/$arch/ringside") bytes"
+	done
 	;;
 vm)
 	need $pkgs_vm
