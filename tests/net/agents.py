@@ -4,6 +4,7 @@ off comes back; and what a driver may not say is refused."""
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -47,21 +48,88 @@ order = [line.split(":")[0].strip() for line in peers.report(*names).splitlines(
 if order != sorted(order, key=["all.dat", "all-127.0.0.1.dat", "all-two.socket.dat", "all-three.dat"].index):
     fail("they are not on one timeline")
 
-# Cut off in the middle: it comes back, and nothing is missing.
-recorder = driver.start("record", "-o", SCRATCH + "/cut.dat", "-A", "127.0.0.1:%d" % where, "--tls", "-i", "-e", "ticks", "sh", "-c",
-                        "RINGSIDE_DIR=%s %s 100000 20000" % (one.env["RINGSIDE_DIR"], peers.TICKS))
+
+
+def children(pid, *names):
+    found = []
+    for child in subprocess.run(["pgrep", "-P", str(pid)], stdout=subprocess.PIPE, text=True, check=False).stdout.split():
+        try:
+            if open("/proc/%s/comm" % child).read().strip() in names:
+                found.append(int(child))
+        except OSError:
+            pass
+    return found
+
+
+def kill(pids):
+    for pid in pids[:1]:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return 0
+    return len(pids[:1])
+
+
+def begin(name, board, where, *words):
+    """Until it records, which is when the command runs."""
+    mark = SCRATCH + "/" + name + ".began"
+    # Whoever is killed does not take the command along.
+    recorder = driver.start("record", "-o", SCRATCH + "/" + name + ".dat", "-A", where, *words, "-i", "-e", "ticks", "sh", "-c",
+                            "date >%s; RINGSIDE_DIR=%s %s 100000 20000" % (mark, board.env["RINGSIDE_DIR"], peers.TICKS))
+    while not os.path.exists(mark) and recorder.poll() is None:
+        time.sleep(0.02)
+    return recorder
+
+
+def fails(what, name, recorder, wanted, file):
+    """It says so, and has what came before."""
+    if not recorder.wait(60) or wanted not in open(SCRATCH + "/driver.log").read():
+        fail(what, "does not make it fail:", recorder.returncode)
+    seen, _ = peers.ticks_of(SCRATCH + "/" + name + file)
+    if not seen or len(seen) == 100000:
+        fail(what, "leaves %d events" % len(seen))
+
+
+# Cut off in the middle, by the end of who talks for the one or the other: it comes back, and nothing is missing.
+recorder = begin("cut", one, "127.0.0.1:%d" % where, "--tls")
 cuts = 0
 while recorder.poll() is None:
-    time.sleep(0.4)
-    sessions = subprocess.run(["pgrep", "-P", str(agent.pid), "-x", "session"], stdout=subprocess.PIPE, text=True, check=False).stdout.split()
-    for session in sessions[:1]:
-        subprocess.run(["kill", "-KILL", session], check=False)
-        cuts += 1
+    time.sleep(0.3)
+    if cuts % 3 == 0:
+        cuts += kill(children(agent.pid, "session"))
+    elif cuts % 3 == 1:
+        cuts += kill([two for one in children(recorder.pid, "driver") for two in children(one, "driver")])
+    else:
+        cuts += kill([three for one in children(agent.pid, "exe") for two in children(one, "courier") for three in children(two, "courier")])
 if recorder.returncode:
     fail("a driver that is cut off fails")
 seen, lost = peers.ticks_of(SCRATCH + "/cut-127.0.0.1.dat")
-if len(seen) + lost != 100000 or len(set(seen)) != len(seen) or not cuts:
+if len(seen) + lost != 100000 or len(set(seen)) != len(seen) or cuts < 3:
     fail("%d events and %d lost of 100000 after %d cuts" % (len(seen), lost, cuts))
+
+# Killed for good.
+recorder = begin("driver", one, "127.0.0.1:%d" % where, "--tls")
+time.sleep(0.4)
+kill(children(recorder.pid, "driver"))
+fails("a driver that is killed", "driver", recorder, "whoever talked to it was killed", "-127.0.0.1.dat")
+recorder = begin("recorder", one, "127.0.0.1:%d" % where, "--tls")
+time.sleep(0.4)
+# Of the last one, which nobody drives any more, it goes on for a while.
+newest = children(agent.pid, "exe")[-1:]
+kill(newest)
+fails("a recorder that is killed", "recorder", recorder, "whoever recorded there was ended before the last word", "-127.0.0.1.dat")
+recorder = begin("ssh", three, "ssh://me@three")
+time.sleep(0.4)
+there = [two for one in children(recorder.pid, "driver") for two in children(one, "ringside", "ssh", "sh")]
+recorders = [two for one in there for two in children(one, "exe")]
+kill(there)
+fails("an ssh that is killed", "ssh", recorder, "ssh has ended, and with it whoever recorded there", "-three.dat")
+for _ in range(1000):
+    if not any(os.path.exists("/proc/%d" % pid) for pid in recorders):
+        break
+    time.sleep(0.02)
+else:
+    fail("what was recorded by ssh is still recorded")
 
 # What is not for a driver to say.
 for words, wanted in ((["--user", "root"], "is not for a driver"), (["--daemonize"], "is not for a driver"),

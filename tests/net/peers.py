@@ -73,16 +73,24 @@ class Machine:
     def serve(self, where, *words):
         """`listen` or `agent`, when it can be reached."""
         process = self.start(*words, "--at", "127.0.0.1:%d" % where)
-        for more in range(500):
-            try:
-                socket.create_connection(("127.0.0.1", where)).close()
+        for more in range(1000):
+            if is_door_of(process.pid, where):
                 return process
-            except OSError:
-                time.sleep(0.02)
+            time.sleep(0.01)
             # A child of one that was killed may still be about to let go of the port.
-            if process.poll() is not None and more < 100:
+            if process.poll() is not None and more < 200:
                 process = self.start(*words, "--at", "127.0.0.1:%d" % where)
         return fail(self.name, "does not listen")
+
+
+def is_door_of(pid, where):
+    """Does that process listen there? Another may be there that is about to end."""
+    inodes = [words[9] for words in map(str.split, open("/proc/net/tcp")) if words[3] == "0A" and words[1].endswith(":%04X" % where)]
+    try:
+        held = [os.readlink("/proc/%d/fd/%s" % (pid, fd)) for fd in os.listdir("/proc/%d/fd" % pid)]
+    except OSError:
+        return False
+    return any("socket:[%s]" % inode in held for inode in inodes)
 
 
 def report(*paths, machine=None):
