@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/mono.h"
 #include "collect/compat.h"
+#include "collect/local.h"
 #include "collect/session.h"
 #include "net/desk.h"
 #include "net/gate.h"
@@ -44,6 +45,7 @@ struct driver {
 	uint32_t nr_fifos;
 	uint32_t nr_lanes;
 	bool bound, stopped;
+	bool ended, closed;		/* the last frame has come; and the file is closed up */
 	uint8_t recording[16];
 };
 
@@ -140,10 +142,12 @@ static void answer(struct driver *driver, const struct desk_ask *ask)
 		answer_file(driver, ask);
 		break;
 	case DESK_ENDED:
+		driver->ended = true;
 		note(driver, ask);
 		desk_answer(driver->line[0], &none, NULL, 0);
 		break;
 	case DESK_CLOSED:
+		driver->closed = true;
 		driver->shared->offset = ask->offset;
 		driver->shared->error = ask->error;
 		/* fallthrough */
@@ -261,7 +265,10 @@ static void run(const struct drive_how *how, struct drive_shared *shared)
 		*shared->words = '\0';
 		r = caller_once(&caller, talk, &driver, &err);
 		attend(&driver);
-		if (r == SESSION_DONE)
+		/* Whoever is killed behind the last frame is not missed. */
+		if (driver.ended && !driver.closed)
+			listen_close_left(driver.file, how->path);
+		if (r == SESSION_DONE || driver.ended)
 			break;
 		if (r > 0 && how->caller.to.kind == ADDRESS_SSH && driver.bound && r != SESSION_FAILED)
 			err_set(&err, -ECONNRESET, "%.100s: ssh has ended, and with it whoever recorded there: %.300s", caller.greet.text,

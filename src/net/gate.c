@@ -22,6 +22,7 @@
 
 #include "base/mono.h"
 #include "net/jail.h"
+#include "net/pump.h"
 
 /* Connections whose peer nobody knows yet, and of all kinds. */
 #define STRANGERS_MAX 48
@@ -442,8 +443,12 @@ int gate_open(struct gate *gate, const struct gate_how *how, struct err *err)
 			gate->nr_fds += n;
 	}
 	if (!r && how->stdio >= 0) {
-		fcntl(how->stdio, F_SETFL, O_NONBLOCK);
-		receive(gate, how->stdio);
+		gate->how.stdio = pump_stdio(err);
+		r = gate->how.stdio < 0 ? gate->how.stdio : 0;
+	}
+	if (!r && how->stdio >= 0) {
+		fcntl(gate->how.stdio, F_SETFL, O_NONBLOCK);
+		receive(gate, gate->how.stdio);
 	}
 	if (r)
 		gate_close(gate);

@@ -21,11 +21,11 @@ driver.trusts(one, called="127.0.0.1")
 one.trusts(driver, "--may", "control")
 agent = one.serve(where, "agent")
 two.start("agent", "--at", "unix:" + SCRATCH + "/two.socket")
-# Who is on the other end of ssh is this script.
+# Who is on the other end of ssh is this script, by two pipes, as some servers of ssh have them.
 os.mkdir(SCRATCH + "/bin")
 with open(SCRATCH + "/bin/ssh", "w") as script:
     script.write("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\n[ \"$2\" = me@three ] || exit 255\nshift 2\n"
-                 "export RINGSIDE_DIR=%s RINGSIDE_KEYS=%s PATH=%s/bin:$PATH\nexec sh -c \"$1\"\n" % (three.env["RINGSIDE_DIR"], three.keys, SCRATCH))
+                 "export RINGSIDE_DIR=%s RINGSIDE_KEYS=%s PATH=%s/bin:$PATH\ncat | sh -c \"$1\" | cat\n" % (three.env["RINGSIDE_DIR"], three.keys, SCRATCH))
 os.chmod(SCRATCH + "/bin/ssh", 0o755)
 os.symlink(peers.RINGSIDE, SCRATCH + "/bin/ringside")
 driver.env["PATH"] = SCRATCH + "/bin:" + os.environ["PATH"]
@@ -120,9 +120,13 @@ kill(newest)
 fails("a recorder that is killed", "recorder", recorder, "whoever recorded there was ended before the last word", "-127.0.0.1.dat")
 recorder = begin("ssh", three, "ssh://me@three")
 time.sleep(0.4)
-there = [two for one in children(recorder.pid, "driver") for two in children(one, "ringside", "ssh", "sh")]
-recorders = [two for one in there for two in children(one, "exe")]
-kill(there)
+ssh = [two for one in children(recorder.pid, "driver") for two in children(one, "ssh")]
+agents = [three for one in ssh for two in children(one, "ssh", "sh", "ringside") for three in [two, *children(two, "ringside")]]
+recorders = [two for one in agents for two in children(one, "exe")]
+if not recorders:
+    fail("nobody records by ssh")
+for pid in ssh:
+    kill(children(pid, "cat"))
 fails("an ssh that is killed", "ssh", recorder, "ssh has ended, and with it whoever recorded there", "-three.dat")
 for _ in range(1000):
     if not any(os.path.exists("/proc/%d" % pid) for pid in recorders):
