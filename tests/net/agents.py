@@ -19,7 +19,7 @@ driver, one, two, three = (Machine(name) for name in ("driver", "one", "two", "t
 where = peers.port()
 driver.trusts(one, called="127.0.0.1")
 one.trusts(driver, "--may", "control")
-agent = one.serve(where, "agent")
+agent = one.serve(where, "agent", "--wait", "5s")
 two.start("agent", "--at", "unix:" + SCRATCH + "/two.socket")
 # Who is on the other end of ssh is this script, by two pipes, as some servers of ssh have them.
 os.mkdir(SCRATCH + "/bin")
@@ -111,12 +111,11 @@ if len(seen) + lost != 100000 or len(set(seen)) != len(seen) or cuts < 3:
 recorder = begin("driver", one, "127.0.0.1:%d" % where, "--tls")
 time.sleep(0.4)
 kill(children(recorder.pid, "driver"))
+left = children(agent.pid, "exe")
 fails("a driver that is killed", "driver", recorder, "whoever talked to it was killed", "-127.0.0.1.dat")
 recorder = begin("recorder", one, "127.0.0.1:%d" % where, "--tls")
 time.sleep(0.4)
-# Of the last one, which nobody drives any more, it goes on for a while.
-newest = children(agent.pid, "exe")[-1:]
-kill(newest)
+kill([pid for pid in children(agent.pid, "exe") if pid not in left])
 fails("a recorder that is killed", "recorder", recorder, "whoever recorded there was ended before the last word", "-127.0.0.1.dat")
 recorder = begin("ssh", three, "ssh://me@three")
 time.sleep(0.4)
@@ -150,4 +149,11 @@ if not done.returncode or "TLS is needed" not in done.stderr:
     fail("a neighbour without a key drives:", done.stderr)
 if agent.poll() is not None:
     fail("the agent has ended")
+# Whoever lost its driver goes on for a while, and then ends.
+for _ in range(3000):
+    if not set(left) & set(children(agent.pid, "exe")):
+        break
+    time.sleep(0.02)
+else:
+    fail("what nobody drives any more is still recorded")
 print("four on one timeline, and %d cuts" % cuts)
