@@ -130,7 +130,7 @@ static void end_ssh(pid_t ssh)
 
 int caller_once(struct caller *caller, int (*talk)(void *ctx, int fd, const struct greet_how *greet), void *ctx, struct err *err)
 {
-	pid_t ssh, child;
+	pid_t ssh, child, self;
 	int fd = call(caller->how, caller->lines, &ssh, err), status = 0, r;
 
 	r = fd < 0 ? fd : choose_tls(caller, fd, err);
@@ -140,8 +140,12 @@ int caller_once(struct caller *caller, int (*talk)(void *ctx, int fd, const stru
 		end_ssh(ssh);
 		return r;
 	}
+	self = getpid();
 	child = fork();
 	if (!child) {
+		/* Nobody may take another's place while this one still talks. */
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != self)
+			_exit(127);
 		_exit(jail_enter(MEMORY, caller->calls, err) ? 127 : talk(ctx, fd, &caller->greet));
 	}
 	close(fd);
@@ -154,6 +158,17 @@ int caller_once(struct caller *caller, int (*talk)(void *ctx, int fd, const stru
 		return WEXITSTATUS(status);
 	return err_set(err, -ECHILD, "%s: who talked to it was killed (%s)", caller->greet.text,
 		       child > 0 && WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it cannot be locked up");
+}
+
+/* Kernels before 5.9 close them one by one. */
+static void drop(unsigned int from, unsigned int to)
+{
+	long most = sysconf(_SC_OPEN_MAX);
+
+	if (!syscall(SYS_close_range, from, to, 0u))
+		return;
+	for (unsigned int fd = from; fd <= to && (most < 0 || fd < (unsigned long)most) && fd < 65536; fd++)
+		close((int)fd);
 }
 
 void caller_drop_files(const int *keep, int n)
@@ -172,8 +187,8 @@ void caller_drop_files(const int *keep, int n)
 		if (sorted[i] < (int)from)
 			continue;
 		if ((unsigned int)sorted[i] > from)
-			syscall(SYS_close_range, from, (unsigned int)sorted[i] - 1, 0u);
+			drop(from, (unsigned int)sorted[i] - 1);
 		from = (unsigned int)sorted[i] + 1;
 	}
-	syscall(SYS_close_range, from, ~0u, 0u);
+	drop(from, ~0u);
 }

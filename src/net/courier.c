@@ -80,7 +80,7 @@ static void carry(struct carrier *carrier)
 	}
 }
 
-static void run(struct spool *spool, const struct caller_how *how, const struct courier_talk *talk, int life)
+static void run(struct spool *spool, const struct caller_how *how, const struct courier_talk *talk, int life, int free)
 {
 	const int keep[] = { spool->fd, spool->more, spool->room, life, how->line };
 	struct carrier carrier = { .spool = spool, .talk = talk, .life = life };
@@ -96,6 +96,7 @@ static void run(struct spool *spool, const struct caller_how *how, const struct 
 	sigaction(SIGUSR1, &ignore, NULL);
 	prctl(PR_SET_NAME, "courier");
 	caller_drop_files(keep, how->line ? 5 : 4);
+	close(free);
 	caller_init(&carrier.caller, how);
 	carrier.caller.calls = talk->calls;
 	carrier.caller.lines = &spool->shared->lines;
@@ -105,23 +106,36 @@ static void run(struct spool *spool, const struct caller_how *how, const struct 
 int courier_start(struct courier *courier, struct spool *spool, const struct caller_how *how, const struct courier_talk *talk,
 		  struct err *err)
 {
-	int ends[2];
+	int ends[2], free[2];
+	char none;
+	int code;
 
 	*courier = (struct courier){ .life = -1 };
 	if (pipe2(ends, O_CLOEXEC))
 		return err_set(err, -errno, "no pipe: %s", strerror(errno));
+	if (pipe2(free, O_CLOEXEC)) {
+		close(ends[0]);
+		close(ends[1]);
+		return err_set(err, -errno, "no pipe: %s", strerror(errno));
+	}
 	courier->pid = fork();
+	code = -errno;
 	if (!courier->pid) {
-		run(spool, how, talk ? talk : &ours, ends[0]);
+		run(spool, how, talk ? talk : &ours, ends[0], free[1]);
 		_exit(0);
 	}
 	close(ends[0]);
+	close(free[1]);
+	/* Until it has let go of what is open here, locks among it. */
+	while (courier->pid > 0 && read(free[0], &none, 1) < 0 && errno == EINTR)
+		;
+	close(free[0]);
 	courier->life = ends[1];
 	if (courier->pid > 0)
 		return 0;
 	close(ends[1]);
 	courier->life = -1;
-	return err_set(err, -errno, "no process for the connection: %s", strerror(errno));
+	return err_set(err, code, "no process for the connection: %s", strerror(-code));
 }
 
 bool courier_is_gone(const struct courier *courier)

@@ -315,6 +315,8 @@ static void live(struct gate *gate, int fd, int line, bool bare)
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != gate->self)
+		_exit(1);
 	prctl(PR_SET_NAME, "session");
 	keep_two(&fd, &line);
 	hollow_key(gate, &line);
@@ -431,7 +433,7 @@ int gate_open(struct gate *gate, const struct gate_how *how, struct err *err)
 {
 	int r = 0;
 
-	*gate = (struct gate){ .how = *how };
+	*gate = (struct gate){ .how = *how, .self = getpid() };
 	if (how->keys)
 		r = trust_own(&gate->key, how->keys, false, err);
 	for (size_t i = 0; !r && i < how->nr; i++) {

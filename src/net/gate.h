@@ -55,6 +55,7 @@ struct gate_how {
 
 struct gate {
 	struct gate_how how;
+	pid_t self;
 	struct tls_key *key;
 	int fds[GATE_FDS];
 	int nr_fds;

@@ -314,6 +314,7 @@ static void leave_terminal(void)
 int jail_enter(size_t memory, bool calls, struct err *err)
 {
 	bool was_root = !geteuid();
+	pid_t parent = getppid();
 	int r;
 
 	leave_terminal();
@@ -324,6 +325,8 @@ int jail_enter(size_t memory, bool calls, struct err *err)
 	/* Whoever changes forgets what was to happen when his parent dies. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_set(err, -errno, "the rights of what talks to others cannot be limited: %s", strerror(errno));
+	if (getppid() != parent)
+		return err_set(err, -ECHILD, "whoever started this is gone");
 	if (!knows_filters()) {
 		/* Without filters nobody still is nobody. */
 		r = was_root ? 0 : -ENOSYS;
