@@ -89,6 +89,29 @@ static int send_courier(struct far_end *far, struct err *err)
 	return courier_start(&far->courier, &far->spool, &far->how, far->compat ? &stock : NULL, err);
 }
 
+void far_mend(struct far_end *far)
+{
+	enum spool_state state;
+	struct err err = ERR_INIT;
+
+	if (!far->on || !courier_is_gone(&far->courier) || mono_ms() - far->mended_at < MEND_MS)
+		return;
+	state = spool_state(&far->spool);
+	if (state == SPOOL_DONE || state == SPOOL_FAILED)
+		return;
+	courier_stop(&far->courier);
+	far->mended_at = mono_ms();
+	/* trace-cmd takes nothing a second time. */
+	if (far->compat)
+		err_set(&err, -ECHILD, "%s: whoever talked to it was killed", far->text);
+	else
+		send_courier(far, &err);
+	if (err.code)
+		spool_say(&far->spool, SPOOL_FAILED, err.code, err.text);
+	else if (state != SPOOL_CALLING)
+		spool_say(&far->spool, SPOOL_DOWN, -ECHILD, "whoever sent was killed");
+}
+
 int far_call(struct far_end *far, struct err *err)
 {
 	int64_t until = mono_ms() + ANSWER_MS;
@@ -107,34 +130,17 @@ int far_call(struct far_end *far, struct err *err)
 		return r;
 	far->how.keys = far->keys;
 	r = send_courier(far, err);
-	while (!r && (state = spool_state(&far->spool)) == SPOOL_CALLING && mono_ms() < until && !interrupt_end())
+	while (!r && (state = spool_state(&far->spool)) == SPOOL_CALLING && mono_ms() < until && !interrupt_end()) {
 		spool_wait(&far->spool, SIZE_MAX, state, 100);
-	if (r || state == SPOOL_UP)
+		far_mend(far);
+	}
+	/* Who has answered and was cut off will be again. */
+	if (r || state == SPOOL_UP || state == SPOOL_DOWN)
 		return r;
 	if (state == SPOOL_CALLING)
 		return err_set(err, interrupt_end() ? -EINTR : -ETIMEDOUT, "%s: no answer", far->text);
 	spool_words(&far->spool, err);
 	return err->code;
-}
-
-void far_mend(struct far_end *far)
-{
-	enum spool_state state;
-	struct err err = ERR_INIT;
-
-	if (!far->on || !courier_is_gone(&far->courier) || mono_ms() - far->mended_at < MEND_MS)
-		return;
-	state = spool_state(&far->spool);
-	if (state == SPOOL_DONE || state == SPOOL_FAILED)
-		return;
-	courier_stop(&far->courier);
-	far->mended_at = mono_ms();
-	/* trace-cmd takes nothing a second time. */
-	if (far->compat)
-		err_set(&err, -ECHILD, "%s: whoever talked to it was killed", far->text);
-	else
-		send_courier(far, &err);
-	spool_say(&far->spool, err.code ? SPOOL_FAILED : SPOOL_DOWN, err.code ? err.code : -ECHILD, err.code ? err.text : "whoever sent was killed");
 }
 
 /* Once more than the one that ended the recording, or when nothing has moved for long. */

@@ -50,6 +50,9 @@ def others_are_killed(number, variant, draw):
     listener = station.serve(where, *words)
     recorder = board.start("record", "-e", "ticks", "-i", "-N", "127.0.0.1:%d" % where, *(["--tls"] if variant % 2 else []), "--spool",
                            draw.choice(["256K", "1M", "8M"]), peers.TICKS, str(COUNT), "300", stdout=subprocess.PIPE)
+    # Whoever is not there at all may be a mistake.
+    while recorder.poll() is None and not glob.glob(STORE + "/*/*.dat"):
+        time.sleep(0.01)
     while recorder.poll() is None:
         time.sleep(draw.random() * 0.25)
         what = draw.randrange(5)
