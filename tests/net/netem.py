@@ -13,7 +13,7 @@ import peers
 from peers import BUILD, SCRATCH, SOURCE, fail
 
 KINDS = ("delay", "loss", "reorder", "rate", "cut", "half-open")
-ROUNDS, CUT = (17, 30) if peers.LONG else (1, 3)
+ROUNDS, CUT = (8, 30) if peers.LONG else (1, 3)
 COUNT = 60000
 
 programs = [shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin") for name in ("ip", "tc")]
