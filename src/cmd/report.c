@@ -5,14 +5,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/interrupt.h"
 #include "cmd/report_info.h"
 #include "cmd/report_profile.h"
 #include "cmd/report_wakeup.h"
@@ -21,7 +19,6 @@
 
 #define JOBS_MAX 64
 #define TEXT_WINDOW 65536
-#define FOLLOW_MS 250
 
 static const struct opt report_opts[] = {
 	{ 'i', "input", "FILE", "the trace file, trace.dat if none is named; several are merged by time" },
@@ -37,7 +34,7 @@ static const struct opt report_opts[] = {
 	{ 0, "from", "TIME", "begin at this time, in seconds as they are printed" },
 	{ 0, "to", "TIME", "end with it" },
 	{ 0, "tail", "N", "only the last N events" },
-	{ 0, "follow", NULL, "go on with what comes to a file that is being recorded" },
+	{ 0, "follow", NULL, "go on with what comes to a file that is being recorded, or to the newest in a directory" },
 	{ 'R', "raw", NULL, "fields as they are instead of each event's own text" },
 	{ 'r', "raw-event", "REGEX", "the same for these events only" },
 	{ 'n', "no-handler", "REGEX", "these events without their plugins" },
@@ -267,7 +264,7 @@ static int put_heads(struct report *report)
 
 	if (report->form == REPORT_CSV)
 		return pager_put(&report->pager, report_csv_head, strlen(report_csv_head));
-	if (report->form == REPORT_JSON)
+	if (report->form != REPORT_TEXT)
 		return 0;
 	for (size_t i = 0; i < report->nr_files; i++)
 		put_cpus(report, &report->files[i], &out);
@@ -333,17 +330,20 @@ static int print(struct report *report, const struct opts *opts)
 {
 	int r;
 
-	pager_begin(&report->pager, opts, (report->form == REPORT_TEXT ? PAGER_TRACE : 0) | (report->follow ? PAGER_STRAIGHT : 0),
-		    &report->err);
+	pager_begin(&report->pager, opts, (report->form == REPORT_TEXT || report->form == REPORT_PIPE ? PAGER_TRACE : 0) |
+					  (report->follow ? PAGER_STRAIGHT : 0), &report->err);
 	r = report->follow && report->follow->headed ? 0 : put_heads(report);
 	if (report->follow)
 		report->follow->headed = true;
 	if (!r)
 		r = put_records(report, opts);
+	if (report->follow)
+		r = report_follow_end(report, r);
 	if (!r)
 		r = put_ends(report);
 	r = pager_end(&report->pager, r);
-	tell_lost(report);
+	if (!report->follow)
+		tell_lost(report);
 	return r;
 }
 
@@ -418,10 +418,12 @@ static int show_records(struct report *report, const struct opts *opts)
 
 	if (!r && opts_value(opts, "align-ts"))
 		r = align(report);
+	if (!r && report->follow) {
+		r = report_follow_range(report);
+		return r == 1 ? print(report, opts) : r;
+	}
 	if (!r)
-		r = report->follow ? report_follow_range(report) : report_ask_range(report, opts);
-	if (!r && report->follow && report->follow->from > report->follow->to)
-		return 0;
+		r = report_ask_range(report, opts);
 	if (!r)
 		r = report_ask_summaries(report, opts);
 	return r ? r : print(report, opts);
@@ -451,20 +453,27 @@ static void fini(struct report *report)
 	free(report->comms);
 	free((void *)report->pids);
 	free((void *)report->cpus);
+	free(report->new_from);
 	free(report->files);
 }
 
-static int report_once(const struct opts *opts, struct report_follow *follow)
+int report_once(const struct report_by *by, const struct opts *opts)
 {
-	struct report report = { .follow = follow, .err = ERR_INIT };
+	struct report report = { .follow = by->follow, .form = by->form, .err = ERR_INIT };
 	int r = report_ask(&report, opts);
+	bool bad;
 
 	if (r == -EINVAL) {
 		fini(&report);
-		return cmd_misuse(&cmd_report, "report: %s", report.err.text);
+		return cmd_misuse(by->cmd, "%s: %s", by->cmd->name, report.err.text);
 	}
 	if (!r)
 		r = open_files(&report, opts);
+	/* What is only about to be written comes with one of the next rounds. */
+	if (r && by->follow && report_follow_begins(&report)) {
+		fini(&report);
+		return CMD_DONE;
+	}
 	if (!r)
 		r = report_ask_times(&report, opts);
 	if (!r)
@@ -475,37 +484,24 @@ static int report_once(const struct opts *opts, struct report_follow *follow)
 		r = show_filters(&report, &report.err);
 	else if (!r && !(r = show_info(&report, opts)))
 		r = show_records(&report, opts);
+	bad = report.went_back || report.bad_events;
 	fini(&report);
 	if (r < 0)
 		return cmd_fail(&report.err);
-	return report.went_back || report.bad_events ? CMD_FAILED : CMD_DONE;
-}
-
-/* Round for round, until nobody writes to it any more, or to us. */
-static int follow_file(const struct opts *opts)
-{
-	struct report_follow follow = { .grows = true };
-	int status = CMD_DONE;
-
-	interrupt_catch();
-	while (!status && follow.grows && !interrupt_end()) {
-		status = report_once(opts, &follow);
-		if (follow.grows)
-			poll(NULL, 0, FOLLOW_MS);
-	}
-	return status;
+	return bad ? CMD_FAILED : CMD_DONE;
 }
 
 static int run(const struct opts *opts)
 {
 	static const char *const others[] = { "from", "to", "tail", "wakeup", "profile", "align-ts", "ts-diff", "ts-check" };
+	const struct report_by once = { &cmd_report, REPORT_TEXT, NULL };
 
 	if (!opts_value(opts, "follow"))
-		return report_once(opts, NULL);
+		return report_once(&once, opts);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (opts_value(opts, others[i]))
 			return cmd_misuse(&cmd_report, "report: --follow and --%s do not go together", others[i]);
-	return follow_file(opts);
+	return report_follow(&cmd_report, opts, REPORT_TEXT, -1);
 }
 
 const struct cmd cmd_report = {

@@ -7,6 +7,7 @@
  *   report_line.c	a record: whether it is wanted, and its text (line.h)
  *   report_rows.c	or its row of JSON or CSV
  *   report_tail.c	--tail: where the last records begin
+ *   report_follow.c	--follow, and `show -p` of a file: what comes to a file that is being recorded
  *   report_info.c	those options that print what the file says, and no records
  */
 #ifndef CMD_REPORT_H
@@ -17,6 +18,7 @@
 #include <stdatomic.h>
 
 #include "base/buf.h"
+#include "cmd/cmd.h"
 #include "cmd/line.h"
 #include "cmd/pager.h"
 #include "dat/dat.h"
@@ -26,6 +28,7 @@
 #include "report/tracecmd.h"
 
 #define REPORT_IDS 65536
+#define REPORT_USUAL_FILE "trace.dat"
 
 struct report_file;
 
@@ -40,15 +43,28 @@ struct report_file {
 	uint8_t *marks;			/* by ID: must be passed; see replay_job */
 };
 
-enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_CSV };
+/* PIPE: as the kernel's trace_pipe has it. */
+enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_PIPE };
+
+struct follow_lane;
 
 /* Of a file that grows: what was printed, and up to where no event will come any more that is not there yet. */
 struct report_follow {
 	bool headed;
-	bool grows;		/* when it was last opened */
-	uint64_t from, to;	/* of this round */
+	bool grows, grew;	/* when it was last opened, and in the beginning of this round */
+	bool closed;		/* it was closed up when it was last opened, and may have been just then */
+	bool last;		/* this round prints all there is */
+	char *path;		/* the one file that is followed; NULL: there are several */
+	struct follow_lane *lanes;
+	size_t nr_lanes;
+	uint64_t to;		/* of this round */
 	uint64_t newest;	/* time of the last event that was there when it began */
 	int64_t newest_at;	/* and when that was */
+	int64_t deadline_ms;	/* -1: none */
+	struct buf held;	/* text of this round, */
+	bool out;		/* of which some has gone out, */
+	unsigned int again;	/* or how often it was read in vain */
+	uint64_t lost, lost_unknown;
 };
 
 struct report {
@@ -76,6 +92,7 @@ struct report {
 	struct report_own *passing;	/* of the thread that cuts the parts */
 	uint64_t skip;			/* records that are not printed, for --tail */
 	struct report_follow *follow;	/* --follow: this is one round of many; NULL: it is not */
+	uint64_t *new_from;		/* by lane: what is older was printed */
 	struct line_before before;	/* of --ts-diff */
 	struct report_wakeup *wakeup;	/* -w */
 	struct report_profile *profile;	/* --profile: nothing else is printed */
@@ -88,8 +105,6 @@ int report_ask(struct report *report, const struct opts *opts);
 int report_ask_times(struct report *report, const struct opts *opts);
 int report_ask_filters(struct report *report, const struct opts *opts);
 int report_ask_plugins(struct report *report, const struct opts *opts);
-/* report_tail.c: what of a file that grows is printed now. */
-int report_follow_range(struct report *report);
 /* And with the replay: where it begins and ends, and what adds up. */
 int report_ask_range(struct report *report, const struct opts *opts);
 int report_ask_summaries(struct report *report, const struct opts *opts);
@@ -123,6 +138,25 @@ void report_row(const struct report *report, const struct report_file *file,
 
 /* report_tail.c: has the replay begin so that `n` records that are wanted come. */
 int report_tail(struct report *report, uint64_t n);
+
+/* report.c: one round, for a command, of the file that is followed or of those that its options name. An exit status. */
+struct report_by {
+	const struct cmd *cmd;
+	enum report_form form;
+	struct report_follow *follow;	/* NULL: there is one round */
+};
+int report_once(const struct report_by *by, const struct opts *opts);
+
+/* report_follow.c: round for round, until nobody writes to it any more, a signal, or then. */
+int report_follow(const struct cmd *cmd, const struct opts *opts, enum report_form form, int64_t deadline_ms);
+/* What of a file that grows is printed now: 1, 0 when nothing is. */
+int report_follow_range(struct report *report);
+bool report_follow_new(const struct report *report, const struct replay_record *rec);
+/* Text goes out when the round is through, if what it was made of has stayed where it was. */
+int report_follow_put(struct report *report, const char *bytes, size_t len);
+int report_follow_end(struct report *report, int r);
+/* Whether the file that cannot be read is one that somebody is about to begin. */
+bool report_follow_begins(const struct report *report);
 
 bool report_wanted(struct report *report, struct report_own *own, const struct replay_record *rec,
 		   const struct line_entry *entry);

@@ -12,7 +12,6 @@
 #include "cmd/report_profile.h"
 #include "cmd/report_wakeup.h"
 
-#define USUAL_FILE "trace.dat"
 #define CPU_MAX 65536
 
 static bool is(const struct opts_item *item, const char *word)
@@ -52,7 +51,7 @@ static int list_files(struct report *report, const struct opts *opts)
 		if ((is(item, "input") || !item->opt) && !add_file(report, item->value))
 			return report->err.code;
 	}
-	if (!report->nr_files && !add_file(report, USUAL_FILE))
+	if (!report->nr_files && !add_file(report, REPORT_USUAL_FILE))
 		return report->err.code;
 	return 0;
 }
@@ -228,6 +227,10 @@ int report_ask(struct report *report, const struct opts *opts)
 {
 	int r = list_files(report, opts);
 
+	if (!r && report->follow && report->follow->path) {
+		report->files[0].path = report->follow->path;
+		report->files[0].base = base_name(report->follow->path);
+	}
 	for (int i = 0; i < opts->nitems && !r; i++) {
 		r = parse_look(report, &opts->items[i]);
 		if (!r)
@@ -235,7 +238,7 @@ int report_ask(struct report *report, const struct opts *opts)
 	}
 	if (!report->look.old_layout)
 		report->look.columns |= TRACECMD_FLAGS;
-	report->look.decode = DECODE_TEP | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0) |
+	report->look.decode = (report->form == REPORT_PIPE ? 0 : DECODE_TEP) | (isatty(STDOUT_FILENO) ? DECODE_ESCAPE : 0) |
 			 (report->look.columns & TRACECMD_NS ? DECODE_NS : 0) | (report->look.old_layout ? DECODE_NO_ARGS : 0);
 	return r;
 }

@@ -431,7 +431,7 @@ static void record(void *arg, void *mine, const struct replay_record *rec, struc
 	own->rec = rec;
 	if (report->ts_check)
 		check_time(report, rec);
-	if (report->choosy && !report_wanted(report, own, rec, entry))
+	if ((report->follow && !report_follow_new(report, rec)) || (report->choosy && !report_wanted(report, own, rec, entry)))
 		return;
 	if (report->skip) {
 		report->skip--;
@@ -449,7 +449,7 @@ static int put(void *arg, const char *bytes, size_t len)
 {
 	struct report *report = arg;
 
-	return pager_put(&report->pager, bytes, len);
+	return report->follow ? report_follow_put(report, bytes, len) : pager_put(&report->pager, bytes, len);
 }
 
 const struct replay_job report_job = { .pass = pass, .joins = joins, .begin = begin, .end = end, .record = record,

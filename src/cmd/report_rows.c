@@ -1,6 +1,6 @@
 /*
  * cmd/report_rows: records for programs to read: a JSON object or a line of CSV each, with the same
- * keys and columns for all of them. See report.h.
+ * keys and columns for all of them; or as lines of the kernel's trace_pipe. See report.h.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -89,6 +89,12 @@ void report_row(const struct report *report, const struct report_file *file,
 		if (rec->lost)
 			report_json_lost(out, &row, rec->lost);
 		report_json_line(out, &row, ctx);
+		return;
+	}
+	if (report->form == REPORT_PIPE) {
+		if (rec->lost)
+			report_trace_lost(out, row.cpu, rec->lost);
+		report_trace_line(out, &row, ctx, file->ticks ? REPORT_TICKS : 0);
 		return;
 	}
 	if (rec->lost)

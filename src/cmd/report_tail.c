@@ -6,8 +6,6 @@
 
 #include "cmd/report.h"
 
-#include "base/mono.h"
-#include "dat/live.h"
 
 #define FIRST_LOOK 1000000u	/* nanoseconds */
 
@@ -65,34 +63,4 @@ int report_tail(struct report *report, uint64_t n)
 		return r;
 	report->skip = nr > n ? nr - n : 0;
 	return replay_seek(report->replay, from, &report->err);
-}
-
-/* So long may what is older than something that has come take to come, too. */
-#define SETTLE_MS 500
-
-/*
- * Events of CPUs come in no order, but soon: what was the newest half a second ago has all before it by now. In the end, when the
- * file is closed, all of it.
- */
-int report_follow_range(struct report *report)
-{
-	struct report_follow *follow = report->follow;
-	uint64_t newest = 0, first, last;
-
-	follow->grows = false;
-	for (size_t i = 0; i < report->nr_files; i++)
-		follow->grows |= dat_live_grows(report->files[i].dat);
-	for (size_t i = 0; replay_lane(report->replay, i); i++)
-		if (replay_lane_ends(report->replay, i, &first, &last) && last > newest)
-			newest = last;
-	follow->from = follow->to ? follow->to + 1 : 0;
-	if (!follow->grows) {
-		follow->to = UINT64_MAX;
-	} else if (!follow->newest_at || mono_ms() - follow->newest_at >= SETTLE_MS) {
-		follow->to = follow->newest_at ? follow->newest : 0;
-		follow->newest = newest;
-		follow->newest_at = mono_ms();
-	}
-	replay_until(report->replay, follow->to);
-	return follow->from ? replay_seek(report->replay, follow->from, &report->err) : 0;
 }

@@ -14,6 +14,7 @@
 #include "base/mono.h"
 #include "cmd/cmd.h"
 #include "cmd/pager.h"
+#include "cmd/report.h"
 #include "cmd/scope.h"
 #include "cmd/show_file.h"
 #include "control/rows.h"
@@ -26,6 +27,7 @@
 static const struct opt show_opts[] = {
 	{ 'c', "cpu", "CPU", "only what happened on this CPU" },
 	{ 'p', "pipe", NULL, "follow: print and take away what comes, until Ctrl-C" },
+	{ 'i', "input", "FILE", "with -p: what comes to this trace file, or the newest in this directory of a board" },
 	{ 't', "timeout", "SECONDS", "with -p: end after that time" },
 	{ 's', "snapshot", NULL, "the snapshot instead of the buffer" },
 	{ 'B', "instance", "INSTANCE", "of this instance" },
@@ -251,6 +253,26 @@ static int check_source(struct show *show)
 	return r;
 }
 
+/* What comes to a file: nothing is taken away from anybody, and no tracing directory has to be there. */
+static int show_arriving(const struct opts *opts, const char *cpu, int64_t deadline_ms)
+{
+	static const char *const others[] = { "snapshot", "file", "dir", "kernel", "tracefs", "programs" };
+	size_t inputs = 0;
+
+	for (int i = 0; i < opts->nitems; i++)
+		inputs += opts->items[i].opt && !strcmp(opts->items[i].opt->word, "input");
+	if (inputs > 1)
+		return cmd_misuse(&cmd_show, "show: -i: one file at a time; `report --follow` merges several");
+	if (!opts_value(opts, "pipe"))
+		return cmd_misuse(&cmd_show, "show: -i goes with -p; `report` prints what a file has by now");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (opts_value(opts, others[i]))
+			return cmd_misuse(&cmd_show, "show: -i and --%s do not go together", others[i]);
+	if (cpu && strspn(cpu, "0123456789") != strlen(cpu))
+		return cmd_misuse(&cmd_show, "show: -c %s: the number of a CPU is needed", cpu);
+	return report_follow(&cmd_show, opts, REPORT_PIPE, deadline_ms);
+}
+
 static int run(const struct opts *opts)
 {
 	struct show show = {
@@ -270,9 +292,11 @@ static int run(const struct opts *opts)
 		return cmd_misuse(&cmd_show, "show: -c %s: the number of a CPU is needed", cpu);
 	if (timeout && (!show.follow || !parse_timeout(timeout, &show.deadline_ms)))
 		return cmd_misuse(&cmd_show, "show: --timeout takes seconds and goes with -p");
+	if (opts_value(opts, "input") && !files)
+		return show_arriving(opts, cpu, show.deadline_ms);
 	if (show.snapshot && show.follow)
 		return cmd_misuse(&cmd_show, "show: a snapshot stands still: -s goes without -p");
-	if (files > 1 || (files && (cpu || show.follow || show.snapshot || show.json)))
+	if (files > 1 || (files && (cpu || show.follow || show.snapshot || show.json || opts_value(opts, "input"))))
 		return cmd_misuse(&cmd_show, "show: one file at a time, and as a whole");
 	if (opts_value(opts, "file") && !files)
 		return cmd_misuse(&cmd_show, "show: -f goes with one of --hist, --trigger and those that follow");
@@ -293,11 +317,12 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_show = {
 	.name = "show",
-	.synopsis = "[-c CPU] [-B INSTANCE] [--json] [-s | -p [--timeout SECONDS] | [-f] --hist EVENT | --trigger EVENT | --FILE]",
+	.synopsis = "[-c CPU] [-B INSTANCE] [--json] [-s | -p [-i FILE] [--timeout SECONDS] | [-f] --hist EVENT | --trigger EVENT | --FILE]",
 	.summary = "print what was recorded",
 	.text = "Prints the events of all programs in order of time, in the layout of the kernel's\n"
 		"`trace` file. They stay in the buffer; with -p they are taken out of it as they come,\n"
-		"as from `trace_pipe`.\n",
+		"as from `trace_pipe`. With -p -i what comes to a trace file that is being recorded, as\n"
+		"by `ringside listen`, is printed so, and nothing is taken away.\n",
 	.opts = show_opts,
 	.run = run,
 };

@@ -59,6 +59,12 @@ int store_create(int board, const struct store_record *record, char file[64], st
 void store_show(int board, const struct store_record *record);
 /* The one it has: locked for us. -EBUSY: somebody else writes it. */
 int store_reopen(int board, const struct store_record *record, struct err *err);
+/*
+ * For readers, of any path: where a recording goes on that was rotated, in memory of the caller's, NULL: its name is none of ours;
+ * and the newest recording in a board's directory, NULL: it is no directory. -ENOENT with words: there is none in it.
+ */
+char *store_next(const char *path);
+int store_newest(const char *dir, char **path, struct err *err);
 /* For session.c. */
 int store_bases(int board, const struct store_record *record, struct err *err);
 

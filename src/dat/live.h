@@ -119,6 +119,8 @@ int dat_live_finish(struct dat_live *live, struct err *err);
 
 /* Is it a file that grows, or was left while it did? */
 bool dat_live_grows(const struct dat *dat);
+/* Whether it may have been moved since it was opened, what was read of it with that: for who reads while it is written. */
+bool dat_live_moved(const struct dat *dat);
 
 /*
  * Closes up a file that was left by a writer that did not come to it. 1, 0 when there was nothing to do, -errno:

@@ -44,6 +44,22 @@ bool dat_live_is_blank(int fd)
 	return !link;
 }
 
+/* Closing up begins with options of its own, to which the link leads then. */
+bool dat_live_moved(const struct dat *dat)
+{
+	const struct dat_section *strings = dat_section(dat, 0), *s;
+	uint64_t link;
+
+	if (dat_info(dat)->version != 7 || !strings || strings->at < sizeof(link) ||
+	    dat_read(dat, strings->at - sizeof(link), &link, sizeof(link), NULL))
+		return false;
+	link = decode_abi_load((const uint8_t *)&link, sizeof(link), dat_info(dat)->abi.big_endian);
+	for (size_t i = 0; (s = dat_section(dat, i)); i++)
+		if (s->at == link)
+			return false;
+	return true;
+}
+
 /* Is it one of ours that still grows? Then its strings say so, right behind the link. */
 static bool grows(struct live_file *f, const struct dat *dat)
 {
