@@ -96,7 +96,7 @@ static int run(const struct opts *opts)
 	if (!r)
 		r = agent_open(&agent, &how, &err);
 	for (size_t i = 0; !r && !opts_value(opts, "quiet") && agent_place(agent, i, place, sizeof(place)); i++)
-		cmd_say("%s", place);
+		cmd_say("listens at %s", place);
 	if (!r)
 		agent_run(agent, &places_stop);
 	agent_close(agent);

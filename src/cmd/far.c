@@ -187,6 +187,11 @@ void far_end(struct far_end *far)
 	}
 }
 
+bool far_has_all(const struct far_end *far)
+{
+	return !far->on || spool_state(&far->spool) == SPOOL_DONE;
+}
+
 void far_tell(const struct far_end *far, bool quiet)
 {
 	const struct spool_shared *shared = far->spool.shared;

@@ -39,6 +39,8 @@ void far_set(struct far_end *far, struct record_how *how);
 void far_mend(struct far_end *far);
 /* From now on nothing more comes: how long it may still take. */
 void far_end(struct far_end *far);
+/* In the end: whether whoever receives it has taken all. */
+bool far_has_all(const struct far_end *far);
 /* What is to be told of it in the end. */
 void far_tell(const struct far_end *far, bool quiet);
 void far_close(struct far_end *far);

@@ -88,7 +88,7 @@ static int list(const char *dir, struct err *err)
 {
 	struct store store;
 	struct buf out = BUF_INIT;
-	int r = store_open(&store, dir, err);
+	int r = store_open(&store, dir, false, err);
 
 	if (!r)
 		r = store_walk(&store, put_one, &out, err);
@@ -111,7 +111,7 @@ static int listen_to_all(struct ask *ask, const struct opts *opts)
 	if (!r)
 		r = listen_open(&listener, &ask->how, &err);
 	for (size_t i = 0; !r && !opts_value(opts, "quiet") && listen_place(listener, i, place, sizeof(place)); i++)
-		cmd_say("%s", place);
+		cmd_say("listens at %s", place);
 	if (!r)
 		listen_run(listener, &places_stop);
 	listen_close(listener);

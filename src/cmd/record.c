@@ -428,8 +428,9 @@ static void tell_result(struct session *session)
 		snprintf(lost, sizeof(lost), "%" PRIu64, sums.lost);
 	if (session->ask.quiet && !sums.lost && !sums.lost_more)
 		return;
-	cmd_say("%s: %" PRIu64 " events, %s, %s lost%s", session->far.on ? session->far.text : session->ask.path, sums.events,
-		progress_bytes(bytes, sums.bytes), lost, sums.lost_more ? ", and some that could not be counted" : "");
+	cmd_say("%s: %" PRIu64 " events, %s, %s lost%s%s", session->far.on ? session->far.text : session->ask.path, sums.events,
+		progress_bytes(bytes, sums.bytes), lost, sums.lost_more ? ", and some that could not be counted" : "",
+		far_has_all(&session->far) ? "" : "; not all of them have arrived");
 	if (sums.files)
 		cmd_say("%s.%u and before it: what came before", session->ask.path, sums.files);
 }

@@ -10,11 +10,37 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mono.h"
 #include "collect/local.h"
+
+/* Who is cut off sooner, and comes again, is not told of each time. */
+#define STEADY_MS 10000
+#define FLAPS "comes and goes"
 
 static struct bound *bound_of(const struct visit *visit)
 {
 	return visit->own;
+}
+
+bool front_is_new(struct listener *listener, const char *name, const char *words)
+{
+	struct said *said = NULL, now;
+	bool is_new;
+
+	for (unsigned int i = 0; i < SAID_MAX && !said; i++)
+		if (!strcmp(listener->said[i].name, name))
+			said = &listener->said[i];
+	if (!said && !*words)
+		return false;
+	if (!said) {
+		said = &listener->said[listener->next_said++ % SAID_MAX];
+		*said->words = '\0';
+	}
+	snprintf(now.name, sizeof(now.name), "%s", name);
+	snprintf(now.words, sizeof(now.words), "%s", words);
+	is_new = strcmp(said->words, now.words);
+	*said = now;
+	return is_new;
 }
 
 /* ---- where its recording stands ---- */
@@ -28,14 +54,16 @@ static void supersede(struct listener *listener, const struct visit *visit, cons
 			gate_end(other);
 }
 
-static int check_room(struct listener *listener, const char *name, int board, struct err *err)
+/* Its own recording does not go to make room for it. */
+static int check_room(struct listener *listener, const char *name, int board, const uint8_t recording[16], struct err *err)
 {
-	const struct store_limits *limits = &listener->how.limits;
+	struct store_limits limits = listener->how.limits;
 
-	if (!limits->quota || store_used(board) <= limits->quota)
+	limits.spare = recording;
+	if (!limits.quota || store_used(board) <= limits.quota)
 		return 0;
-	store_thin(&listener->store, limits, NULL);
-	return store_used(board) <= limits->quota ? 0 : err_set(err, -EDQUOT, "%s has used up what it may have there", name);
+	store_thin(&listener->store, &limits, NULL);
+	return store_used(board) <= limits.quota ? 0 : err_set(err, -EDQUOT, "%s has used up what it may have there", name);
 }
 
 static int find_file(struct bound *bound, const struct desk_ask *ask, struct desk_answer *answer, int fds[2],
@@ -88,6 +116,23 @@ static bool is_empty(int fd)
 	return !fstat(fd, &st) && !st.st_size;
 }
 
+static bool flaps(struct listener *listener, const struct visit *visit)
+{
+	for (unsigned int i = 0; i < SAID_MAX; i++)
+		if (!strcmp(listener->said[i].name, visit->name) && !strcmp(listener->said[i].words, FLAPS))
+			return true;
+	return false;
+}
+
+static void tell_begin(struct listener *listener, const struct visit *visit, const char *what)
+{
+	struct bound *bound = bound_of(visit);
+
+	bound->told = true;
+	front_is_new(listener, visit->name, "");
+	gate_say(&listener->gate, "%s (%s): %s %s/%s/%s", visit->name, visit->from, what, listener->how.dir, visit->name, bound->record.file);
+}
+
 static bool answer_file(struct listener *listener, struct visit *visit, const struct desk_ask *ask)
 {
 	struct bound *bound = calloc(1, sizeof(*bound));
@@ -103,18 +148,20 @@ static bool answer_file(struct listener *listener, struct visit *visit, const st
 	supersede(listener, visit, ask->recording);
 	visit->own = bound;
 	bound->board = store_board(&listener->store, visit->name, &err);
-	r = bound->board < 0 ? bound->board : check_room(listener, visit->name, bound->board, &err);
+	r = bound->board < 0 ? bound->board : check_room(listener, visit->name, bound->board, ask->recording, &err);
 	if (!r)
 		r = find_file(bound, ask, &answer, fds, &err);
 	if (!r && answer.stands == DESK_OPEN && is_empty(fds[0]))
 		answer.stands = DESK_NEW;
 	answer.generation = bound->record.generation;
 	snprintf(answer.file, sizeof(answer.file), "%.120s/%s/%s", listener->how.dir, visit->name, bound->record.file);
-	if (r)
+	bound->since = mono_ms();
+	if (r && front_is_new(listener, visit->name, err.text))
 		gate_say(&listener->gate, "%s (%s): %s", visit->name, visit->from, err.text);
-	else if (answer.stands != DESK_DONE)
-		gate_say(&listener->gate, "%s (%s): %s %s", visit->name, visit->from,
-			 answer.stands == DESK_NEW ? "records to" : "goes on with", answer.file);
+	else if (!r && answer.stands == DESK_NEW)
+		tell_begin(listener, visit, "records to");
+	else if (!r && answer.stands == DESK_OPEN && !flaps(listener, visit))
+		tell_begin(listener, visit, "goes on with");
 	if (r) {
 		/* It has no recording, and gets none on this connection. */
 		bound->record.stands = DESK_DONE;
@@ -138,7 +185,9 @@ void front_gone(void *ctx, struct visit *visit)
 		return;
 	if (bound->record.stands == DESK_OPEN && store_drop_empty(bound->board, &bound->record))
 		gate_say(&listener->gate, "%s (%s): ends before it begins", visit->name, visit->from);
-	else if (bound->record.stands == DESK_OPEN)
+	/* Once, until it stays for a while. */
+	else if (bound->record.stands == DESK_OPEN &&
+		 (mono_ms() - bound->since > STEADY_MS || front_is_new(listener, visit->name, FLAPS)))
 		gate_say(&listener->gate, "%s (%s): was cut off from %s, which can be read and gone on with", visit->name, visit->from,
 			 bound->record.file);
 	if (bound->board >= 0)
@@ -169,7 +218,7 @@ static bool answer_next(struct listener *listener, struct visit *visit)
 	if (!is_full(listener, bound))
 		return false;
 	store_thin(&listener->store, &listener->how.limits, NULL);
-	r = check_room(listener, visit->name, bound->board, &err);
+	r = check_room(listener, visit->name, bound->board, bound->record.recording, &err);
 	next.generation++;
 	fd = r ? r : store_create(bound->board, &next, bound->next_file, &err);
 	snprintf(answer.file, sizeof(answer.file), "%.120s/%s/%s", listener->how.dir, visit->name, bound->next_file);
@@ -211,9 +260,11 @@ static bool note(struct listener *listener, struct visit *visit, const struct de
 	struct bound *bound = bound_of(visit);
 	struct err err = ERR_INIT;
 
+	if (!bound->told && mono_ms() - bound->since > STEADY_MS)
+		tell_begin(listener, visit, "goes on with");
 	take_sums(bound, ask);
 	store_put(bound->board, &bound->record, &err);
-	return !check_room(listener, visit->name, bound->board, &err);
+	return !check_room(listener, visit->name, bound->board, bound->record.recording, &err);
 }
 
 static bool answer_ended(struct visit *visit, const struct desk_ask *ask)
@@ -255,7 +306,8 @@ void front_watch(struct listener *listener)
 	struct err err = ERR_INIT;
 
 	for (struct visit *visit = listener->gate.visits; visit; visit = visit->next)
-		if (visit->own && visit->pid && bound_of(visit)->board >= 0 && check_room(listener, visit->name, bound_of(visit)->board, &err))
+		if (visit->own && visit->pid && bound_of(visit)->board >= 0 &&
+		    check_room(listener, visit->name, bound_of(visit)->board, bound_of(visit)->record.recording, &err))
 			gate_end(visit);
 }
 

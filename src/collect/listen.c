@@ -74,7 +74,7 @@ static void tidy(struct listener *listener)
 	listener->tidy_at = mono_ms() + TIDY_MS;
 	store_walk(&listener->store, close_old, listener, &err);
 	store_thin(&listener->store, &listener->how.limits, &err);
-	if (err.code)
+	if (front_is_new(listener, "", err.text) && err.code)
 		gate_say(&listener->gate, "%s", err.text);
 }
 
@@ -109,7 +109,9 @@ int listen_open(struct listener **out, const struct listen_how *how, struct err 
 	gate.answer = front_answer;
 	gate.gone = front_gone;
 	gate.ctx = listener;
-	r = store_open(&listener->store, how->dir, err);
+	r = store_open(&listener->store, how->dir, true, err);
+	if (!r)
+		store_tidy(&listener->store);
 	if (!r)
 		r = gate_open(&listener->gate, &gate, err);
 	if (r) {

@@ -19,10 +19,10 @@
 #define NOTE_MAX 2048
 #define TRIES 100
 
-int store_open(struct store *store, const char *path, struct err *err)
+int store_open(struct store *store, const char *path, bool make, struct err *err)
 {
 	*store = (struct store){ .dir = -1 };
-	if (mkdir(path, 0755) && errno != EEXIST)
+	if (make && mkdir(path, 0755) && errno != EEXIST)
 		return err_set(err, -errno, "cannot make %.300s: %s", path, strerror(errno));
 	store->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	store->path = strdup(path);
@@ -157,6 +157,8 @@ int store_put(int board, const struct store_record *record, struct err *err)
 		r = -errno;
 	if (!r && renameat(board, temp, board, name))
 		r = -errno;
+	if (r)
+		unlinkat(board, temp, 0);
 	return r ? err_set(err, r, "what is known of a recording cannot be written: %s", strerror(-r)) : 0;
 }
 
@@ -426,6 +428,60 @@ int store_walk(const struct store *store, int (*each)(void *ctx, const struct st
 	return r;
 }
 
+/* ---- what was left behind by whoever was killed ---- */
+
+#define LEFT_SECONDS 60
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t len = strlen(name), n = strlen(end);
+
+	return len > n && !strcmp(name + len - n, end);
+}
+
+/* Hidden, and nobody is about to show it, or to write it. */
+static int drop_left(void *ctx, int board, const char *name)
+{
+	struct stat st;
+
+	(void)ctx;
+	if (*name != '.' || (!ends_with(name, ".dat.next") && !ends_with(name, ".new")) ||
+	    fstatat(board, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || time(NULL) - st.st_mtime < LEFT_SECONDS ||
+	    is_live(board, name))
+		return 0;
+	unlinkat(board, name, 0);
+	return 0;
+}
+
+/* One that took its place, and did not come to be shown. */
+static int show_left(void *ctx, int board, const char *name)
+{
+	struct store_record record = { .error = UINT64_MAX };
+
+	(void)ctx;
+	if (parse_id(name, record.recording) && read_note(board, name, &record, NULL) > 0)
+		store_show(board, &record);
+	return 0;
+}
+
+static int tidy_board(void *ctx, int dir, const char *name)
+{
+	int board = trust_is_name(name) ? openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+
+	(void)ctx;
+	if (board < 0)
+		return 0;
+	each_name(board, show_left, NULL);
+	each_name(board, drop_left, NULL);
+	close(board);
+	return 0;
+}
+
+void store_tidy(const struct store *store)
+{
+	each_name(store->dir, tidy_board, NULL);
+}
+
 /* ---- thinning ---- */
 
 static void remove_one(const struct store *store, const struct one *one)
@@ -464,7 +520,8 @@ int store_thin(const struct store *store, const struct store_limits *limits, str
 		bool much = limits->size && sum_of(&list, NULL) > limits->size;
 		bool more = limits->quota && sum_of(&list, one->record.board) > limits->quota;
 
-		if (one->live || (!old && !much && !more))
+		if (one->live || (!old && !much && !more) ||
+		    (limits->spare && one->noted && !memcmp(one->record.recording, limits->spare, sizeof(one->record.recording))))
 			continue;
 		remove_one(store, one);
 		one->size = 0;

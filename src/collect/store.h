@@ -38,7 +38,8 @@ struct store_record {
 	int64_t began, changed;		/* seconds of the calendar */
 };
 
-int store_open(struct store *store, const char *path, struct err *err);
+/* `make`: the directory is made if it is not there. */
+int store_open(struct store *store, const char *path, bool make, struct err *err);
 void store_close(struct store *store);
 
 /* A board's directory, made if it is not there: a descriptor or -errno. */
@@ -76,9 +77,12 @@ struct store_limits {
 	int64_t age;			/* seconds; 0: none */
 	uint64_t size;			/* bytes of all boards; 0: none */
 	uint64_t quota;			/* of one */
+	const uint8_t *spare;		/* the recording of this number is not removed; NULL: none */
 };
 /* Removes the oldest until the limits hold; never one that is being written. */
 int store_thin(const struct store *store, const struct store_limits *limits, struct err *err);
+/* Removes what somebody who was killed did not come to name. */
+void store_tidy(const struct store *store);
 /* Bytes on the disk of a board's files. */
 uint64_t store_used(int board);
 

@@ -290,39 +290,65 @@ static void put_line(struct buf *text, const struct trust *one)
 	buf_printf(text, "%s %s %s\n", one->name, one->fingerprint, may);
 }
 
-/* The file anew, without `name`, and with `one`; who else does that at this moment waits. 1: there was one of that name. */
+/* The lines of a file that makes sense, comments among them, without `name`, or with `one` in its place. 1: there was one of that name. */
+static int copy_lines(struct buf *to, struct buf *from, const char *name, const struct trust *one)
+{
+	char *at = from->data, *line, *copy;
+	struct trust other;
+	int was = 0;
+
+	while (at && (line = strsep(&at, "\n"))) {
+		copy = strdup(line);
+		if (!copy)
+			return -ENOMEM;
+		if (line[strspn(line, " \t\r")] && *line != '#' && parse_line(copy, &other) && !strcasecmp(other.name, name)) {
+			if (one && !was)
+				put_line(to, one);
+			was = 1;
+		} else if (at || *line) {
+			buf_printf(to, "%s\n", line);
+		}
+		free(copy);
+	}
+	if (one && !was)
+		put_line(to, one);
+	return was;
+}
+
+/* The file anew; who else does that at this moment waits. */
 static int change(const char *dir, const char *name, const struct trust *one, struct err *err)
 {
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, old = BUF_INIT;
+	struct err none = ERR_INIT;
 	struct trust *all = NULL;
-	int lock, n, r, was = 0;
+	int lock, r = make_dir(dir, err), was = 0;
 
-	r = make_dir(dir, err);
 	if (r)
 		return r;
 	lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0 || flock(lock, LOCK_EX))
 		r = err_set(err, -errno, "%.300s: %s", dir, strerror(errno));
-	n = r ? r : trust_all(&all, dir, err);
-	for (int i = 0; i < n; i++) {
-		bool same = !strcasecmp(all[i].name, name);
-
-		was |= same;
-		if (!same)
-			put_line(&text, &all[i]);
-		else if (one)
-			put_line(&text, one);
-	}
-	if (n >= 0 && one && !was)
-		put_line(&text, one);
-	r = n < 0 ? n : buf_failed(&text) ? err_set(err, -ENOMEM, "out of memory") : 0;
-	if (!r && (one || was))
+	if (!r)
+		r = trust_all(&all, dir, err);
+	if (r >= 0)
+		r = read_file(dir, "trust", false, &old, &none);
+	if (r < 0 && r != -ENOENT && none.code)
+		err_set(err, r, "%s", none.text);
+	r = r == -ENOENT ? 0 : r;
+	if (r >= 0 && (was = copy_lines(&text, &old, name, one)) < 0)
+		r = was;
+	if (r >= 0 && buf_failed(&text))
+		r = -ENOMEM;
+	if (r == -ENOMEM)
+		err_set(err, r, "out of memory");
+	if (r >= 0 && (one || was))
 		r = write_file(dir, "trust", &text, 0644, false, err);
 	if (lock >= 0)
 		close(lock);
 	free(all);
 	buf_fini(&text);
-	return r ? r : was;
+	buf_fini(&old);
+	return r < 0 ? r : was;
 }
 
 int trust_put(const char *dir, const struct trust *one, struct err *err)

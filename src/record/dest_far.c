@@ -5,6 +5,7 @@
  * notice nothing. What has to go before pages (formats, names) waits for room.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,11 +20,17 @@
 #define SPARE ((size_t)96 << 10)
 #define WAIT_MS 100
 #define PAGE_HEAD 16u
+#define MARKS 64
 
 struct far_lane {
 	uint64_t pages;		/* that were said */
 	bool open;		/* the last one was not full, and is this: */
 	uint8_t *last;
+};
+
+/* What was recorded when so much had been said. */
+struct far_mark {
+	uint64_t at, events;
 };
 
 struct far_dest {
@@ -38,6 +45,9 @@ struct far_dest {
 	uint64_t bytes;
 	size_t written;		/* bytes of pages in the frame that was begun, */
 	uint8_t *aside;		/* or, when something had to be said before it, here with its head */
+	uint64_t events;	/* as last told */
+	struct far_mark marks[MARKS];	/* the first is the last that was taken, or the beginning */
+	size_t nr_marks;
 	bool (*stops)(void *ctx);
 	void *ctx;
 	struct err err;
@@ -60,12 +70,37 @@ static int fail(struct far_dest *far)
 	return far->err.code;
 }
 
+static void forget_marks(struct far_dest *far)
+{
+	uint64_t taken = far->spool->put - spool_left(far->spool);
+	size_t n = 0;
+
+	while (n + 1 < far->nr_marks && far->marks[n + 1].at <= taken)
+		n++;
+	far->nr_marks -= n;
+	memmove(far->marks, far->marks + n, far->nr_marks * sizeof(far->marks[0]));
+}
+
+static void mark(struct far_dest *far, uint64_t events)
+{
+	far->events = events;
+	forget_marks(far);
+	if (far->nr_marks < MARKS)
+		far->marks[far->nr_marks++] = (struct far_mark){ far->spool->put, events };
+}
+
 /* The same of what is waited for. */
 static int give_up(struct far_dest *far)
 {
-	if (!fail(far) && far->stops(far->ctx))
-		err_set(&far->err, -ECANCELED, "what is still to be sent was given up");
-	return far->err.code;
+	struct err why = ERR_INIT;
+
+	if (fail(far) || !far->stops(far->ctx))
+		return far->err.code;
+	if (spool_state(far->spool) == SPOOL_DOWN)
+		spool_words(far->spool, &why);
+	forget_marks(far);
+	return err_set(&far->err, -ECANCELED, "%.200s%sgiven up: %" PRIu64 " bytes that were still to be sent, with %" PRIu64 " events at most",
+		       why.code ? why.text : "", why.code ? "; " : "", spool_left(far->spool), far->events - far->marks[0].events);
 }
 
 /* A frame's place, when there is one. NULL: it has failed, or is given up. */
@@ -363,6 +398,7 @@ static void tell(struct dest *dest, const struct dest_sums *sums)
 {
 	struct far_dest *far = far_of(dest);
 
+	mark(far, sums->events);
 	if (room(dest) && !fail(far))
 		say_sums(far, WIRE_SUMS, sums);
 }
@@ -382,6 +418,7 @@ static int finish(struct dest *dest, const struct dest_sums *sums, struct err *e
 	struct far_dest *far = far_of(dest);
 	enum spool_state state;
 
+	far->events = sums->events;
 	if (!fail(far) && far->stale)
 		publish(dest);
 	if (!fail(far))
@@ -462,7 +499,7 @@ int dest_far_open(struct dest **out, struct spool *spool, const struct dat_live_
 		.dest.kind = &far_kind, .spool = spool, .nr_cpus = how->nr_cpus, .nr_buffers = how->nr_buffers,
 		.page_sizes = calloc(how->nr_buffers, sizeof(*far->page_sizes)),
 		.lanes = calloc(how->nr_buffers * how->nr_cpus, sizeof(*far->lanes)), .options = BUF_INIT, .stops = stops, .ctx = ctx,
-		.err = ERR_INIT,
+		.nr_marks = 1, .err = ERR_INIT,
 	};
 	if (!far->page_sizes || !far->lanes)
 		r = err_set(err, -ENOMEM, "out of memory");
