@@ -428,6 +428,9 @@ static void tell_result(struct session *session)
 		snprintf(lost, sizeof(lost), "%" PRIu64, sums.lost);
 	if (session->ask.quiet && !sums.lost && !sums.lost_more)
 		return;
+	/* Who drives has that in the file, and says it. */
+	if (session->far.how.line && far_has_all(&session->far))
+		return;
 	cmd_say("%s: %" PRIu64 " events, %s, %s lost%s%s", session->far.on ? session->far.text : session->ask.path, sums.events,
 		progress_bytes(bytes, sums.bytes), lost, sums.lost_more ? ", and some that could not be counted" : "",
 		far_has_all(&session->far) ? "" : "; not all of them have arrived");

@@ -17,8 +17,8 @@ static int check_peer(const struct tls *tls, const struct greet_how *how, struct
 		return 0;
 	if (*how->expected)
 		return err_set(err, -EACCES, "somebody else is there: the key is %s, and that of %.60s is %s", shown, how->host, how->expected);
-	return err_set(err, -EACCES, "its key is %s, which nobody here knows: if that is what `ringside key` says there, "
-		       "`ringside trust %.60s %s`", shown, how->host, shown);
+	return err_set(err, -EACCES, "its key is %s, which nobody here knows as %.60s: if that is what `ringside key` says there, "
+		       "`ringside trust %.60s %s`", shown, how->host, how->host, shown);
 }
 
 static int shake(struct channel *channel, int fd, const struct greet_how *how, int64_t until, struct err *err)
