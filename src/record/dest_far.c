@@ -21,6 +21,8 @@
 #define WAIT_MS 100
 #define PAGE_HEAD 16u
 #define MARKS 64
+/* Bytes of the least event in a page. */
+#define EVENT_MIN 8u
 
 struct far_lane {
 	uint64_t pages;		/* that were said */
@@ -92,6 +94,7 @@ static void mark(struct far_dest *far, uint64_t events)
 /* The same of what is waited for. */
 static int give_up(struct far_dest *far)
 {
+	uint64_t left = spool_left(far->spool), events = far->events;
 	struct err why = ERR_INIT;
 
 	if (fail(far) || !far->stops(far->ctx))
@@ -99,8 +102,10 @@ static int give_up(struct far_dest *far)
 	if (spool_state(far->spool) == SPOOL_DOWN)
 		spool_words(far->spool, &why);
 	forget_marks(far);
+	events -= far->marks[0].events;
+	events = left / EVENT_MIN < events ? left / EVENT_MIN : events;
 	return err_set(&far->err, -ECANCELED, "%.200s%sgiven up: %" PRIu64 " bytes that were still to be sent, with %" PRIu64 " events at most",
-		       why.code ? why.text : "", why.code ? "; " : "", spool_left(far->spool), far->events - far->marks[0].events);
+		       why.code ? why.text : "", why.code ? "; " : "", left, events);
 }
 
 /* A frame's place, when there is one. NULL: it has failed, or is given up. */

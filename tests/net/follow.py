@@ -2,6 +2,7 @@
 """What is arriving at a listener is printed as it comes: by `report --follow`, across files where the listener rotates, and by `show -p -i` as
 trace_pipe has it. Each event comes once, and all are there when the recording has ended."""
 
+import atexit
 import glob
 import json
 import os
@@ -20,11 +21,21 @@ COUNT = 20000000 if peers.LONG else 300000
 STORE = SCRATCH + "/store"
 
 
+def finish(recorder):
+    """Its command goes on without it."""
+    try:
+        os.killpg(recorder.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def begin(count, *listens, pause="10000"):
     """A listener and a board that records to it; the first file, when it is there."""
     where = peers.port()
     listener = station.serve(where, "listen", "-q", "-d", STORE, *listens)
-    recorder = board.start("record", "-q", "-e", "ticks", "-i", "-N", "127.0.0.1:%d" % where, "--tls", peers.TICKS, str(count), pause)
+    recorder = board.start("record", "-q", "-e", "ticks", "-i", "-N", "127.0.0.1:%d" % where, "--tls", peers.TICKS, str(count), pause,
+                           start_new_session=True)
+    atexit.register(finish, recorder)
     while recorder.poll() is None and not glob.glob(STORE + "/board/*.dat"):
         time.sleep(0.01)
     return listener, recorder
@@ -114,7 +125,7 @@ same("turned", REPORT, seen)
 same("turned_pipe", PIPE, seen)
 
 # Until a time, until a signal: what is there by then is printed.
-listener, recorder = begin(100000000, pause="200000")
+listener, recorder = begin(2000, pause="600000000")
 path = glob.glob(STORE + "/board/*.dat")[0]
 timed = follow("timed", "show", "-p", "-i", path, "-t", "2")
 if timed.wait(60) or not numbers("timed", PIPE):
@@ -127,6 +138,7 @@ for words, pattern in ((("show", "-p", "-i", path), PIPE), (("report", "--follow
         fail("a signal is a failure:", words)
 recorder.send_signal(signal.SIGINT)
 end(listener, recorder)
+finish(recorder)
 
 # A file that stands still is printed, and that is it.
 old = sorted(glob.glob(STORE + "/board/*.old"))[0]
