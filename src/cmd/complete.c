@@ -41,6 +41,9 @@ static const struct kind {
 	  "case $1 in *:*) _ringside_ask cat \"remotes/${1%%:*}/events/${1%%:*}\" | sed -n \"s,/$,,; s,^,${1%%:*}:,p\" ;; "
 	  "*) _ringside_ask cat remotes | tr -d / ;; esac" },
 	{ "add|list|remove", "verbs", "printf '%s\\n' add list remove" },
+	{ "HOST[:PORT]", "machines", "_ringside_ask trust | sed 's/ .*//'" },
+	{ "machine", "machines", "_ringside_ask trust | sed 's/ .*//'" },
+	{ "VERBS", "rights", "printf '%s\\n' read record control" },
 	{ "PID", "processes", "ps -o pid= -u \"$(id -u)\" 2>/dev/null | tr -d ' '" },
 	{ "COMMAND", "commands", "_ringside_commands" },
 	{ "SHELL", "shells", "printf '%s\\n' bash zsh" },

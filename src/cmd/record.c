@@ -714,14 +714,15 @@ static int run(const struct opts *opts)
 
 const struct cmd cmd_record = {
 	.name = "record",
-	.synopsis = "[-o PATH] " SETUP_SYNOPSIS " [OPTION]... [--] [COMMAND [ARGUMENT]...]",
+	.synopsis = "[-o PATH | -N HOST] " SETUP_SYNOPSIS " [OPTION]... [-A HOST [OPTION]...]... [--] [COMMAND [ARGUMENT]...]",
 	.summary = "record events into a trace file",
 	.mixes = true,
 	.text = "Runs a command and records what it, and every other program that uses the tracing\n"
 		"directory, emits; without a command until Ctrl-C. The file can be opened at any\n"
 		"moment, also by trace-cmd. All events are recorded when neither -e nor -p is there.\n"
 		"A buffer is made for this alone and removed in the end, unless -B or --top names\n"
-		"another. The command's exit status is passed on.\n",
+		"another. The command's exit status is passed on. With -N it goes to another machine,\n"
+		"with -A others record, too, each into a file of its own.\n",
 	.opts = record_opts,
 	.args_max = -1,
 	.verbatim = -1,

@@ -82,6 +82,7 @@ const struct cmd cmd_trust = {
 		"us is kept under that name, and when we call NAME it has to have that key. Without\n"
 		"arguments lists those that are known.\n",
 	.opts = trust_opts,
+	.arg = "machine",
 	.on_file = true,
 	.args_max = 2,
 	.run = run,
