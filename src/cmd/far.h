@@ -12,7 +12,7 @@
 	{ 'N', "to", "HOST[:PORT]", "into no file: to whoever runs `ringside listen` there; also unix:PATH, vsock:CID, ssh://HOST" }, \
 	{ 0, "spool", "SIZE", "memory for what is on its way (8M)" }, \
 	{ 0, "linger", "TIME", "how long, in the end, one that cannot be reached is waited for (60s)" }, \
-	{ 0, "tls", NULL, "also where nobody could listen in" }, \
+	{ 0, "tls", NULL, "TLS on the loopback, too, where nobody could listen in" }, \
 	{ 0, "insecure", NULL, "without TLS to anywhere: everybody on the way can read it, and anybody can receive it" }, \
 	{ 0, "compat", NULL, "a stock `trace-cmd listen` is there" }, \
 	{ 't', "tcp", NULL, "accepted: it is never UDP" }

@@ -90,6 +90,7 @@ RINGSIDE_KEYS=$callers "$RINGSIDE" trust 127.0.0.1 "$server" --may read || fail 
 # serve VERB: it is in $pid, and where in $at.
 serve() {
 	for at in 36$(($$ % 90 + 10))1 37$(($$ % 90 + 10))2 38$(($$ % 90 + 10))3 39$(($$ % 90 + 10))4; do
+		: >served.log
 		"$RINGSIDE" "$@" --at 127.0.0.1:$at 2>served.log &
 		pid=$!
 		while kill -0 $pid 2>/dev/null; do
