@@ -71,15 +71,20 @@ static int put_one(void *ctx, const struct store_record *record, bool live, uint
 {
 	time_t began = (time_t)record->began;
 	struct buf *out = ctx;
-	char when[32], bytes[32], lost[48] = "none lost";
+	char when[32], bytes[32], events[48] = "", lost[48] = "";
 	struct tm tm;
 
 	localtime_r(&began, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	if (record->lost)
-		snprintf(lost, sizeof(lost), "%" PRIu64 " lost", record->lost);
-	buf_printf(out, "%-16s %s  %9s  %12" PRIu64 " events  %s%s  %s%s\n", record->board, when, progress_bytes(bytes, size), record->events,
-		   lost, record->lost_more ? " and more" : "", record->file,
+	/* Of files before the newest of a recording no more is known than what they have. */
+	if (record->nr_lanes) {
+		snprintf(events, sizeof(events), "%" PRIu64 " events", record->events);
+		if (record->lost)
+			snprintf(lost, sizeof(lost), "%" PRIu64 " lost%s", record->lost, record->lost_more ? " and more" : "");
+		else
+			snprintf(lost, sizeof(lost), "%s", record->lost_more ? "some lost" : "none lost");
+	}
+	buf_printf(out, "%-16s %s  %9s  %19s  %-9s  %s%s\n", record->board, when, progress_bytes(bytes, size), events, lost, record->file,
 		   live ? "  (arriving)" : record->stands == DESK_OPEN && record->nr_lanes ? "  (cut off)" : "");
 	return buf_failed(out) ? -ENOMEM : 0;
 }

@@ -317,6 +317,7 @@ static int take_file(void *ctx, int board, const char *name)
 {
 	struct list *list = ctx;
 	const char *dot = strrchr(name, '.');
+	struct tm tm = { .tm_isdst = -1 };
 	struct stat st;
 	struct one *one;
 
@@ -328,6 +329,8 @@ static int take_file(void *ctx, int board, const char *name)
 		return -ENOMEM;
 	strcpy(one->record.file, name);
 	one->record.began = one->record.changed = st.st_mtime;
+	if (strptime(name, "%Y-%m-%dT%H-%M-%S", &tm))
+		one->record.began = mktime(&tm);
 	one->size = bytes_of(&st);
 	one->live = is_live(board, name);
 	return 0;
@@ -353,12 +356,24 @@ static int take_note(void *ctx, int board, const char *name)
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+/* The parts of a recording in their order: their names but for what all end with. */
+static int by_name(const void *a, const void *b)
 {
 	const struct one *x = a, *y = b;
-	int names = strcmp(x->record.file, y->record.file);
+	char one[64], other[64];
 
-	return x->record.began != y->record.began ? (x->record.began > y->record.began) - (x->record.began < y->record.began) : names;
+	snprintf(one, sizeof(one), "%.*s", (int)strlen(x->record.file) - 4, x->record.file);
+	snprintf(other, sizeof(other), "%.*s", (int)strlen(y->record.file) - 4, y->record.file);
+	return strverscmp(one, other);
+}
+
+/* Whatever was written to last is the youngest. */
+static int by_age(const void *a, const void *b)
+{
+	const struct one *x = a, *y = b;
+
+	return x->record.changed != y->record.changed ? (x->record.changed > y->record.changed) - (x->record.changed < y->record.changed) :
+							by_name(a, b);
 }
 
 static int list_board(int board, const char *name, struct list *list)
@@ -370,7 +385,7 @@ static int list_board(int board, const char *name, struct list *list)
 	if (!r)
 		r = each_name(board, take_note, &own);
 	if (own.n)
-		qsort(own.all, own.n, sizeof(*own.all), by_time);
+		qsort(own.all, own.n, sizeof(*own.all), by_name);
 	for (size_t i = 0; !r && i < own.n; i++) {
 		struct one *one = add(list);
 
@@ -404,7 +419,7 @@ static int by_board(const void *a, const void *b)
 	const struct one *x = a, *y = b;
 	int names = strcmp(x->record.board, y->record.board);
 
-	return names ? names : by_time(a, b);
+	return names ? names : by_name(a, b);
 }
 
 static int list_all(const struct store *store, struct list *list, struct err *err)
@@ -513,7 +528,7 @@ int store_thin(const struct store *store, const struct store_limits *limits, str
 	int r = list_all(store, &list, err), n = 0;
 
 	if (!r && list.n)
-		qsort(list.all, list.n, sizeof(*list.all), by_time);
+		qsort(list.all, list.n, sizeof(*list.all), by_age);
 	for (size_t i = 0; !r && i < list.n; i++) {
 		struct one *one = &list.all[i];
 		bool old = limits->age && now - one->record.changed > limits->age;

@@ -50,7 +50,9 @@ def send(board, where, count, *words, pause="0"):
 
 
 def files(board):
-    return sorted(os.path.basename(path) for path in glob.glob(STORE + "/" + board + "/*.dat"))
+    """In the order in which they came to be: 2 before 10."""
+    names = [os.path.basename(path) for path in glob.glob(STORE + "/" + board + "/*.dat")]
+    return sorted(names, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name[:-4])])
 
 
 def listed(board):
@@ -111,8 +113,11 @@ if len(names) < 3 or not all(re.fullmatch(NAME + r"(-\d+)?\.dat", name) for name
 seen, lost = peers.ticks_of(*(STORE + "/one/" + name for name in names))
 if sorted(seen) != sorted(set(seen)) or len(seen) + lost != 100000:
     fail("%d events and %d lost of 100000" % (len(seen), lost))
-if len([line for line in listed("one") if " 0 events" not in line]) != 1:
+if [" 100000 events " in line for line in listed("one")] != [False] * (len(names) - 1) + [True] or sum(" events " in line for line in listed("one")) != 1:
     fail("what is known is with", listed("one"))
+
+if [line.split()[-1] for line in listed("one")] != names:
+    fail("are listed as", listed("one"))
 
 # The old ones go; not those of today, nor what is no recording, nor what lies elsewhere.
 old = time.time() - 8 * 86400
@@ -138,6 +143,14 @@ stop(listener)
 left = [name for name in os.listdir(STORE + "/one") if name.startswith(".") and (name.endswith(".new") or name.endswith(".next"))]
 if left != [os.path.basename(young)] or not os.path.exists(STORE + "/one/kept.txt") or not os.path.exists(SCRATCH + "/elsewhere/kept.dat"):
     fail("is left:", os.listdir(STORE + "/one"), os.listdir(SCRATCH + "/elsewhere"))
+
+# Of one recording its beginning goes first.
+where, listener = serve("--keep", "1M")
+until("is not thinned by size: " + " ".join(files("one")), lambda: len(files("one")) < len(names) - 1)
+left = [name for name in files("one") if name != "linked.dat"]
+if not left or left != names[-len(left):]:
+    fail("of", names, "there are", left)
+stop(listener)
 
 # By size the oldest go first, whosesoever they are.
 shutil.rmtree(STORE)
