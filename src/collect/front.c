@@ -58,12 +58,16 @@ static void supersede(struct listener *listener, const struct visit *visit, cons
 static int check_room(struct listener *listener, const char *name, int board, const uint8_t recording[16], struct err *err)
 {
 	struct store_limits limits = listener->how.limits;
+	uint64_t quota = limits.quota, hidden;
 
-	limits.spare = recording;
-	if (!limits.quota || store_used(board) <= limits.quota)
+	if (!quota || store_used(board) <= quota)
 		return 0;
+	hidden = store_hidden(board);
+	limits.spare = recording;
+	limits.board = name;
+	limits.quota = quota > hidden ? quota - hidden : 1;
 	store_thin(&listener->store, &limits, NULL);
-	return store_used(board) <= limits.quota ? 0 : err_set(err, -EDQUOT, "%s has used up what it may have there", name);
+	return store_used(board) <= quota ? 0 : err_set(err, -EDQUOT, "%s has used up what it may have there", name);
 }
 
 static int find_file(struct bound *bound, const struct desk_ask *ask, struct desk_answer *answer, int fds[2],

@@ -341,6 +341,7 @@ static int take_note(void *ctx, int board, const char *name)
 {
 	struct store_record record = { .error = UINT64_MAX };
 	struct list *list = ctx;
+	char hidden[72];
 
 	if (!parse_id(name, record.recording) || read_note(board, name, &record, NULL) <= 0)
 		return 0;
@@ -351,8 +352,10 @@ static int take_note(void *ctx, int board, const char *name)
 		list->all[i].noted = true;
 		return 0;
 	}
-	/* Its file is gone. */
-	store_forget(board, &record);
+	/* Its file is gone, unless somebody is about to show it, or has just done so: in this order nothing is overlooked. */
+	hide(record.file, hidden);
+	if (faccessat(board, hidden, F_OK, AT_SYMLINK_NOFOLLOW) && faccessat(board, record.file, F_OK, AT_SYMLINK_NOFOLLOW))
+		store_forget(board, &record);
 	return 0;
 }
 
@@ -533,7 +536,8 @@ int store_thin(const struct store *store, const struct store_limits *limits, str
 		struct one *one = &list.all[i];
 		bool old = limits->age && now - one->record.changed > limits->age;
 		bool much = limits->size && sum_of(&list, NULL) > limits->size;
-		bool more = limits->quota && sum_of(&list, one->record.board) > limits->quota;
+		bool counts = !limits->board || !strcmp(one->record.board, limits->board);
+		bool more = limits->quota && counts && sum_of(&list, one->record.board) > limits->quota;
 
 		if (one->live || (!old && !much && !more) ||
 		    (limits->spare && one->noted && !memcmp(one->record.recording, limits->spare, sizeof(one->record.recording))))
@@ -554,6 +558,19 @@ static int add_size(void *ctx, int board, const char *name)
 	if (!fstatat(board, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
 		*sum += bytes_of(&st);
 	return 0;
+}
+
+static int add_hidden(void *ctx, int board, const char *name)
+{
+	return *name == '.' ? add_size(ctx, board, name) : 0;
+}
+
+uint64_t store_hidden(int board)
+{
+	uint64_t sum = 0;
+
+	each_name(board, add_hidden, &sum);
+	return sum;
 }
 
 uint64_t store_used(int board)

@@ -76,7 +76,8 @@ int store_walk(const struct store *store, int (*each)(void *ctx, const struct st
 struct store_limits {
 	int64_t age;			/* seconds; 0: none */
 	uint64_t size;			/* bytes of all boards; 0: none */
-	uint64_t quota;			/* of one */
+	uint64_t quota;			/* of one; */
+	const char *board;		/* of this one only; NULL: of each */
 	const uint8_t *spare;		/* the recording of this number is not removed; NULL: none */
 };
 /* Removes the oldest until the limits hold; never one that is being written. */
@@ -85,5 +86,7 @@ int store_thin(const struct store *store, const struct store_limits *limits, str
 void store_tidy(const struct store *store);
 /* Bytes on the disk of a board's files. */
 uint64_t store_used(int board);
+/* Of these, what store_thin() does not look at: files that are not shown yet, and what is known of recordings. */
+uint64_t store_hidden(int board);
 
 #endif

@@ -168,6 +168,10 @@ if len(files("one")) != 1 or len(files("two")) != 1 or len(glob.glob(STORE + "/o
 
 # A quota is a board's own: the rotated ones of a recording make room for it, others are not touched.
 shutil.rmtree(STORE)
+# What was left a moment ago by whoever was killed counts, too.
+os.makedirs(STORE + "/one")
+with open(STORE + "/one/.2020-01-01T00-00-00-2.dat.next", "wb") as left:
+    left.write(bytes(800000))
 where, listener = serve("--rotate", "300K", "--quota", "2M")
 send(two, where, 1000)
 send(one, where, 300000, pause="5000")
