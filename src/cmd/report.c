@@ -454,6 +454,7 @@ static void fini(struct report *report)
 	free((void *)report->pids);
 	free((void *)report->cpus);
 	free(report->new_from);
+	free(report->printed);
 	free(report->files);
 }
 

@@ -92,7 +92,7 @@ struct report {
 	struct report_own *passing;	/* of the thread that cuts the parts */
 	uint64_t skip;			/* records that are not printed, for --tail */
 	struct report_follow *follow;	/* --follow: this is one round of many; NULL: it is not */
-	uint64_t *new_from;		/* by lane: what is older was printed */
+	uint64_t *new_from, *printed;	/* by lane: what is older was printed; the newest of this round */
 	struct line_before before;	/* of --ts-diff */
 	struct report_wakeup *wakeup;	/* -w */
 	struct report_profile *profile;	/* --profile: nothing else is printed */

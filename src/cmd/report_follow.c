@@ -30,7 +30,6 @@ struct follow_lane {
 	unsigned int file_nr, buffer_nr;
 	int cpu;
 	uint64_t done;
-	uint64_t before;	/* the same before this round */
 };
 
 static struct follow_lane *lane_of(struct report_follow *follow, const struct replay_lane *lane)
@@ -47,7 +46,7 @@ static struct follow_lane *lane_of(struct report_follow *follow, const struct re
 		return NULL;
 	follow->lanes = more;
 	more += follow->nr_lanes++;
-	*more = (struct follow_lane){ lane->file_nr, lane->buffer_nr, lane->cpu, 0, 0 };
+	*more = (struct follow_lane){ lane->file_nr, lane->buffer_nr, lane->cpu, 0 };
 	return more;
 }
 
@@ -76,21 +75,19 @@ static int find_new(struct report *report, uint64_t to, uint64_t *from)
 	while (replay_lane(report->replay, n))
 		n++;
 	report->new_from = calloc(n ? n : 1, sizeof(*report->new_from));
-	if (!report->new_from)
+	report->printed = calloc(n ? n : 1, sizeof(*report->printed));
+	if (!report->new_from || !report->printed)
 		return err_set(&report->err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		struct follow_lane *lane = lane_of(follow, replay_lane(report->replay, i));
 
 		if (!lane)
 			return err_set(&report->err, -ENOMEM, "out of memory");
-		lane->before = lane->done;
 		report->new_from[i] = lane->done ? lane->done + 1 : 0;
 		if (!replay_lane_ends(report->replay, i, &first, &last) || last < report->new_from[i])
 			continue;
 		if (first <= to)
 			*from = report->new_from[i] < *from ? report->new_from[i] : *from;
-		first = last < to ? last : to;
-		lane->done = first > lane->done ? first : lane->done;
 	}
 	return 0;
 }
@@ -139,7 +136,13 @@ int report_follow_range(struct report *report)
 
 bool report_follow_new(const struct report *report, const struct replay_record *rec)
 {
-	return rec->ts >= report->new_from[rec->lane->nr];
+	uint64_t *newest = &report->printed[rec->lane->nr], old = __atomic_load_n(newest, __ATOMIC_RELAXED);
+
+	if (rec->ts < report->new_from[rec->lane->nr])
+		return false;
+	while (old < rec->ts && !__atomic_compare_exchange_n(newest, &old, rec->ts, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	return true;
 }
 
 /* ---- what goes out ---- */
@@ -178,13 +181,17 @@ int report_follow_end(struct report *report, int r)
 	uint64_t lost, unknown;
 
 	if (has_moved(report) && follow->again++ < AGAIN_MAX) {
-		for (size_t i = 0; i < follow->nr_lanes; i++)
-			follow->lanes[i].done = follow->lanes[i].before;
 		follow->grows = true;
 		report->err = (struct err)ERR_INIT;
 		r = 0;
 	} else {
 		follow->again = 0;
+		for (size_t i = 0; replay_lane(report->replay, i); i++) {
+			struct follow_lane *lane = lane_of(follow, replay_lane(report->replay, i));
+
+			if (lane && report->printed[i] > lane->done)
+				lane->done = report->printed[i];
+		}
 		replay_lost(report->replay, &lost, &unknown);
 		follow->lost += lost;
 		follow->lost_unknown += unknown;
