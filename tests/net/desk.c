@@ -257,7 +257,7 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/boards", getenv("RINGSIDE_SCRATCH"));
 	listener.gate.how.say = hear_said;
 	listener.how.dir = path;
-	CHECK(!store_open(&listener.store, path, &err), "%s", err.text);
+	CHECK(!store_open(&listener.store, path, true, &err), "%s", err.text);
 	asks_for_anothers();
 	asks_twice();
 	asks_out_of_turn();
