@@ -63,6 +63,11 @@ int boards_finish(struct boards *boards)
 	return CMD_DONE;
 }
 
+int boards_record(struct boards *boards)
+{
+	return CMD_FAILED;
+}
+
 void boards_close(struct boards *boards)
 {
 }

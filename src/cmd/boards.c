@@ -5,14 +5,17 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/mono.h"
 #include "cmd/files.h"
 #include "cmd/interrupt.h"
+#include "cmd/launch.h"
 #include "cmd/progress.h"
 #include "net/trust.h"
 
@@ -274,6 +277,33 @@ int boards_finish(struct boards *boards)
 			state = drive_wait(&boards->all[i].drive, state, STEP_MS);
 		status |= tell(boards, &boards->all[i], state);
 	}
+	return status;
+}
+
+int boards_record(struct boards *boards)
+{
+	const struct opts *opts = &boards->local;
+	struct launch launch = LAUNCH_NONE;
+	struct err err = ERR_INIT;
+	char **argv = NULL;
+	int status = 0, r = opts_command(opts, 0, &argv, &err);
+	struct launch_how how = { .argv = argv, .quiet = true };
+
+	interrupt_catch();
+	if (!r && opts->nargs)
+		r = launch_start(&launch, &how, &err);
+	if (!r)
+		r = boards_start(boards, &err);
+	if (!r && opts->nargs)
+		r = launch_go(&launch, &err);
+	if (!r && !opts->nargs && !boards->quiet && isatty(STDERR_FILENO))
+		cmd_say("recording; Ctrl-C ends it");
+	while (!r && !interrupt_end() && !(opts->nargs && launch_poll(&launch, &status)))
+		poll(NULL, 0, 20);
+	status = opts->nargs && status ? launch_exit_status(status) : CMD_DONE;
+	status = r ? cmd_fail(&err) : boards_finish(boards) ? CMD_FAILED : status;
+	launch_close(&launch);
+	free(argv);
 	return status;
 }
 

@@ -38,6 +38,8 @@ int boards_ask(struct boards *boards, const struct cmd *cmd, const struct opts *
 int boards_start(struct boards *boards, struct err *err);
 /* They stop, and what is on its way arrives; what there is to tell of each. An exit status. */
 int boards_finish(struct boards *boards);
+/* Only boards record, while the command runs or until somebody says so. An exit status. */
+int boards_record(struct boards *boards);
 void boards_close(struct boards *boards);
 
 #endif

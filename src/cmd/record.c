@@ -672,40 +672,13 @@ static int record_here(const struct opts *opts, struct boards *boards)
 	return status;
 }
 
-/* Only boards do, while the command runs or until somebody says so. */
-static int record_there(const struct opts *opts, struct boards *boards)
-{
-	struct launch launch = LAUNCH_NONE;
-	struct err err = ERR_INIT;
-	char **argv = NULL;
-	int status = 0, r = opts_command(opts, 0, &argv, &err);
-	struct launch_how how = { .argv = argv, .quiet = true };
-
-	interrupt_catch();
-	if (!r && opts->nargs)
-		r = launch_start(&launch, &how, &err);
-	if (!r)
-		r = boards_start(boards, &err);
-	if (!r && opts->nargs)
-		r = launch_go(&launch, &err);
-	if (!r && !opts->nargs && !boards->quiet && isatty(STDERR_FILENO))
-		cmd_say("recording; Ctrl-C ends it");
-	while (!r && !interrupt_end() && !(opts->nargs && launch_poll(&launch, &status)))
-		poll(NULL, 0, 20);
-	status = opts->nargs && status ? launch_exit_status(status) : CMD_DONE;
-	status = r ? cmd_fail(&err) : boards_finish(boards) ? CMD_FAILED : status;
-	launch_close(&launch);
-	free(argv);
-	return status;
-}
-
 static int run(const struct opts *opts)
 {
 	struct boards boards = { 0 };
 	int status = boards_ask(&boards, &cmd_record, opts);
 
 	if (!status && boards.n && !boards.has_local)
-		status = record_there(&boards.local, &boards);
+		status = boards_record(&boards);
 	else if (!status)
 		status = record_here(&boards.local, &boards);
 	boards_close(&boards);

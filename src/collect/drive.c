@@ -233,21 +233,13 @@ static bool prepare(struct driver *driver)
 static void run(const struct drive_how *how, struct drive_shared *shared)
 {
 	struct driver driver = { .how = how, .shared = shared, .run = BUF_INIT, .file = -1, .bases = -1 };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, usual = { .sa_handler = SIG_DFL };
 	int64_t heard = mono_ms();
 	struct err err = ERR_INIT;
 	struct caller caller;
 	int wait = AGAIN_MS, r;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	prctl(PR_SET_NAME, "driver");
-	sigaction(SIGINT, &ignore, NULL);
-	sigaction(SIGQUIT, &ignore, NULL);
-	sigaction(SIGHUP, &ignore, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGTERM, &usual, NULL);
-	sigaction(SIGCHLD, &usual, NULL);
-	sigaction(SIGUSR1, &ignore, NULL);
+	caller_settle("driver");
 	shared->error = UINT64_MAX;
 	caller_init(&caller, &how->caller);
 	caller.attend = attend;

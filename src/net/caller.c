@@ -171,6 +171,17 @@ static void drop(unsigned int from, unsigned int to)
 		close((int)fd);
 }
 
+void caller_settle(const char *name)
+{
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGHUP, SIGPIPE, SIGUSR1 }, usual[] = { SIGTERM, SIGCHLD };
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		signal(usual[i], SIG_DFL);
+	prctl(PR_SET_NAME, name);
+}
+
 void caller_drop_files(const int *keep, int n)
 {
 	int sorted[8];

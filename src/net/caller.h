@@ -35,6 +35,9 @@ void caller_fini(struct caller *caller);
  */
 int caller_once(struct caller *caller, int (*talk)(void *ctx, int fd, const struct greet_how *greet), void *ctx, struct err *err);
 
+/* In a process of its own, which is called so: a terminal's Ctrl-C is for whoever started it, and has a last word to say. */
+void caller_settle(const char *name);
+
 /* In a process of its own: of what is open there only these stay, `n` of them, at most 8. */
 void caller_drop_files(const int *keep, int n);
 

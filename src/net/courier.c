@@ -84,17 +84,8 @@ static void run(struct spool *spool, const struct caller_how *how, const struct 
 {
 	const int keep[] = { spool->fd, spool->more, spool->room, life, how->line };
 	struct carrier carrier = { .spool = spool, .talk = talk, .life = life };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, usual = { .sa_handler = SIG_DFL };
 
-	/* A terminal's Ctrl-C is for the recorder, which has a last word to say. */
-	sigaction(SIGINT, &ignore, NULL);
-	sigaction(SIGQUIT, &ignore, NULL);
-	sigaction(SIGHUP, &ignore, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGTERM, &usual, NULL);
-	sigaction(SIGCHLD, &usual, NULL);
-	sigaction(SIGUSR1, &ignore, NULL);
-	prctl(PR_SET_NAME, "courier");
+	caller_settle("courier");
 	caller_drop_files(keep, how->line ? 5 : 4);
 	close(free);
 	caller_init(&carrier.caller, how);
