@@ -49,13 +49,17 @@ static int close_old(void *ctx, const struct store_record *record, bool is_live,
 		return 0;
 	board = store_board(&listener->store, record->board, &err);
 	file = board < 0 ? board : store_reopen(board, record, &err);
-	if (file >= 0) {
-		listen_close_left(file, record->file);
+	if (file >= 0 && listen_close_left(file, record->file) == SESSION_BLANK && !record->generation) {
+		store_drop(board, record);
+		gate_say(&listener->gate, "%s: nothing more came, and too little before to be read: %s/%s is removed", record->board,
+			 record->board, record->file);
+	} else if (file >= 0) {
 		now.stands = DESK_DONE;
 		store_put(board, &now, &err);
 		gate_say(&listener->gate, "%s: nothing more came, %s/%s is closed", record->board, record->board, record->file);
-		close(file);
 	}
+	if (file >= 0)
+		close(file);
 	if (board >= 0)
 		close(board);
 	return 0;

@@ -42,7 +42,7 @@ void front_watch(struct listener *listener);
 /* Are these words others than those that were last said of it? Whoever calls again and again is answered in the same way. */
 bool front_is_new(struct listener *listener, const char *name, const char *words);
 
-/* listen.c: a file whose board does not come back is closed up, in a jail. */
+/* listen.c: a file whose board does not come back is closed up, in a jail. What session_close_left() returned. */
 int listen_close_left(int file, const char *name);
 
 #endif

@@ -461,8 +461,11 @@ int session_close_left(int file, const char *name)
 {
 	struct err err = ERR_INIT;
 	struct dat_live *live;
-	int r = dat_live_resume(&live, file, name, &err);
+	int r;
 
+	if (dat_live_is_blank(file))
+		return SESSION_BLANK;
+	r = dat_live_resume(&live, file, name, &err);
 	if (!r)
 		r = dat_live_finish(live, &err);
 	dat_live_close(live);

@@ -27,11 +27,11 @@ int session_run(int fd, int line, const struct session_how *how);
  * The same with a board that we drive, and called: it is told to `run` that (WIRE_RUN's body), and to stop when `stop` can be read.
  * SESSION_*.
  */
-enum { SESSION_DONE, SESSION_CUT, SESSION_FAILED };
+enum { SESSION_DONE, SESSION_CUT, SESSION_FAILED, SESSION_BLANK };
 int session_drive(int fd, int line, int stop, const struct greet_how *greet, const struct session_how *how, const void *run,
 		  size_t len);
 
-/* What a sender left behind that does not come again: closed up. An exit status. */
+/* What a sender left behind that does not come again: closed up. An exit status; SESSION_BLANK: nobody could read it. */
 int session_close_left(int file, const char *name);
 
 #endif

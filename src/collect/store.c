@@ -172,14 +172,19 @@ void store_forget(int board, const struct store_record *record)
 	unlinkat(board, name, 0);
 }
 
+void store_drop(int board, const struct store_record *record)
+{
+	unlinkat(board, record->file, 0);
+	store_forget(board, record);
+}
+
 bool store_drop_empty(int board, const struct store_record *record)
 {
 	struct stat st;
 
 	if (record->generation || fstatat(board, record->file, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || st.st_size)
 		return false;
-	unlinkat(board, record->file, 0);
-	store_forget(board, record);
+	store_drop(board, record);
 	return true;
 }
 

@@ -51,6 +51,8 @@ int store_put(int board, const struct store_record *record, struct err *err);
 /* What nobody needs any more of one whose file is gone. */
 void store_forget(int board, const struct store_record *record);
 
+/* One whose only file nobody can read. */
+void store_drop(int board, const struct store_record *record);
 /* Of one of which nothing was written, nothing is left. */
 bool store_drop_empty(int board, const struct store_record *record);
 

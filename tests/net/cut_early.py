@@ -6,6 +6,7 @@ import concurrent.futures
 import os
 import socket
 import threading
+import time
 
 import peers
 
@@ -58,15 +59,64 @@ def cut_at(most):
     return peers.told(done.stderr)
 
 
+def leave_at(most, where):
+    """A board that says so many bytes and does not come back."""
+    door = socket.create_server(("127.0.0.1", 0))
+
+    def answer(one, other):
+        try:
+            while some := other.recv(65536):
+                one.sendall(some)
+        except OSError:
+            pass
+
+    def pass_on():
+        one, _ = door.accept()
+        door.close()
+        with one, socket.create_connection(("127.0.0.1", where)) as other:
+            threading.Thread(target=answer, args=(one, other), daemon=True).start()
+            while most[0] and (some := one.recv(min(65536, most[0]))):
+                other.sendall(some)
+                most[0] -= len(some)
+            other.shutdown(socket.SHUT_RDWR)
+
+    most = [most]
+    threading.Thread(target=pass_on, daemon=True).start()
+    done = board.run("record", "-i", "-e", "ticks", "-N", "127.0.0.1:%d" % door.getsockname()[1], "--linger", "100ms", peers.TICKS, "300", "100",
+                     check=False)
+    if not done.returncode:
+        peers.fail("a board that could send nothing says that it has:", done.stderr)
+
+
+def dats(store):
+    return [os.path.join(folder, name) for folder, _, names in os.walk(store) for name in names if name.endswith(".dat")]
+
+
 # The words of a recorder that end the first connection; and none.
 places = [90, 150, 400, 700, 3000, 5000, 5600, 30000, 70000, 110000, 150000, 1 << 40]
 with concurrent.futures.ThreadPoolExecutor(3) as pool:
     sums = [done.result() for done in [pool.submit(cut_at, place) for place in places]]
-files = [os.path.join(folder, name) for folder, _, names in os.walk(store) for name in names if name.endswith(".dat")]
+files = dats(store)
 if len(files) != len(places):
     peers.fail("%d files of %d recordings" % (len(files), len(places)))
 for path in files:
     seen, lost = peers.ticks_of(path)
     if len(seen) + lost != 300 or len(set(seen)) != len(seen):
         peers.fail(path, "has %d events, and %d are lost, of 300" % (len(seen), lost))
+# What never comes back and cannot be read is not kept.
+other = peers.port()
+listener = station.serve(other, "listen", "-d", store + "-left")
+leave_at(3000, other)
+if len(dats(store + "-left")) != 1:
+    peers.fail("nothing was left")
+listener.terminate()
+listener.wait()
+time.sleep(2)
+station.serve(other, "listen", "-d", store + "-left", "--wait", "1s")
+for _ in range(600):
+    if not dats(store + "-left"):
+        break
+    time.sleep(0.1)
+else:
+    peers.fail("what nobody can read is still there")
 print("%d cuts" % (len(places) - 1))
