@@ -241,15 +241,39 @@ int boards_start(struct boards *boards, struct err *err)
 	return r;
 }
 
-static int tell(const struct boards *boards, const struct board *board, enum drive_state state)
+static void tell_failure(struct board *board)
+{
+	const struct drive_shared *shared = board->drive.shared;
+
+	if (board->told)
+		return;
+	board->told = true;
+	cmd_say("%s", *shared->words ? shared->words : board->name);
+	if (shared->events)
+		cmd_say("%s: has %" PRIu64 " events; the last are missing", board->path, shared->events);
+}
+
+bool boards_go_on(struct boards *boards)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < boards->n; i++) {
+		enum drive_state state = drive_wait(&boards->all[i].drive, DRIVE_CALLING, 0);
+
+		if (state == DRIVE_FAILED)
+			tell_failure(&boards->all[i]);
+		any |= state != DRIVE_FAILED && state != DRIVE_DONE;
+	}
+	return any;
+}
+
+static int tell(const struct boards *boards, struct board *board, enum drive_state state)
 {
 	const struct drive_shared *shared = board->drive.shared;
 	char bytes[32], lost[32] = "none", clock[64] = "";
 
 	if (state != DRIVE_DONE) {
-		cmd_say("%s", *shared->words ? shared->words : board->name);
-		if (shared->events)
-			cmd_say("%s: has %" PRIu64 " events; the last are missing", board->path, shared->events);
+		tell_failure(board);
 		return CMD_FAILED;
 	}
 	if (shared->lost)
@@ -286,6 +310,7 @@ int boards_record(struct boards *boards)
 	struct launch launch = LAUNCH_NONE;
 	struct err err = ERR_INIT;
 	char **argv = NULL;
+	bool any = true;
 	int status = 0, r = opts_command(opts, 0, &argv, &err);
 	struct launch_how how = { .argv = argv, .quiet = true };
 
@@ -298,8 +323,10 @@ int boards_record(struct boards *boards)
 		r = launch_go(&launch, &err);
 	if (!r && !opts->nargs && !boards->quiet && isatty(STDERR_FILENO))
 		cmd_say("recording; Ctrl-C ends it");
-	while (!r && !interrupt_end() && !(opts->nargs && launch_poll(&launch, &status)))
+	while (!r && !interrupt_end() && !(opts->nargs ? launch_poll(&launch, &status) : !any)) {
+		any = boards_go_on(boards);
 		poll(NULL, 0, 20);
+	}
 	status = opts->nargs && status ? launch_exit_status(status) : CMD_DONE;
 	status = r ? cmd_fail(&err) : boards_finish(boards) ? CMD_FAILED : status;
 	launch_close(&launch);

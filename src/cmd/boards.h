@@ -20,6 +20,7 @@ struct board {
 	char guest[WIRE_NAME_MAX + 1];
 	char path[4096];
 	char **argv;
+	bool told;	/* that it failed */
 };
 
 struct boards {
@@ -36,6 +37,8 @@ struct boards {
 int boards_ask(struct boards *boards, const struct cmd *cmd, const struct opts *opts);
 /* All of them record, or none does. */
 int boards_start(struct boards *boards, struct err *err);
+/* Of one that fails it is told at once. False: none records any more. */
+bool boards_go_on(struct boards *boards);
 /* They stop, and what is on its way arrives; what there is to tell of each. An exit status. */
 int boards_finish(struct boards *boards);
 /* Only boards record, while the command runs or until somebody says so. An exit status. */

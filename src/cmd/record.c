@@ -375,6 +375,7 @@ static int step(struct session *session)
 	int r;
 
 	watch_command(session);
+	boards_go_on(session->boards);
 	while (flight_death_gone(&session->others))
 		session->ended = !session->others.left;
 	if (session->ended || interrupt_end())

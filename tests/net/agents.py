@@ -117,6 +117,14 @@ recorder = begin("recorder", one, "127.0.0.1:%d" % where, "--tls")
 time.sleep(0.4)
 kill([pid for pid in children(agent.pid, "exe") if pid not in left])
 fails("a recorder that is killed", "recorder", recorder, "whoever recorded there was ended before the last word", "-127.0.0.1.dat")
+# With nobody left who records, and no command, there is nothing to wait for.
+left = children(agent.pid, "exe")
+recorder = driver.start("record", "-o", SCRATCH + "/alone.dat", "-A", "127.0.0.1:%d" % where, "--tls", "-e", "ticks")
+while not (theirs := [pid for pid in children(agent.pid, "exe") if pid not in left]) and recorder.poll() is None:
+    time.sleep(0.02)
+kill(theirs)
+if not recorder.wait(60):
+    fail("nobody is left who records, which is no failure")
 recorder = begin("ssh", three, "ssh://me@three")
 time.sleep(0.4)
 ssh = [two for one in children(recorder.pid, "driver") for two in children(one, "ssh")]
