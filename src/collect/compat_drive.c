@@ -377,7 +377,7 @@ static int take_all(struct drive *drive, int stop)
 	return r < 0 ? r : 0;
 }
 
-static int finish(struct drive *drive)
+static int finish(struct drive *drive, bool whole)
 {
 	struct compat *compat = &drive->compat;
 	struct desk_ask ask = compat_about(compat, DESK_CLOSED);
@@ -391,7 +391,7 @@ static int finish(struct drive *drive)
 		r = buf_failed(&shift) ? -ENOMEM : dat_live_option(compat->live, DAT_TIME_SHIFT, shift.data, shift.len);
 	}
 	buf_fini(&shift);
-	compat_note(compat, DESK_ENDED);
+	compat_note(compat, whole ? DESK_ENDED : DESK_NOTE);
 	if (!r)
 		r = dat_live_finish(compat->live, &compat->err);
 	if (!r)
@@ -417,7 +417,7 @@ int compat_drive(int fd, int line, int stop, const struct greet_how *greet, cons
 		r = err_set(&compat->err, -ECONNRESET, "it has hung up");
 	/* What has come is kept. */
 	if (!r || compat->live)
-		r = finish(&drive) | r ? -1 : 0;
+		r = finish(&drive, !r) | r ? -1 : 0;
 	compat_fini(compat);
 	if (r) {
 		ask.text_len = (uint32_t)snprintf(ask.text, sizeof(ask.text), "%s", compat->err.text);
