@@ -138,6 +138,7 @@ static int take_lane(struct record *record, size_t t, uint32_t cpu, bool all, st
 		if (!r && (all || !idle))
 			r = take_page(record, t, cpu, err);
 	}
+	record->behind |= r > 0 && record_file_is_behind(record->file, 0);
 	return r;
 }
 
@@ -156,6 +157,7 @@ static int take(struct record *record, bool all, struct err *err)
 	bool more = true, is_full = false;
 	int r = record->control ? record_rings_follow(record, err) : 0;
 
+	record->behind = false;
 	if (all)
 		record->all_at = mono_ms();
 	/* Writers may be as fast as we are: a few turns, and whoever called looks around. */
@@ -390,13 +392,15 @@ int record_open(struct record **out, const struct record_how *how, struct err *e
 	return 0;
 }
 
-/* As record_take(), and there is room for it. */
+/* As record_take(), and there is room for it, however often that has to be waited for. */
 static int take_rest(struct record *record, struct err *err)
 {
 	int r = record_take(record, true, err);
 
-	while (!r && record_file_is_behind(record->file, BEHIND_MS))
+	while (r >= 0 && record->behind) {
+		record_file_is_behind(record->file, BEHIND_MS);
 		r = record_file_failed(record->file, err) ? err->code : record_take(record, true, err);
+	}
 	return r;
 }
 

@@ -73,7 +73,8 @@ struct record {
 	uint32_t cap, most;	/* pages that are written at once, in general and now */
 	int turn;		/* runs of one CPU at once */
 	bool snapshot;
-	bool far;		/* the file is elsewhere */
+	bool far;		/* the file is elsewhere, */
+	bool behind;		/* and had no room for all that could be taken the last time */
 	bool only_remotes;	/* are taken any more */
 	struct record_sums sums;
 	struct err failed;	/* after that nothing is taken any more */

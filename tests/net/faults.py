@@ -92,7 +92,7 @@ class Line(threading.Thread):
 class Run(threading.Thread):
     """One recording over a line of its own."""
 
-    def __init__(self, number, what, fault, count=COUNT, spool="256K", **line):
+    def __init__(self, number, what, fault, count=COUNT, spool="256K", buffer=512, **line):
         super().__init__()
         self.what, self.fault, self.count, self.wrong = what, fault, count, None
         self.name = "%s-%d" % (what.replace(" ", "-"), number)
@@ -106,7 +106,7 @@ class Run(threading.Thread):
         self.line = Line(where, seed=number, **line)
         self.ended = self.store + ".ended"
         work = "%s %d 500; date >%s" % (peers.TICKS, count, self.ended)
-        self.recorder = self.board.start("record", "-b", "512", "-e", "ticks", "-i", "-N", "127.0.0.1:%d" % self.line.port, "--tls", "--spool", spool,
+        self.recorder = self.board.start("record", "-b", str(buffer), "-e", "ticks", "-i", "-N", "127.0.0.1:%d" % self.line.port, "--tls", "--spool", spool,
                                          "sh", "-c", work)
 
     def has_ended(self):
@@ -213,7 +213,7 @@ def hangs(run):
         raise AssertionError("the recorder has grown from %d to %d MiB" % (before, after))
 
 
-KINDS = (("delay", nothing, dict(delay=0.03)), ("1 Mbit", nothing, dict(rate=125000)), ("cuts", cuts, {}), ("a long cut", long_cut, {}),
+KINDS = (("delay", nothing, dict(delay=0.03)), ("1 Mbit", nothing, dict(rate=125000)), ("much that is left", nothing, dict(rate=3000000, buffer=16384)), ("cuts", cuts, {}), ("a long cut", long_cut, {}),
          ("half-open", half_open, {}), ("one way", one_way, {}), ("hangs", hangs, dict(count=2000000)))
 
 peers.build_ticks()

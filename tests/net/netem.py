@@ -23,7 +23,7 @@ if None in programs:
 peers.build_ticks()
 out = SCRATCH + "/out"
 words = [word for program in (peers.TICKS, *programs) for word in ("-i", program)]
-done = subprocess.run([SOURCE + "/tests/vm/run", "-x", "-t", str(120 + ROUNDS * (60 + CUT)), "-u", BUILD, "-o", out, *words, "x86_64",
+done = subprocess.run([SOURCE + "/tests/vm/run", "-x", "-t", str(600 + ROUNDS * (60 + CUT)), "-u", BUILD, "-o", out, *words, "x86_64",
                        SOURCE + "/tests/vm/netem.sh %d %d %s" % (ROUNDS, CUT, " ".join(KINDS))],
                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 if done.returncode == 77:
