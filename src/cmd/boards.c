@@ -19,7 +19,8 @@
 #include "cmd/progress.h"
 #include "net/trust.h"
 
-#define START_MS 30000
+/* Somebody may have to type a password first. */
+#define START_MS 120000
 /* A step of waiting for all. */
 #define STEP_MS 50
 
