@@ -3,8 +3,9 @@
 
 	net.py RINGSIDE SENT FLOOD DIRECTORY [short]
 
-First pages from memory to a listener that writes them to memory, as fast as it goes, with TLS and without, by turns: the time, and what sender
-and receiver take of the CPU for a byte. Then a kernel's markers, at a pace that all can keep, by us with TLS and without, and by trace-cmd,
+First pages from memory to a listener that writes them to memory, as fast as it goes, with TLS and without, by turns: the time until all were
+acknowledged, and what sender and receiver have taken of the CPU for a byte by then; closing a file up, which moves it where a file system cannot
+cut holes out, is not in it. Then a kernel's markers, at a pace that all can keep, by us with TLS and without, and by trace-cmd,
 which knows no TLS, over TCP to its own listener: what recorder, sender and receiver take while it lasts, for a thousand bytes of markers. What
 its listener takes in the end to pack them is not in it.
 Medians of all turns. `short` is for a check that it runs: it tells nothing.
@@ -121,17 +122,22 @@ class Listener:
 
 
 def from_memory(listener, where, kind):
-    listener.begin()
-    done = subprocess.run([sent, f"127.0.0.1:{where}", os.environ["RINGSIDE_KEYS"], kind, megabytes], stdout=subprocess.PIPE, check=False)
-    if done.returncode:
+    before = all_spent(listener.process.pid)
+    process = subprocess.Popen([sent, f"127.0.0.1:{where}", os.environ["RINGSIDE_KEYS"], kind, megabytes], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    begun.append(process)
+    told = process.stdout.readline().split()
+    if len(told) != 2:
         fail("what was to be sent was not")
-    count, took, own = (int(n) for n in done.stdout.split())
-    theirs, size = listener.end()
+    count, took = (int(n) for n in told)
+    own, theirs = all_spent(process.pid), all_spent(listener.process.pid) - before
+    process.stdin.close()
+    process.wait()
+    size = listener.end()[1]
     if size < count:
         fail(f"{count} bytes were sent, and the file has {size}")
     add(f"net_{kind}_kb", took / count * 1e3)
-    add(f"net_{kind}_sender_kb", own / count * 1e3)
-    add(f"net_{kind}_receiver_kb", theirs / size * 1e12)
+    add(f"net_{kind}_sender_kb", own / count * 1e12)
+    add(f"net_{kind}_receiver_kb", theirs / count * 1e12)
 
 
 def from_kernel(listener, name, words, readers):
