@@ -164,6 +164,8 @@ int boards_ask(struct boards *boards, const struct cmd *cmd, const struct opts *
 	struct board *board = NULL;
 	int status = CMD_DONE;
 
+	if (opts_value(opts, "tls") && opts_value(opts, "insecure"))
+		return cmd_misuse(cmd, "record: --tls and --insecure do not go together");
 	boards->local.items = calloc((size_t)opts->nitems + 1, sizeof(*boards->local.items));
 	boards->all = calloc(BOARDS_MAX, sizeof(*boards->all));
 	if (!boards->local.items || !boards->all)

@@ -232,7 +232,8 @@ for words, status, wanted in ((["-N", ""], 2, "a host is needed"), (["-N", "127.
                               (["-N", "x", "-o", "y"], 2, "--output is about a file"), (["-N", "x", "--spool", "1"], 2, "256K to 1G"),
                               (["-N", "x", "--linger", "x"], 2, "a time like 60s"), (["--spool", "1M"], 2, "about -N"), (["--tls"], 2, "about -N or -A"),
                               (["-N", "unix:/x", "--compat"], 2, "trace-cmd listen"), (["-A", ""], 2, "a host is needed"),
-                              (["-A", "x", "-N", "y"], 2, "-N sends"), (["-A", "127.0.0.1:%d" % peers.port()], 1, "Connection refused"),
+                              (["-A", "x", "-N", "y"], 2, "-N sends"), (["-N", "x", "--tls", "--insecure"], 2, "do not go together"),
+                              (["-A", "127.0.0.1:%d" % peers.port()], 1, "Connection refused"),
                               (["-A", "ssh://-oProxyCommand=x"], 2, "no name of a host"), (["-A", "unix:" + SCRATCH + "/none"], 1, "No such file")):
     done = one.run("record", *words, "true", check=False)
     if done.returncode != status or wanted not in done.stderr:
