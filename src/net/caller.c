@@ -31,12 +31,6 @@ void caller_init(struct caller *caller, const struct caller_how *how)
 	snprintf(caller->greet.host, sizeof(caller->greet.host), "%s", how->to.host);
 }
 
-void caller_fini(struct caller *caller)
-{
-	tls_key_free(caller->greet.key);
-	*caller = (struct caller){ 0 };
-}
-
 /* Whose key the far end has to have. */
 static int know(struct caller *caller, struct err *err)
 {

@@ -27,7 +27,6 @@ struct caller {
 };
 
 void caller_init(struct caller *caller, const struct caller_how *how);
-void caller_fini(struct caller *caller);
 
 /*
  * One connection: what `talk` returned in its jail, as an exit status (0 to 127); -ECHILD: it was killed; or why there is no

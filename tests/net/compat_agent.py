@@ -43,30 +43,14 @@ def guest_of(path):
     return found[0]
 
 
-def is_whole(path, count):
-    seen, lost = peers.ticks_of(path)
-    if lost or sorted(seen) != sorted(list(range(COUNT)) * (count // COUNT)):
-        fail(path, "has %d events of %d, and %d lost" % (len(seen), count, lost))
-
-
-def by_turns(words, host, guest):
-    """Whose turn it was, in the order of times."""
-    text = subprocess.run([*words, "-i", host, "-i", guest], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
-    # Both name the file before each line of it.
-    names = [line.split(":")[0].strip() for line in text.splitlines() if " tick: " in line]
-    turns = [name for at, name in enumerate(names) if not at or names[at - 1] != name]
-    if len(names) != PHASES * COUNT or len(turns) != PHASES or turns[:2] != turns[2:]:
-        fail(words[0], "does not have them on one timeline:", len(names), turns[:10])
-
-
 def agrees(host, guest):
-    is_whole(host, COUNT * PHASES // 2)
-    is_whole(guest, COUNT * PHASES // 2)
+    peers.is_whole(host, COUNT, PHASES // 2)
+    peers.is_whole(guest, COUNT, PHASES // 2)
     if not re.search(r"TIME.?SHIFT", subprocess.run(["trace-cmd", "dump", "--options", "-i", guest], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                           check=False).stdout.upper()):
         fail("nothing is said of the guest's clock")
-    by_turns([peers.RINGSIDE, "report", "-q"], host, guest)
-    by_turns(["trace-cmd", "report"], host, guest)
+    peers.by_turns([peers.RINGSIDE, "report", "-q"], host, guest, COUNT, PHASES)
+    peers.by_turns(["trace-cmd", "report"], host, guest, COUNT, PHASES)
 
 
 def appear(*names):
@@ -116,7 +100,7 @@ for driver in both:
     if driver.wait(60):
         fail("one of two ends with", driver.returncode)
 for number in range(2):
-    is_whole(guest_of(SCRATCH + "/both%d.dat" % number), COUNT)
+    peers.is_whole(guest_of(SCRATCH + "/both%d.dat" % number), COUNT)
 
 # A driver that is killed: whoever records for it ends, too.
 driver = drive(board, SCRATCH + "/killed.dat", do="touch %s/begun; sleep 60" % SCRATCH, start_new_session=True)

@@ -42,22 +42,6 @@ def drive(path, *words, check=True, to=None):
                       check=check, timeout=100)
 
 
-def is_whole(path, count):
-    seen, lost = peers.ticks_of(path)
-    if lost or sorted(seen) != sorted(list(range(COUNT)) * (count // COUNT)):
-        fail(path, "has %d events of %d, and %d lost" % (len(seen), count, lost))
-
-
-def by_turns(words, host, guest):
-    """Whose turn it was, in the order of times."""
-    text = subprocess.run([*words, "-i", host, "-i", guest], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
-    # Both name the file before each line of it.
-    names = [line.split(":")[0].strip() for line in text.splitlines() if " tick: " in line]
-    turns = [name for at, name in enumerate(names) if not at or names[at - 1] != name]
-    if len(names) != PHASES * COUNT or len(turns) != PHASES or turns[:2] != turns[2:]:
-        fail(words[0], "does not have them on one timeline:", len(names), turns[:10])
-
-
 peers.build_ticks()
 network = hosts.Network()
 driver = Machine("driver")
@@ -72,15 +56,15 @@ work = "; ".join("%s %d; sleep 0.1" % (by, COUNT) for _ in range(PHASES // 2) fo
 done = drive(SCRATCH + "/one.dat", "sh", "-c", work)
 files = [SCRATCH + "/one.dat", SCRATCH + "/one-%s.dat" % hosts.THERE]
 for path in files:
-    is_whole(path, COUNT * PHASES // 2)
+    peers.is_whole(path, COUNT, PHASES // 2)
 told = re.search(r"one-%s\.dat: (\d+) events, [^,]*, none lost, its clock matched to \d+ [nu]s\n" % hosts.THERE, done.stderr)
 if not told or int(told[1]) != COUNT * PHASES // 2:
     fail("of the guest is told:", done.stderr)
 if not re.search(r"TIME.?SHIFT", subprocess.run(["trace-cmd", "dump", "--options", "-i", files[1]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                                 text=True, check=False).stdout.upper()):
     fail("nothing is said of the guest's clock")
-by_turns([peers.RINGSIDE, "report", "-q"], *files)
-by_turns(["trace-cmd", "report"], *files)
+peers.by_turns([peers.RINGSIDE, "report", "-q"], *files, COUNT, PHASES)
+peers.by_turns(["trace-cmd", "report"], *files, COUNT, PHASES)
 
 # Options of trace-cmd pass as they are, and a guest serves one after the other.
 done = drive(SCRATCH + "/two.dat", "-b", "4000", "-f", "nr < 100", "sh", "-c", there + " %d; sleep 0.1" % COUNT)

@@ -119,6 +119,23 @@ def ticks_of(*paths):
     return seen, lost
 
 
+def is_whole(path, count, times=1):
+    """Numbers up to `count`, each so often."""
+    seen, lost = ticks_of(path)
+    if lost or sorted(seen) != sorted(list(range(count)) * times):
+        fail(path, "has %d events of %d, and %d lost" % (len(seen), count * times, lost))
+
+
+def by_turns(words, host, guest, count, phases):
+    """Whose turn it was, in the order of times: each has so many events in his."""
+    text = subprocess.run([*words, "-i", host, "-i", guest], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
+    # Both name the file before each line of it.
+    names = [line.split(":")[0].strip() for line in text.splitlines() if " tick: " in line]
+    turns = [name for at, name in enumerate(names) if not at or names[at - 1] != name]
+    if len(names) != phases * count or len(turns) != phases or turns[:2] != turns[2:]:
+        fail(words[0], "does not have them on one timeline:", len(names), turns[:10])
+
+
 def told(text):
     """Events and losses as the recorder tells them in the end."""
     words = re.search(r": (\d+) events, [^,]*, (none|\d+) lost\n", text)
