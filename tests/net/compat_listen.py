@@ -202,6 +202,17 @@ for number, udp in enumerate((False, True)):
 
 # What is no client, or one that wants too much: refused at once, nothing is left behind, and the listener lives.
 HELLO = b"-1V3\0", b"766679\0\0"
+
+
+def greet():
+    channel = connect()
+    hears(channel, b"tracecmd")
+    for word, answer in zip(HELLO, (b"V3\0", b"OK")):
+        channel.sendall(word)
+        hears(channel, answer)
+    return channel
+
+
 before = files()
 for what, sends in (
         ("words", [b"GET / HTTP/1.1\r\n\r\n" * 1000]), ("zeros", [bytes(5000)]), ("noise", [os.urandom(65536)]), ("nothing", []),
@@ -222,37 +233,21 @@ for what, cmd, own, rest in (
         ("no CPU", 1, struct.pack(">III", 0, 4096, 0), b""), ("large pages", 1, struct.pack(">III", 2, 1 << 30, 0), b""),
         ("pages of an odd size", 1, struct.pack(">III", 2, 5000, 0), b""), ("half a word", 1, b"abc", b""), ("data before its shape", 3, b"", b"x" * 100),
         ("an end before its beginning", 4, b"", b""), ("a last word before its first", 0, b"", b"")):
-    channel = connect()
-    hears(channel, b"tracecmd")
-    for word, answer in zip(HELLO, (b"V3\0", b"OK")):
-        channel.sendall(word)
-        hears(channel, answer)
+    channel = greet()
     says(channel, cmd, own, rest)
     hangs_up(channel)
 for head in (struct.pack(">III", 3, 1, 0), struct.pack(">III", 1 << 31, 1, 0), struct.pack(">III", 100, 1, 0xFFFFFFFF)):
-    channel = connect()
-    hears(channel, b"tracecmd")
-    for word, answer in zip(HELLO, (b"V3\0", b"OK")):
-        channel.sendall(word)
-        hears(channel, answer)
+    channel = greet()
     channel.sendall(head + bytes(100))
     hangs_up(channel)
 # A file's beginning that is none.
-channel = connect()
-hears(channel, b"tracecmd")
-for word, answer in zip(HELLO, (b"V3\0", b"OK")):
-    channel.sendall(word)
-    hears(channel, answer)
+channel = greet()
 says(channel, 1, struct.pack(">III", 2, 4096, 1), b"tcp\0")
 says(channel, 3, b"", b"\x17\x08Dtracing7\0" + bytes(500))
 says(channel, 4)
 hangs_up(channel)
 # A large machine is none of that: each CPU has a port.
-channel = connect()
-hears(channel, b"tracecmd")
-for word, answer in zip(HELLO, (b"V3\0", b"OK")):
-    channel.sendall(word)
-    hears(channel, answer)
+channel = greet()
 says(channel, 1, struct.pack(">III", 500, 4096, 1), b"tcp\0")
 answer = b""
 while len(answer) < 16 or len(answer) < struct.unpack(">I", answer[:4])[0]:
