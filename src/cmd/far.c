@@ -129,6 +129,7 @@ int far_call(struct far_end *far, struct err *err)
 	if (r)
 		return r;
 	far->how.keys = far->keys;
+	far->how.needs = TRUST_READ | TRUST_CONTROL;
 	r = send_courier(far, err);
 	while (!r && (state = spool_state(&far->spool)) == SPOOL_CALLING && mono_ms() < until && !interrupt_end()) {
 		spool_wait(&far->spool, SIZE_MAX, state, 100);

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "net/trust.h"
 
-#define USUAL "record"
+#define USUAL "read,record"
 
 static const struct opt trust_opts[] = {
 	{ 0, "may", "VERBS", "what it may do here: read, record, control, with commas between (" USUAL ")" },

@@ -39,9 +39,13 @@ static int know(struct caller *caller, struct err *err)
 
 	if (!r)
 		r = trust_named(&trust, caller->how->keys, caller->how->to.host, err);
-	if (r > 0)
-		strcpy(caller->greet.expected, trust.fingerprint);
-	return r < 0 ? r : 0;
+	if (r <= 0)
+		return r;
+	if (caller->how->needs && !(trust.may & caller->how->needs))
+		return err_set(err, -EACCES, "%s may not read what is recorded here: `ringside trust %s %.60s --may read` lets it", trust.name,
+			       trust.name, trust.fingerprint);
+	strcpy(caller->greet.expected, trust.fingerprint);
+	return 0;
 }
 
 /* Nobody listens in on the way to ourselves; elsewhere only who said so goes without. What has no host's name has no key to be known by. */

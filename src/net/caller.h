@@ -13,6 +13,7 @@ struct caller_how {
 	struct address to;
 	int line;		/* instead: who is there comes by this socket, as a descriptor, when it heard how many came before; 0: not */
 	const char *keys;	/* directory */
+	unsigned int needs;	/* of TRUST_*, one that the far end has to be allowed here; 0: none */
 	bool insecure;		/* without TLS, wherever that leads */
 	bool tls;		/* also where it could do without */
 	const char *command;	/* of ssh: what is run there */

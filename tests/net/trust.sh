@@ -41,7 +41,7 @@ want 0 trust
 want 0 trust b1 $one
 want 0 trust b2 $two --may read,control
 want 0 trust
-[ "$(tr -s ' ' <"$out")" = "b1 $one record
+[ "$(tr -s ' ' <"$out")" = "b1 $one read,record
 b2 $two read,control" ] || fail "others are known: $(cat "$out")"
 [ "$(stat -c %a "$RINGSIDE_KEYS/trust")" = 644 ] || fail "the list has another mode"
 for name in '' . .. ../x a/b -x .x 'a b' "a
@@ -64,7 +64,7 @@ printf '# boards of the lab\n\n\t\nb1 %s record\n#b9 x y\n  b2\t%s  read,control
 want 0 trust B1 $two --may control
 want 0 trust b4 $one
 want 0 trust --remove b2
-[ "$(cat "$RINGSIDE_KEYS/trust")" = "$(printf '# boards of the lab\n\n\t\nB1 %s control\n#b9 x y\n# end\nb4 %s record' $two $one)" ] ||
+[ "$(cat "$RINGSIDE_KEYS/trust")" = "$(printf '# boards of the lab\n\n\t\nB1 %s control\n#b9 x y\n# end\nb4 %s read,record' $two $one)" ] ||
 	fail "the file is $(cat "$RINGSIDE_KEYS/trust")"
 printf '# nobody yet\n' >"$RINGSIDE_KEYS/trust"
 want 0 trust b1 $one
@@ -125,6 +125,14 @@ calls 0 'its clock matched' record -o a.dat -A 127.0.0.1:$answers
 "$RINGSIDE" trust guest "$caller" --may read,record,control
 calls 0 'its clock is matched' record -N 127.0.0.1:$listens
 calls 0 'its clock matched' record -o a.dat -A 127.0.0.1:$answers
+# Who is called may read what is sent: by that, or by what is more.
+for may in record control; do
+	RINGSIDE_KEYS=$callers "$RINGSIDE" trust 127.0.0.1 "$server" --may $may
+	case $may in
+	record) calls 1 '127.0.0.1 may not read what is recorded here' record -N 127.0.0.1:$listens ;;
+	*) calls 0 'its clock is matched' record -N 127.0.0.1:$listens ;;
+	esac
+done
 # Whoever is called has to have the key of that name.
 RINGSIDE_KEYS=$callers "$RINGSIDE" trust 127.0.0.1 $one
 calls 1 'somebody else is there' record -N 127.0.0.1:$listens
